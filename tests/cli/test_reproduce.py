@@ -26,17 +26,23 @@ from tailback.papers import (
 from toy_experiment import TOY, more_with_fifty, replaced
 
 
-@pytest.mark.parametrize(("kind", "code"), [("R", 1), ("N", 0)])
-def test_only_a_failing_r_claim_fails_the_command(toys: list[Experiment], kind: Kind, code: int) -> None:
+@pytest.mark.parametrize(("kind", "code"), [("reproduced", 1), ("not_reproduced", 0)])
+def test_only_a_claim_that_is_no_longer_reproduced_fails_the_command(toys: list[Experiment], kind: Kind, code: int) -> None:
     toys[:] = [replaced(Claim("T", kind, "false", more_with_fifty, Inequality("<", 0)))]
     done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])
     assert done.exit_code == code, done.output
-    assert ("CONTRADICTED" if kind == "R" else "contradicted") in done.stdout
+    assert ("CONTRADICTED" if kind == "reproduced" else "contradicted") in done.stdout
 
 
-def test_an_s_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Experiment]) -> None:
+def test_a_conditional_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Experiment]) -> None:
     claim = Claim(
-        "T", "S", "false", more_with_fifty, Inequality("<", 0), setting="here", contrast=Contrast("there", more_with_fifty)
+        "T",
+        "conditional",
+        "false",
+        more_with_fifty,
+        Inequality("<", 0),
+        setting="here",
+        contrast=Contrast("there", more_with_fifty),
     )
     toys[:] = [replaced(claim)]
     done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])
@@ -69,8 +75,8 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     assert list(document) == ["experiments"]
     (experiment,) = document["experiments"]
     assert [(claim["id"], claim["kind"], claim["finding"]) for claim in experiment["claims"]] == [
-        ("C1", "R", "holds"),
-        ("C3", "R", "holds"),
+        ("C1", "reproduced", "holds"),
+        ("C3", "reproduced", "holds"),
     ]
     assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
@@ -147,4 +153,4 @@ app()
     assert process.returncode == 130, stderr
     assert f"interrupted after 5 of 7 runs; {told}" in stderr
     assert [experiment["id"] for experiment in json.loads(stdout)["experiments"]] == ["toy/fig1"]
-    assert not options or "Interrupted: without toy/fig2." in (tmp_path / "out" / "toy.html").read_text()
+    assert not options or "Interrupted; incomplete: toy/fig2." in (tmp_path / "out" / "toy.html").read_text()

@@ -64,7 +64,7 @@ def test_gaps_of_a_poisson_process_are_distinguished() -> None:
 
 def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 20)
-    found = int(single_link_packets.least_buffer(30, 0.75, seed=1)["buffer"])
+    found = int(single_link_packets.min_buffer(30, 0.75, seed=1)["buffer"])
 
     def used(buffer: int) -> float:
         run = tb.simulate(single_link_packets.single(30, buffer), seed=1)
@@ -76,7 +76,7 @@ def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 4)
     monkeypatch.setattr(single_link_packets, "MOST_PLACES", 4)
-    assert np.isnan(single_link_packets.least_buffer(1, 0.999, seed=1)["buffer"])
+    assert np.isnan(single_link_packets.min_buffer(1, 0.999, seed=1)["buffer"])
 
 
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
@@ -86,7 +86,7 @@ def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch:
 
     monkeypatch.setattr(single_link_packets, "single", lambda _flows, buffer, _seconds: buffer)
     monkeypatch.setattr(single_link_packets, "simulate", simulate)
-    found = single_link_packets.least_buffer(10, 0.999, seed=1)["buffer"]
+    found = single_link_packets.min_buffer(10, 0.999, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 
 
@@ -140,16 +140,16 @@ def test_a_quick_form_names_undecided_claims_and_full_decides_them(monkeypatch: 
     (outcome,) = done.experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("A toy", 2, 1)
     document = papers.Document("toy", "Toys", "A toy box", (), (quick,))
-    shown = papers._report.page(document, [outcome], [], papers._report.Basis(5, done.asked, done.tally))
+    shown = papers._report.page(document, [outcome], [], papers._report.Basis(5, done.requested, done.tally))
     assert "Quick form; <code>--full</code> decides ten packets." in shown
     (outcome,) = tb.reproduce("toy/quick", seeds=3, full=True).experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("The whole of it", 3, 2)
 
 
 def test_a_quick_form_requires_a_description() -> None:
-    with pytest.raises(ValueError, match="says what it leaves undecided"):
+    with pytest.raises(ValueError, match="`undecided` is required"):
         toy(full=toy())
-    with pytest.raises(ValueError, match="says what it leaves undecided"):
+    with pytest.raises(ValueError, match="`undecided` is required"):
         toy(undecided="much")
 
 

@@ -23,7 +23,7 @@ def test_the_probability_of_figure_2_1() -> None:
 
 
 def test_every_packet_finds_the_requested_queue() -> None:
-    run = tb.simulate(signals.standing(25, True).with_({"record.traces": {"queue": ["bottleneck"]}, "duration": "12 s"}))
+    run = tb.simulate(signals.constant_window(25, True).with_({"record.traces": {"queue": ["bottleneck"]}, "duration": "12 s"}))
     trace = run.trace("queue")
     settled = np.asarray(trace["queue_units"])[np.asarray(trace["time_s"]) > 1]
     # Before and after an arrival.

@@ -90,10 +90,10 @@ def test_a_measurement_names_exactly_one_point() -> None:
         outcome(a=[1.0], b=[2.0]).values("goodput")
 
 
-def test_only_an_s_claim_has_a_setting_and_a_contrast() -> None:
-    with pytest.raises(ValueError, match="C1: an S claim"):
+def test_only_a_conditional_claim_has_a_setting_and_a_contrast() -> None:
+    with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
         Claim("C1", "conditional", "text", more_with_fifty, Inequality(">", 0))
-    with pytest.raises(ValueError, match="C1: an S claim"):
+    with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
         Claim("C1", "reproduced", "text", more_with_fifty, Inequality(">", 0), contrast=Contrast("there", more_with_fifty))
 
 

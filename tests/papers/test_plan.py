@@ -25,7 +25,7 @@ def test_equal_runs_of_several_experiments_run_once() -> None:
     plan = Plan([TOY, other], 3)
     assert plan.run(workers=2) == 0
     # Two common buffers and a third, three seeds each, and the trace, which records more.
-    assert (plan.tally.planned, plan.tally.runs, plan.asked) == (10, 10, 3 * 5 + 1)
+    assert (plan.tally.planned, plan.tally.runs, plan.requested) == (10, 10, 3 * 5 + 1)
     assert len(set(plan.tally.hashes)) == 10
     first, second = plan.outcomes()
     for packets in (2, 50):

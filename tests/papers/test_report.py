@@ -51,7 +51,7 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
     document = Document("toy", "Toys", "A toy box", (), tuple(toys), lead="toy/fig2")
     monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
     done = tb.reproduce("toy", seeds=2)
-    shown = page(document, done.experiments, [], Basis(2, done.asked, done.tally))
+    shown = page(document, done.experiments, [], Basis(2, done.requested, done.tally))
     assert shown.index("The verdict") < shown.index("A claim is judged by") < shown.index('id="toy/fig1"')
     assert shown.count('id="toy/fig2"') == 1
     assert "<p>It is 2.</p>\n<p>Really &lt;so&gt;.</p>" in shown
@@ -65,7 +65,9 @@ def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experime
     )
     toys[0] = replace(TOY, grids=grids, panels=())
     done = tb.reproduce("toy", seeds=2)
-    shown = page(Document("toy", "Toys", "A toy box", (), tuple(toys)), done.experiments, [], Basis(2, done.asked, done.tally))
+    shown = page(
+        Document("toy", "Toys", "A toy box", (), tuple(toys)), done.experiments, [], Basis(2, done.requested, done.tally)
+    )
     most, least = (re.search(rf"<tr><th>{title}</th>.*?</table>", shown, re.DOTALL) for title in ("carried", "spared"))
     assert most
     assert least
@@ -112,7 +114,7 @@ def test_names_are_escaped_everywhere(toys: list[Experiment]) -> None:
     )
     done = tb.reproduce("toy", seeds=2)
     document = Document("toy", HOSTILE, HOSTILE, assumptions, tuple(toys))
-    shown = page(document, done.experiments, [HOSTILE], Basis(2, done.asked, done.tally))
+    shown = page(document, done.experiments, [HOSTILE], Basis(2, done.requested, done.tally))
     tree = parsed(shown)
     # Data of one figure, and the script of the page if it has been built.
     assert [each.get("type", "") for each in tree.iter("script")] in (["application/json"], ["application/json", ""])
@@ -131,7 +133,7 @@ def test_figures_have_the_document_s_numbers_and_are_linked(toys: list[Experimen
     ]
     done = tb.reproduce("toy", seeds=2)
     document = Document("toy", "Toys", "A toy box", (), tuple(toys))
-    tree = parsed(page(document, done.experiments, [], Basis(2, done.asked, done.tally)))
+    tree = parsed(page(document, done.experiments, [], Basis(2, done.requested, done.tally)))
     names = {figure.get("id"): figure.findtext("figcaption/b") for figure in tree.iter("figure")}
     assert names == {"toy/fig1-1": "Figures 3 to 5, 1 of 2.", "toy/fig1-2": "Figures 3 to 5, 2 of 2.", "toy/own-1": "Plot 1."}
     links = [(link.get("href"), link.text) for paragraph in tree.iter("p") for link in paragraph.iter("a")]

@@ -33,13 +33,13 @@ def experiments(*wanted: str) -> list[Experiment]:
     """Return experiments by ID or ID pattern, all experiments of a document by its ID, or all of them. The order is that of the
     documents, without duplicates.
     """
-    asked = {name: name.partition("/")[0] for name in wanted}
-    for name, of in asked.items():
+    owners = {name: name.partition("/")[0] for name in wanted}
+    for name, of in owners.items():
         # Suggest only IDs of the same document: with more than a hundred candidates the nearest one would not be visible.
         names = [of, *(each.id for each in document(of).experiments)]
         if not any(fnmatchcase(known, name) for known in names):
             raise UnknownName("experiment or document", name, names)
-    known = _of(name for name in DOCUMENTS if not wanted or name in asked.values())
+    known = _of(name for name in DOCUMENTS if not wanted or name in owners.values())
     fits = {each.id for each in known.values() for name in wanted if fnmatchcase(each.id, name) or each.id.split("/")[0] == name}
     return [each for each in known.values() if not wanted or each.id in fits]
 

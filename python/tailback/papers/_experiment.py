@@ -291,11 +291,11 @@ class Experiment:
         if (self.full is None) != (not self.undecided):
             raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
 
-    def seeds(self, asked: int) -> int:
+    def seeds(self, requested: int) -> int:
         """Number of runs per variant."""
         if self.exact:
             return 1
-        return asked * self.times if self.max_seeds is None else min(asked * self.times, self.max_seeds)
+        return requested * self.times if self.max_seeds is None else min(requested * self.times, self.max_seeds)
 
     def runs(self, seeds: int) -> int:
         """Number of simulations, if none is shared with other experiments."""

@@ -30,7 +30,7 @@ class Plan:
     def __init__(self, experiments: Sequence[Experiment], seeds: int, command: str = "") -> None:
         self.experiments = experiments
         self.seeds = seeds
-        self.asked = sum(experiment.runs(seeds) for experiment in experiments)
+        self.requested = sum(experiment.runs(seeds) for experiment in experiments)
         self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
         self._readings = Measurements()
         self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
@@ -64,7 +64,7 @@ class Plan:
         try:
             kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, on_progress=progress)
         except RunFailed as failed:
-            raise self._told(failed) from None
+            raise self._failure(failed) from None
         except KeyboardInterrupt:
             self._found, self.tally = self._readings.found(study)
             raise
@@ -93,7 +93,7 @@ class Plan:
     def _value(self, reader: Number | Curve, key: str) -> Any:
         return reader.value(self._found[key, reader.name])
 
-    def _told(self, failed: RunFailed) -> InternalError | StudyError:
+    def _failure(self, failed: RunFailed) -> InternalError | StudyError:
         """Name the experiment of a failed run. Insufficient memory is not a bug: the rest of the study is kept."""
         label, seed = self._readings.label(failed.result.content_hash)
         message = f"{label}, seed {seed}: {failed.result.error}"

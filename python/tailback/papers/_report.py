@@ -33,7 +33,7 @@ class Basis:
     """Provenance of a page's numbers: seeds, requested runs, and completed runs."""
 
     seeds: int
-    asked: int
+    requested: int
     tally: Tally
 
 
@@ -63,7 +63,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         number=number,
         seeds_needed=seeds_needed,
         tally=tally,
-        shared=f"instead of {basis.asked:,}, because figures share runs" if basis.asked > tally.runs else "",
+        shared=f"instead of {basis.requested:,}, because figures share runs" if basis.requested > tally.runs else "",
         digest=hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()[:16],
         version=__version__,
         python=platform.python_version(),

@@ -43,7 +43,7 @@ class Reproduction:
         self.missing = [experiment.id for experiment in plan.experiments if experiment.id not in done]
         self.complete = not self.missing
         self.seeds = plan.seeds
-        self.asked = plan.asked
+        self.requested = plan.requested
         self.tally: Tally = plan.tally
         self.kept = kept
 
@@ -106,7 +106,7 @@ class Reproduction:
         one = target.suffix == ".html"
         if one and len(self.documents) != 1:
             raise OutputError(f"`{target}` is a single page, but there are {len(self.documents)} documents; name a directory")
-        basis = Basis(self.seeds, self.asked, self.tally)
+        basis = Basis(self.seeds, self.requested, self.tally)
         pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
         return [write_atomically(target if one else target / f"{name}.html", text) for name, text in pages.items()]
 

@@ -67,11 +67,11 @@ def _services(network: str, edge: str) -> list[Choice]:
     efci = {f"{queue}.policy": "threshold", f"{queue}.threshold": f"{cells // 5} cells"}
     erica = {f"{queue}.policy": "erica", f"{queue}.averaging_interval": _INTERVALS[network]}
     # Section 5.10.2 uses 1/16 for both; explicit rates already bound the increase.
-    told = {**abr, "rif": 1.0}
+    explicit_rate = {**abr, "rif": 1.0}
     return [
         Choice({"scheme": "EFCI", "edge": edge}, {"flows.*.abr": abr, **efci}),
-        Choice({"scheme": "ERICA", "edge": edge}, {"flows.*.abr": told, **erica}),
-        Choice({"scheme": "ERICA, ACKs held", "edge": edge}, {"flows.*.abr": {**told, "ack_threshold": 2}, **erica}),
+        Choice({"scheme": "ERICA", "edge": edge}, {"flows.*.abr": explicit_rate, **erica}),
+        Choice({"scheme": "ERICA, ACKs held", "edge": edge}, {"flows.*.abr": {**explicit_rate, "ack_threshold": 2}, **erica}),
     ]
 
 

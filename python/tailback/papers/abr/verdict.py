@@ -288,8 +288,8 @@ def lead_of_bpd(results: Measured) -> list[Values]:
     found = []
     for network, sender in PLACES:
         place = {"network": network, "sender": sender}
-        told = [results.values("goodput", scheme=HELD, target=target, **place) for target in TARGETS]
-        best = max(told, key=lambda values: float(np.mean(values)))
+        held = [results.values("goodput", scheme=HELD, target=target, **place) for target in TARGETS]
+        best = max(held, key=lambda values: float(np.mean(values)))
         found.append(results.values("goodput", scheme="BPD", **place) - best)
     return found
 

@@ -65,7 +65,7 @@ def sender(system: System) -> dict[str, Any]:
     return {"preset": "newreno", "controller": system.law}
 
 
-def told(scenario: Scenario, system: System) -> Scenario:
+def with_prices(scenario: Scenario, system: System) -> Scenario:
     """Settings that carry prices to the sender."""
     return scenario if system.prices is None else scenario.with_({"prices": dict(system.prices)})
 
@@ -99,7 +99,7 @@ def lot(system: System, seconds: int) -> Scenario:
             },
         }
     )
-    return told(scenario, system)
+    return with_prices(scenario, system)
 
 
 # A random graph, the same in all runs: a ring, which makes it connected, and chords.
@@ -147,7 +147,7 @@ def graph(system: System) -> Scenario:
             "flows": flows,
         }
     )
-    return told(scenario, system)
+    return with_prices(scenario, system)
 
 
 # Transfers that arrive and complete, at half the link's rate, next to permanent flows.
@@ -178,7 +178,7 @@ def arrivals(system: System) -> Scenario:
         duration=f"{ARRIVALS_S} s",
         warmup="5 s",
     )
-    return told(scenario.with_({"topology.dumbbell.queue": {"buffer": "1000 packets", **system.queue}}), system)
+    return with_prices(scenario.with_({"topology.dumbbell.queue": {"buffer": "1000 packets", **system.queue}}), system)
 
 
 def spread(fairness: float) -> float:

@@ -74,12 +74,12 @@ BUFFERS = {0.25: PRODUCT // 4, 1: PRODUCT, 4: 4 * PRODUCT}
 OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic", "BBR": "linux/bbr"}
 
 
-def beside(other: str, buffer: float) -> Callable[[Measured], Values]:
+def share_against(other: str, buffer: float) -> Callable[[Measured], Values]:
     """FAST's share."""
     return lambda results: results.values("share_of_fast", other=other, buffer=buffer)
 
 
-def told(results: Measured, values: Values) -> str:
+def formatted(results: Measured, values: Values) -> str:
     """A share and its interval in per cent."""
     interval = results.interval(values)
     return f"{100 * interval.mean:.0f} ± {100 * (interval.high - interval.mean):.0f} %"
@@ -110,7 +110,7 @@ BESIDE = Experiment(
             f"further-beside-{other}",
             "reproduced",
             f"FAST gets less than a fifth next to {other} if the buffer holds four products",
-            beside(other, 4),
+            share_against(other, 4),
             Inequality("<", 0.2),
             ours=True,
         )
@@ -121,7 +121,7 @@ BESIDE = Experiment(
             Curves(
                 "share_of_fast",
                 "buffer",
-                tuple(Line(f"beside {other}", {"other": other}) for other in OTHERS),
+                tuple(Line(f"next to {other}", {"other": other}) for other in OTHERS),
                 "share of FAST",
                 "buffer, bandwidth-delay products",
                 reference_lines=(ReferenceLine("even", 0.5),),
@@ -133,7 +133,7 @@ BESIDE = Experiment(
         "FAST keeps its share next to Reno and CUBIC only while the buffer is short. With a bandwidth-delay product or more, "
         "and always next to BBR, it is displaced:"
         + ", ".join(
-            f"{told(results, beside(other, products)(results))} next to {other} with {products:g} products"
+            f"{formatted(results, share_against(other, products)(results))} next to {other} with {products:g} products"
             for other in OTHERS
             for products in BUFFERS
         )

@@ -32,11 +32,11 @@ from tailback.papers.cui_thesis.signals import (
     Height,
     bisect,
     counted,
+    formatted,
     marked,
     mean_queue,
     on_one_link,
     red,
-    told,
     utilisation,
 )
 
@@ -173,9 +173,9 @@ LOAD = Experiment(
     ),
     answer=lambda results: (
         f"Yes: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
-        f"{told(results, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
-        f"{told(results, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
-        f"{told(results, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
+        f"{formatted(results, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
+        f"{formatted(results, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
+        f"{formatted(results, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
     ),
 )
 
@@ -435,9 +435,9 @@ INSTABILITY = Experiment(
     answer=lambda results: (
         f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "
         f"{LIMITS['capacity']:.0f} Mb/s with {DELAY_MS} ms. The relative standard deviation of the queue is at most "
-        f"{told(results, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
-        f"{told(results, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
-        f"{told(results, begins('delay'))} by delay and {told(results, begins('capacity'))} by capacity."
+        f"{formatted(results, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
+        f"{formatted(results, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
+        f"{formatted(results, begins('delay'))} by delay and {formatted(results, begins('capacity'))} by capacity."
     ),
 )
 

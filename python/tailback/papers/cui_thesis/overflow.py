@@ -77,7 +77,7 @@ def overflowing(
         flows=flows,
         duration=f"{length_s} s",
         warmup=f"{20 * count} s",
-        traces={"throughput": {"bin": "5 s", "of": list(flows)}},
+        traces={"throughput": {"bin": "5 s", "flows": list(flows)}},
     )
 
 
@@ -269,7 +269,7 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> 
         flows=flows,
         duration="300 s",
         warmup="50 s",
-        traces={"throughput": {"bin": f"{BIN_S} s", "of": list(flows)}, "drops": ["bottleneck"]},
+        traces={"throughput": {"bin": f"{BIN_S} s", "flows": list(flows)}, "drops": ["bottleneck"]},
     )
 
 

@@ -150,7 +150,7 @@ def red(**settings: Any) -> dict[str, Any]:
     }
 
 
-def standing(queue: int, gentle: bool) -> Scenario:
+def constant_window(queue: int, gentle: bool) -> Scenario:
     """A window that does not react, so that every packet finds the same queue and the average equals it."""
     flow = {"propagation_rtt": "10.5 ms", "tcp": steady(queue + ELSEWHERE)}
     # The average settles within twenty times 1 / w_q packets.
@@ -252,7 +252,7 @@ FIGURE_2_1 = Experiment(
     source="figure 2.1, section 2.3.1",
     variants=(
         *(
-            Variant({"line": "measured", "gentle": gentle, "queue": queue}, standing(queue, gentle))
+            Variant({"line": "measured", "gentle": gentle, "queue": queue}, constant_window(queue, gentle))
             for gentle in SHAPES
             for queue in ALL
         ),
@@ -352,14 +352,14 @@ FIGURE_2_1 = Experiment(
         ),
     ),
     answer=lambda results: (
-        f"In shape only. Between the thresholds it marks {told(results, over_definition(True, BETWEEN), 3)} times as much, "
+        f"In shape only. Between the thresholds it marks {formatted(results, over_definition(True, BETWEEN), 3)} times as much, "
         "because marks are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks "
         "everything from a probability of one half in the figure, at 87 packets instead of 120."
     ),
 )
 
 
-def told(results: Measured, of: Callable[[Measured], Values], digits: int = 2) -> str:
+def formatted(results: Measured, of: Callable[[Measured], Values], digits: int = 2) -> str:
     """A mean over the seeds with its interval."""
     interval = results.interval(of(results))
     return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
@@ -555,10 +555,10 @@ FIGURE_2_2 = Experiment(
         ),
     ),
     answer=lambda results: (
-        f"Yes: at any link the marked fraction is at most {told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A "
-        "path of six links marks like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
-        f"{told(results, over_all('over_proportional', SMALL, np.mean), 3)} with sums of 0.05 and 0.1, and "
-        f"{told(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
+        f"Yes: at any link the marked fraction is at most {formatted(results, over_all('off_link', SUMS, np.max), 4)} off "
+        "(2.6). A path of six links marks like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
+        f"{formatted(results, over_all('over_proportional', SMALL, np.mean), 3)} with sums of 0.05 and 0.1, and "
+        f"{formatted(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
     ),
 )
 

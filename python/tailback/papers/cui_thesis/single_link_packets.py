@@ -74,7 +74,7 @@ def single(flows: int, buffer: int, seconds: int | None = None) -> Scenario:
     )
 
 
-def least_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
+def min_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
     """The smallest buffer that reaches this utilisation, to 5 %; NaN if ten products are not enough."""
 
     seconds = LINK_SECONDS * LONGER.get((flows, target), 1)
@@ -123,7 +123,7 @@ def needed(number: str) -> Experiment:
             variant
             for count in LINK_FLOWS
             for variant in (
-                *vary(Computation(least_buffer, {"flows": count, "target": target}), flows=count, by=NAME),
+                *vary(Computation(min_buffer, {"flows": count, "target": target}), flows=count, by=NAME),
                 *vary(
                     Computation(sizing.required_of_link, {"flows": count, "target": target}),
                     [Choice({"by": rule}, {"rule": rule}) for rule in ("(3.27)", "Appenzeller")],
@@ -230,7 +230,7 @@ def bound(part: float) -> float:
     return max(0.0, (round(part * product) - product) / 2)
 
 
-def most_idle(senders: str, part: float) -> Callable[[Measured], Values]:
+def max_idle(senders: str, part: float) -> Callable[[Measured], Values]:
     """Largest idle fraction over the numbers of flows."""
     return lambda results: np.max([results.values("idle", senders=senders, part=part, flows=count) for count in CROWDS], axis=0)
 
@@ -278,10 +278,10 @@ WORST_CASE = Experiment(
             "C-3.8.3",
             "conditional",
             "a buffer larger than rate times round trip keeps the queue from emptying",
-            most_idle(REGULAR, 1.1),
+            max_idle(REGULAR, 1.1),
             Inequality("<", 1e-6),
             setting=CLOCKED,
-            contrast=Contrast(STARVES, most_idle(PACED, 1.1)),
+            contrast=Contrast(STARVES, max_idle(PACED, 1.1)),
             note="fraction of time during which the link is idle with 1.1 of it, the largest over the numbers of flows",
         ),
         Claim(

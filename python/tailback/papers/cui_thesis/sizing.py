@@ -302,7 +302,7 @@ def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dic
     return {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rtt_s": rtt_s}
 
 
-def asks(name: str, target: float) -> Callable[[Measured], Values]:
+def buffer_by_rule(name: str, target: float) -> Callable[[Measured], Values]:
     """Buffer by (3.23)."""
     return lambda results: results.values("buffer", rule="(3.23)", case=name, target=target)
 
@@ -452,7 +452,7 @@ EXPERIMENTS = (
                 "C-3.51.1",
                 "reproduced",
                 "16 links and 64000 flows need 9 packets for 70 %",
-                asks("16 links", 0.7),
+                buffer_by_rule("16 links", 0.7),
                 Value(9, 0),
                 published=9.0,
             ),
@@ -460,7 +460,7 @@ EXPERIMENTS = (
                 "C-3.51.1b",
                 "reproduced",
                 "four times as many of both need none",
-                asks("64 links", 0.7),
+                buffer_by_rule("64 links", 0.7),
                 Value(0, 0),
                 published=0.0,
             ),

@@ -63,10 +63,10 @@ def trunk(window: float, packets: int, access: float, flows: int = FLOWS, channe
 
 def by_rule(window: float) -> int:
     """Buffer by `cui_trunk`, which applies to paced senders."""
-    asked = models.cui_trunk_buffer(
+    result = models.cui_trunk_buffer(
         inputs=INPUTS, transmitters=1, **link(window), harmonic_rtt_s=HARMONIC_RTT_S, utilisation=TARGET
     )
-    return int(asked.buffer)
+    return int(result.buffer)
 
 
 def variants(windows: tuple[int, ...]) -> Iterator[Variant]:

@@ -180,7 +180,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
     """Claims of the text about tables 5.7 and 5.8."""
     table = SCHEMES[vcs]
     # With five connections, LONG has a remaining lead of 0.01.
-    beside = "LONG, timer only" if vcs == 5 else "LONG"
+    contrast_setting = "LONG, timer only" if vcs == 5 else "LONG"
     epd = max(*table.ratios["EPD"], *table.ratios["EPD per VC"])
     return (
         Claim(
@@ -191,7 +191,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
             Inequality(">", 0),
             published=round(min(table.ratios["SPD"]) - epd, 3),
             setting="SHORT",
-            contrast=Contrast(beside, worst_over_best(beside, table.thresholds)),
+            contrast=Contrast(contrast_setting, worst_over_best(contrast_setting, table.thresholds)),
         ),
         Claim(
             f"C36b-{vcs}",
@@ -201,7 +201,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
             Inequality(">", 0),
             published=least_lead(table),
             setting="SHORT",
-            contrast=Contrast(beside, leads(beside, table.thresholds)),
+            contrast=Contrast(contrast_setting, leads(contrast_setting, table.thresholds)),
             ours=True,
         ),
     )

@@ -186,7 +186,7 @@ active = Experiment(
     variants=vary(
         chain(15),
         epd_per_vc([THRESHOLD]),
-        [Choice({"active": each}, {"links.*.queue.active": each}) for each in ACTIVE],
+        [Choice({"active": each}, {"links.*.queue.active_vcs": each}) for each in ACTIVE],
         [SHORT, LONG],
     ),
     times=3,
@@ -221,7 +221,9 @@ active = Experiment(
     ),
     assumptions=(
         Assumption("common settings", "15 connections, EPD threshold 600 cells"),
-        Assumption("active", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"),
+        Assumption(
+            "active_vcs", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"
+        ),
     ),
 )
 

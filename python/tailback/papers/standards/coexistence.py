@@ -35,7 +35,7 @@ DUAL: dict[str, Any] = {"scheduler": "dualpi2"}
 ONE_QUEUE: dict[str, Any] = {"policy": "codel"}
 
 
-def beside(
+def competing(
     scalable: str,
     classic: str,
     counts: tuple[int, int] = (1, 1),
@@ -128,7 +128,7 @@ LINKS = Experiment(
         variant
         for rate in RATES_MBPS
         for rtt in ROUND_TRIPS_MS
-        for variant in vary(beside("prague", "cubic", rate_mbps=rate, rtt_ms=rtt), rate=rate, rtt=rtt)
+        for variant in vary(competing("prague", "cubic", rate_mbps=rate, rtt_ms=rtt), rate=rate, rtt=rtt)
     ),
     measures=MEASURES,
     claims=(
@@ -232,9 +232,9 @@ MIXES = Experiment(
             variant
             for scalable, classic in PAIRS
             for counts in COUNTS
-            for variant in vary(beside(scalable, classic, counts), **labels(scalable, classic, counts))
+            for variant in vary(competing(scalable, classic, counts), **labels(scalable, classic, counts))
         ),
-        *vary(beside("dctcp", "reno", (5, 5), queue=ONE_QUEUE), **labels("dctcp", "reno", (5, 5), "codel")),
+        *vary(competing("dctcp", "reno", (5, 5), queue=ONE_QUEUE), **labels("dctcp", "reno", (5, 5), "codel")),
     ),
     measures=MEASURES,
     claims=(

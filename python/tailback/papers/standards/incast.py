@@ -26,7 +26,7 @@ BUFFER, THRESHOLD = "66 packets", 20
 LEAST_RTO_MS = 10
 
 
-def asked(law: str, servers: int) -> Scenario:
+def incast(law: str, servers: int) -> Scenario:
     """All servers respond within a tenth of a millisecond, with the windows and timers of persistent connections."""
     marks = {"ecn": True} if law == "dctcp" else {}
     timer = {"min_rto": f"{LEAST_RTO_MS} ms", "initial_rto": f"{LEAST_RTO_MS} ms"}
@@ -76,7 +76,7 @@ INCAST = Experiment(
     question="How many servers may respond before timeouts determine the completion time?",
     source='Alizadeh and others, "Data Center TCP", SIGCOMM 2010, section 4.2.1 and figure 18; RFC 8257, section 1',
     variants=tuple(
-        variant for law in LAWS for servers in SERVERS for variant in vary(asked(law, servers), law=law, servers=servers)
+        variant for law in LAWS for servers in SERVERS for variant in vary(incast(law, servers), law=law, servers=servers)
     ),
     measures={"completion_ms": completion_ms, "timeouts": timeouts},
     claims=(

@@ -97,5 +97,5 @@ def queues() -> dict[str, dict[str, Any]]:
 
 def given() -> str:
     """The required settings of members, in one line."""
-    told = [f"{name}: " + ", ".join(f"{key} {value}" for key, value in settings.items()) for name, settings in GIVEN.items()]
-    return "; ".join(told)
+    texts = [f"{name}: " + ", ".join(f"{key} {value}" for key, value in settings.items()) for name, settings in GIVEN.items()]
+    return "; ".join(texts)

@@ -40,7 +40,7 @@ TRAFFIC: dict[str, dict[str, Any]] = {
         "datagrams": {"source": {"kind": "constant", "rate": "12 Mbps", "packet_size": "1000 B"}},
         "reno": bulk(count=4),
     },
-    "5.4 LEDBAT beside Reno": {"ledbat": bulk("ledbat"), "reno": bulk()},
+    "5.4 LEDBAT and Reno": {"ledbat": bulk("ledbat"), "reno": bulk()},
     "6.2 round trips of 5 to 560 ms": {
         "reno": {**bulk(count=10), "propagation_rtt": {"uniform": ["15 ms", "560 ms"]}},
     },
