@@ -53,7 +53,7 @@ RECOVERIES = ("newreno", "sack")
 
 
 def sender(alpha: float, form: str, recovery: str, **law: Any) -> dict[str, Any]:
-    """A sender with timers as short as those of ns-2."""
+    """A sender with the short timers of ns-2."""
     return {**tcp(alpha, update=form, **law), "recovery": recovery, "timer": {"min_rto": "200 ms"}}
 
 
@@ -130,7 +130,7 @@ def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Callab
 
 
 def more_reductions(recovery: str) -> Callable[[Measured], Values]:
-    """Window reductions of the second flow minus those of the first."""
+    """Difference in window reductions, second flow minus first."""
 
     def found(results: Measured) -> Values:
         of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(results) for number in (1, 2)]

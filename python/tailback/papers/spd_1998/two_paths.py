@@ -38,7 +38,7 @@ def cells(results: Measured, policy: str, threshold: int, setting: str) -> Value
 
 
 def more(threshold: int, setting: str) -> Callable[[Measured], Values]:
-    """Cells that SPD delivers minus those of EPD."""
+    """Cells delivered by SPD minus cells delivered by EPD."""
     return lambda results: cells(results, "SPD", threshold, setting) - cells(results, "EPD", threshold, setting)
 
 
