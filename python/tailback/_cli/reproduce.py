@@ -51,7 +51,7 @@ def reproduce(
 ) -> Exit:
     """Reproduce published figures, and evaluate the documents' claims.
 
-    Shows published and measured values side by side. Exit code 1 if an R claim does not hold.
+    Shows published and measured values side by side. Exit code 1 if a claim marked `reproduced` does not hold.
     """
     from tailback import papers, plots
     from tailback._store import ensure_writable
