@@ -161,7 +161,7 @@ def test_a_flow_table_defines_starts_and_sizes(tmp_path: Path) -> None:
         ("start_s,size\n-1,10 kB\n", START, r"start\.csv.*line 2"),
         ("start_s,size\n1\n", SIZE, "line 2"),
         ("start_s,bytes\n1,2\n", SIZE, "unknown column"),
-        ("start_s,size\n", SIZE, "without values"),
+        ("start_s,size\n", SIZE, "has no values"),
         ("", SIZE, "unknown column"),
         ("start_s,size\n1,10\n", SIZE, "line 2"),
         ("start_s,size\n1,10 kB\n", SIZE.replace("flows.csv", "nowhere.csv"), "cannot be read"),
@@ -169,7 +169,7 @@ def test_a_flow_table_defines_starts_and_sizes(tmp_path: Path) -> None:
         ("start_s,size\n1,10 kB\n", f"count = 2\n{SIZE}", "one value per flow"),
         ("start_s,size\n" + "1,no\n" * 100_000, SIZE, "99980 more lines"),
         ("\x00\x01\x02,\n\x03", SIZE, "unknown column"),
-        ("size,size\n1 kB,2 kB\n", SIZE, "several columns of this name"),
+        ("size,size\n1 kB,2 kB\n", SIZE, "several columns `size`"),
         ("size\n" + "1 kB\n" * 4_000_001, SIZE, "at most 4000000"),
     ],
 )
@@ -212,7 +212,7 @@ def test_flows_after_the_stop_of_their_group_are_not_created() -> None:
     flows = web(arrivals={"mean_interval": "10 ms"}, size="1 kB", stop="2 s")
     run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="10 s"))
     assert max(run.flows["start_s"]) < 2
-    with pytest.warns(tb.ScenarioWarning, match="never start: they stop before"):
+    with pytest.warns(tb.ScenarioWarning, match="is not before `stop`: 8 of 10 flows never start"):
         tb.dumbbell(**LINK, flows=web(count=10, start={"uniform": ["0 s", "9 s"]}, stop="2 s"), duration="10 s").check()
 
 

@@ -78,7 +78,7 @@ def test_inputs_of_a_controller_can_be_traced() -> None:
     fast = {"preset": "newreno", "timestamps": True, "controller": {"kind": "fast", "alpha": 20}}
     flows: dict[str, Any] = {"fast": {"propagation_rtt": "40 ms", "tcp": fast}}
     scenario = tb.dumbbell(
-        rate="10 Mbps", delay="1 ms", buffer="500 packets", flows=flows, duration="10 s", traces={"law": ["fast"]}
+        rate="10 Mbps", delay="1 ms", buffer="500 packets", flows=flows, duration="10 s", traces={"controller": ["fast"]}
     )
     law = tb.simulate(scenario).trace("controller")
     assert law.columns == ["time_s", "group", "flow", "quantity", "value"]
@@ -88,7 +88,7 @@ def test_inputs_of_a_controller_can_be_traced() -> None:
     # Equation (4.4): 20 packets in the queue, of 1.2 ms each, plus or minus one.
     assert last["average_rtt_s"] - last["base_rtt_s"] == pytest.approx(0.024, abs=0.0012)
     plain = scenario.with_({"flows.fast.tcp": {"preset": "newreno"}})
-    with pytest.warns(tb.ScenarioWarning, match="nothing to trace"):
+    with pytest.warns(tb.ScenarioWarning, match="records nothing"):
         assert len(tb.simulate(plain).trace("controller")) == 0
 
 
@@ -96,7 +96,7 @@ def test_a_trunk_with_a_channel_per_input_causes_a_warning() -> None:
     trunk: dict[str, Any] = {"rate": "10 Mbps", "buffer": "0 packets", "flows": 4, "duration": "1 s"}
     tb.dwdm(inputs=3, transmitters=2, **trunk).check()
     tb.dwdm(inputs=2, transmitters=2, **trunk, wavelength_conversion=False).check()
-    with pytest.warns(tb.ScenarioWarning, match="what comes by them never waits"):
+    with pytest.warns(tb.ScenarioWarning, match="packets never wait or are lost at the trunk"):
         tb.dwdm(inputs=2, transmitters=2, **trunk).check()
 
 
@@ -114,7 +114,7 @@ def test_a_cut_through_trunk_with_small_edge_routers() -> None:
 @pytest.mark.parametrize(
     ("queue", "setting", "warning"),
     [
-        (SPD, {"dropping_threshold": "0 cells"}, "loses all its packets"),
+        (SPD, {"dropping_threshold": "0 cells"}, "discards every packet during congestion"),
         (SPD, {"congestion_threshold": "80 %"}, "this policy is `epd`"),
         (SPD, {"dropping_threshold": "80 %"}, "this policy is `epd`"),
         (BPD, {"lower_threshold": "0 cells"}, "no packet of several cells can begin"),
