@@ -17,11 +17,11 @@ from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
 LONG = [
-    "test_pages.py",
     "test_lab.py",
+    "test_pages.py",
     "test_docs.py",
-    "test_gallery.py",
     "test_survives.py",
+    "test_gallery.py",
     "test_buffer.py",
     "test_members.py",
 ]
