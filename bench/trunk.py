@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import tailback as tb
-from tailback.models import Reading
+from tailback.models import TrunkVariant
 
 TRUNKS: tuple[dict[str, Any], ...] = (
     {"inputs": 16, "transmitters": 2, "buffer": 10},
@@ -26,7 +26,7 @@ TRUNKS: tuple[dict[str, Any], ...] = (
     {"inputs": 1_000, "transmitters": 100, "buffer": 10},
 )
 LOADS = (0.5, 0.8, 1.0, 1.5)
-READINGS: tuple[Reading, ...] = ("own_length", "fresh", "coupled")
+TRUNK_VARIANTS: tuple[TrunkVariant, ...] = ("own_length", "fresh", "coupled")
 
 
 def main() -> None:
@@ -35,12 +35,12 @@ def main() -> None:
     packets = parser.parse_args().packets
     rows: list[dict[str, Any]] = []
     for trunk in TRUNKS:
-        for reading in READINGS:
-            row: dict[str, Any] = {**trunk, "reading": reading}
+        for variant in TRUNK_VARIANTS:
+            row: dict[str, Any] = {**trunk, "variant": variant}
             for load in LOADS:
                 began = time.process_time()
                 measured = tb.models.simulate_trunk(
-                    **trunk, load=load, reading=reading, relative_width=1e-9, max_arrivals=packets, splitting=False, threads=1
+                    **trunk, load=load, variant=variant, relative_width=1e-9, max_arrivals=packets, splitting=False, threads=1
                 )
                 row[f"million_per_cpu_s_at_{load}"] = round(measured.simulated / (time.process_time() - began) / 1e6, 1)
             rows.append(row)

@@ -208,7 +208,7 @@ FAMILIES = {
         """\
 # Sources
 
-`kind` of a datagram `source`, which also needs its `packet`, or of an `application` above TCP:
+`kind` of a datagram `source`, which also needs its `packet_size`, or of an `application` above TCP:
 `source = {kind = "poisson", rate = "5 Mbps", packet_size = "1000 B"}`.
 """,
     ),

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.models import LOSS_MODELS, READINGS, LossModel, Reading
+from tailback.models import LOSS_MODELS, TRUNK_VARIANTS, LossModel, TrunkVariant
 from tailback.models import _trunk_map as trunk_map
 
 FACTORS = (1.05, 1.2, 2.0)
@@ -69,13 +69,13 @@ def measure(file: Path) -> None:
     if file.exists():
         with file.open(newline="") as before:
             rows = {tuple(row[:5]): row for row in list(csv.reader(before))[1:]}
-    for inputs, transmitters, buffer, load, reading in points():
-        key = (str(inputs), str(transmitters), str(buffer), str(load), reading)
+    for inputs, transmitters, buffer, load, variant in points():
+        key = (str(inputs), str(transmitters), str(buffer), str(load), variant)
         trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "buffer": buffer, "load": load}
         if key in rows:
             continue
-        if reading != "own_length" or (buffer == 0 and transmitters <= EXACT_CHANNELS):
-            loss, half_width = float(tb.models.exact_trunk_loss(**trunk, reading=reading).loss), 0.0
+        if variant != "own_length" or (buffer == 0 and transmitters <= EXACT_CHANNELS):
+            loss, half_width = float(tb.models.exact_trunk_loss(**trunk, variant=variant).loss), 0.0
         else:
             loss, half_width = simulated(trunk)
         rows[key] = [*key, f"{loss:.5e}", f"{half_width:.2e}"]
@@ -85,7 +85,7 @@ def measure(file: Path) -> None:
             csv.writer(out, lineterminator="\n").writerows([trunk_map.COLUMNS, *ordered])
 
 
-def points() -> Iterator[tuple[int, int, int, float, Reading]]:
+def points() -> Iterator[tuple[int, int, int, float, TrunkVariant]]:
     """Inputs, channels, places, load and variant of all measurements."""
     for transmitters in trunk_map.CHANNELS:
         for channels, links in trunk_map.SHARES[1:]:
@@ -98,9 +98,9 @@ def points() -> Iterator[tuple[int, int, int, float, Reading]]:
                     if tb.models.trunk_loss(**trunk, model="ebl").loss < LEAST_LOSS:
                         continue
                     yield inputs, transmitters, buffer, load, "own_length"
-                    for reading, (most_inputs, most_buffer) in EXACT_CHAIN.items():
+                    for variant, (most_inputs, most_buffer) in EXACT_CHAIN.items():
                         if inputs <= most_inputs and 0 < buffer <= most_buffer:
-                            yield inputs, transmitters, buffer, load, reading
+                            yield inputs, transmitters, buffer, load, variant
 
 
 def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
@@ -120,10 +120,10 @@ def classified(by_model: float, loss: float, half_width: float) -> tuple[int, bo
     return here, least == most
 
 
-def classes(model: LossModel, reading: Reading) -> np.ndarray[Any, Any]:
+def classes(model: LossModel, variant: TrunkVariant) -> np.ndarray[Any, Any]:
     """Indices of CLASSES, on the axes of the map; plus 0.5 where the interval is inconclusive, NaN without a measurement."""
-    losses, half_widths = trunk_map.measured(reading)
-    ratios = np.exp(trunk_map.ratios(model, reading))
+    losses, half_widths = trunk_map.measured(variant)
+    ratios = np.exp(trunk_map.ratios(model, variant))
     found = np.full(losses.shape, np.nan)
     for place in np.argwhere(~np.isnan(losses)):
         at = tuple(place)
@@ -206,10 +206,10 @@ def mark(axis: Any, cells: np.ndarray[Any, Any]) -> None:
 
 def table() -> None:
     """Fraction of measured points at which each model is accurate within the intervals, as Markdown."""
-    for reading in READINGS:
-        print(f"\n| {reading} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
+    for variant in TRUNK_VARIANTS:
+        print(f"\n| {variant} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
         for model in LOSS_MODELS:
-            print(f"| {LOSS_MODELS[model]} | {' | '.join(near(model, reading, (1.05, 1.1, 1.2, 2.0), ...))} |")
+            print(f"| {LOSS_MODELS[model]} | {' | '.join(near(model, variant, (1.05, 1.1, 1.2, 2.0), ...))} |")
     print("\n| K/M | loss | G1DM 5 % | 20 % | factor 2 | EBL 5 % | 20 % | factor 2 | points |")
     print("|---|---|---|---|---|---|---|---|---|")
     losses, _ = trunk_map.measured("own_length")
@@ -221,10 +221,10 @@ def table() -> None:
             print(f"| {channels}/{inputs} | {low:g} to {high:g} | {' | '.join([*g1dm[:-1], *ebl])} |")
 
 
-def near(model: LossModel, reading: Reading, factors: tuple[float, ...], there: Any) -> list[str]:
+def near(model: LossModel, variant: TrunkVariant, factors: tuple[float, ...], there: Any) -> list[str]:
     """Fraction of the points at which a model is within each factor, and the number of points."""
-    losses, half_widths = trunk_map.measured(reading)
-    by_model = np.exp(trunk_map.ratios(model, reading)) * losses
+    losses, half_widths = trunk_map.measured(variant)
+    by_model = np.exp(trunk_map.ratios(model, variant)) * losses
     # Unlimited inputs were not measured.
     losses, half_widths, by_model = (
         values[:, 1:] if there is ... else values[there] for values in (losses, half_widths, by_model)

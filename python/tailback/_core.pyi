@@ -358,7 +358,7 @@ class TrunkSimulation:
         transmitters: int,
         buffer: int,
         load: float,
-        reading: str,
+        variant: str,
         relative_width: float,
         max_arrivals: int,
         splitting: bool,

@@ -109,21 +109,21 @@ def test_invalid_parameters_are_named(wrong: dict[str, object], message: str) ->
 def test_the_detailed_model_is_solved_in_its_finite_readings() -> None:
     # Two links, one channel, no buffer, all rates 1: 3/2 of 4 arrivals are lost; see the chain's own tests.
     for reading in ("own_length", "fresh", "coupled"):
-        exact = tb.models.exact_trunk_loss(inputs=2, transmitters=1, buffer=0, load=[0.0, 1.0], reading=reading)
+        exact = tb.models.exact_trunk_loss(inputs=2, transmitters=1, buffer=0, load=[0.0, 1.0], variant=reading)
         assert exact.loss == pytest.approx([0, 3 / 8], rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"reading": "own_length"}, "`reading` is own_length; expected fresh or coupled with a buffer"),
-        ({"reading": "own"}, '`reading` is "own"; expected one of own_length, fresh, coupled'),
-        ({"reading": "coupled", "buffer": 30}, "`buffer` is 30; expected at most 20 packets in the coupled variant"),
+        ({"variant": "own_length"}, "`variant` is own_length; expected fresh or coupled with a buffer"),
+        ({"variant": "own"}, '`variant` is "own"; expected one of own_length, fresh, coupled'),
+        ({"variant": "coupled", "buffer": 30}, "`buffer` is 30; expected at most 20 packets in the coupled variant"),
         ({"buffer": 10**9}, "`trunk` is a chain of [0-9]+ states; expected at most 4000000 states"),
     ],
 )
 def test_a_chain_that_is_not_finite_is_rejected(wrong: dict[str, object], message: str) -> None:
-    right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5, "reading": "fresh"}
+    right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5, "variant": "fresh"}
     with pytest.raises(tb.ParameterError, match=message):
         tb.models.exact_trunk_loss(**(right | wrong))  # type: ignore[arg-type]
 
@@ -141,7 +141,7 @@ def test_a_signal_interrupts_a_long_computation() -> None:
         began = time.monotonic()
         with pytest.raises(Enough):
             # Three million states, some ten seconds.
-            tb.models.exact_trunk_loss(inputs=400, transmitters=100, buffer=50, load=0.95, reading="fresh")
+            tb.models.exact_trunk_loss(inputs=400, transmitters=100, buffer=50, load=0.95, variant="fresh")
         assert time.monotonic() - began < 5
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -33,12 +33,10 @@ def trunk(numbers: tuple[int, int, int, float]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("model", LOSS_MODELS)
 @pytest.mark.parametrize("numbers", BETWEEN)
-def test_the_interpolated_map_agrees_with_the_exact_chain(
-    numbers: tuple[int, int, int, float], model: LossModel
-) -> None:
+def test_the_interpolated_map_agrees_with_the_exact_chain(numbers: tuple[int, int, int, float], model: LossModel) -> None:
     at = trunk(numbers)
-    said = tb.models.trunk_accuracy(**at, model=model, reading="fresh")
-    exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="fresh").loss
+    said = tb.models.trunk_accuracy(**at, model=model, variant="fresh")
+    exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, variant="fresh").loss
     # Interpolation is more accurate where the surrounding points agree.
     assert abs(math.log(said.ratio / exact)) < 0.03 + 0.15 * math.log(said.high / said.low), (said, exact)
     assert 0.97 * said.low <= exact <= 1.03 * said.high
@@ -49,7 +47,7 @@ def test_without_a_buffer_the_map_agrees_with_the_exact_chain(numbers: tuple[int
     at = trunk(numbers)
     for model in LOSS_MODELS:
         said = tb.models.trunk_accuracy(**at, model=model)
-        exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="own_length").loss
+        exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, variant="own_length").loss
         if numbers[1] / numbers[0] > 0.8:
             assert str(said) == "not mapped"
             continue
@@ -89,8 +87,8 @@ def test_infinitely_many_inputs_are_a_poisson_process() -> None:
 
 
 def test_an_invalid_reading_is_named() -> None:
-    with pytest.raises(tb.ParameterError, match="`reading` is 'own'; expected one of own_length, fresh, coupled"):
-        tb.models.trunk_accuracy(inputs=4, transmitters=1, buffer=0, load=0.5, reading="own")  # type: ignore[arg-type]
+    with pytest.raises(tb.ParameterError, match="`variant` is 'own'; expected one of own_length, fresh, coupled"):
+        tb.models.trunk_accuracy(inputs=4, transmitters=1, buffer=0, load=0.5, variant="own")  # type: ignore[arg-type]
 
 
 def paced_trunk(inputs: int, transmitters: int, buffer: int, flows: int) -> tb.Scenario:

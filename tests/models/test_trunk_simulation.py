@@ -70,7 +70,7 @@ def test_an_unreachable_width_ends_with_the_results_so_far() -> None:
         ({"load": -0.1}, "`load` is -0.1"),
         ({"load": math.nan}, "`load` is NaN"),
         ({"load": 8.0}, "`load` is 8"),
-        ({"reading": "own"}, '`reading` is "own"; expected one of own_length, fresh, coupled'),
+        ({"variant": "own"}, '`variant` is "own"; expected one of own_length, fresh, coupled'),
         ({"relative_width": 0.0}, "`relative_width` is 0; expected above 0 and at most 0.5"),
         ({"relative_width": math.nan}, "`relative_width` is NaN"),
         ({"max_arrivals": 10}, "`max_arrivals` is 10; expected 100000 to 10^15"),

@@ -3,7 +3,7 @@
 
 use tailback_models::ParameterError;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
-use tailback_models::trunk::{DetailedChain, MMKKB, Reading, Trunk};
+use tailback_models::trunk::{DetailedChain, MMKKB, Trunk, TrunkVariant};
 
 /// Inputs, transmitters, places.
 type Size = (u64, u64, u64);
@@ -12,7 +12,7 @@ fn settings((inputs, transmitters, buffer): Size, load: f64) -> Result<Settings,
     Ok(Settings {
         trunk: Trunk::new(inputs, transmitters, buffer)?,
         load,
-        reading: Reading::OwnLength,
+        variant: TrunkVariant::OwnLength,
         relative_width: 0.2,
         max_arrivals: 1_000_000_000,
         splitting: true,
@@ -29,7 +29,7 @@ fn estimate(settings: Settings) -> Result<Estimate, ParameterError> {
 }
 
 fn exact(settings: &Settings) -> Result<f64, ParameterError> {
-    let mut chain = DetailedChain::new(&settings.trunk, settings.load, settings.reading)?;
+    let mut chain = DetailedChain::new(&settings.trunk, settings.load, settings.variant)?;
     Ok(std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp))
 }
 
@@ -53,8 +53,8 @@ fn assert_holds(settings: Settings, exact: f64) -> Result<(), ParameterError> {
 fn the_loss_of_memoryless_variants_matches_their_chains() -> Result<(), ParameterError> {
     let trunks = [((4, 1, 3), 0.9), ((4, 2, 4), 0.3), ((3, 1, 6), 0.2), ((2, 1, 5), 1.5), ((9, 3, 2), 0.5), ((5, 4, 6), 1.1)];
     for (size, load) in trunks {
-        for reading in [Reading::Fresh, Reading::Coupled] {
-            let settings = Settings { reading, relative_width: 0.03, ..settings(size, load)? };
+        for variant in [TrunkVariant::Fresh, TrunkVariant::Coupled] {
+            let settings = Settings { variant, relative_width: 0.03, ..settings(size, load)? };
             assert_holds(settings, exact(&settings)?)?;
         }
     }
@@ -64,8 +64,8 @@ fn the_loss_of_memoryless_variants_matches_their_chains() -> Result<(), Paramete
 #[test]
 fn without_places_the_loss_of_all_variants_matches_the_chain_of_busy_and_discarding_inputs() -> Result<(), ParameterError> {
     for (size, load) in [((16, 2, 0), 0.01), ((16, 2, 0), 1.2), ((80, 20, 0), 0.2), ((2, 1, 0), 0.001)] {
-        for reading in Reading::ALL {
-            let settings = Settings { reading, relative_width: 0.05, ..settings(size, load)? };
+        for variant in TrunkVariant::ALL {
+            let settings = Settings { variant, relative_width: 0.05, ..settings(size, load)? };
             assert_holds(settings, exact(&settings)?)?;
         }
     }
@@ -76,8 +76,8 @@ fn without_places_the_loss_of_all_variants_matches_the_chain_of_busy_and_discard
 fn with_a_million_inputs_the_loss_of_all_variants_matches_poisson_arrivals() -> Result<(), ParameterError> {
     // Losses of 9e-13, 7e-12 and 6e-4.
     for (size, load) in [((1_000_000, 1, 11), 0.1), ((1_000_000, 3, 12), 0.15), ((1_000_000, 2, 20), 0.8)] {
-        for reading in Reading::ALL {
-            let settings = Settings { reading, ..settings(size, load)? };
+        for variant in TrunkVariant::ALL {
+            let settings = Settings { variant, ..settings(size, load)? };
             assert_holds(settings, poisson(&settings)?)?;
         }
     }
@@ -99,7 +99,7 @@ fn assert_covers(settings: Settings, exact: f64) -> Result<(), ParameterError> {
 #[test]
 fn intervals_by_splitting_have_their_nominal_coverage() -> Result<(), ParameterError> {
     // A loss of 8e-7.
-    let settings = Settings { reading: Reading::Fresh, ..settings((3, 1, 6), 0.2)? };
+    let settings = Settings { variant: TrunkVariant::Fresh, ..settings((3, 1, 6), 0.2)? };
     assert_covers(settings, exact(&settings)?)
 }
 
@@ -113,14 +113,14 @@ fn intervals_of_packets_with_their_own_length_have_their_nominal_coverage() -> R
 #[test]
 fn intervals_of_coupled_packets_have_their_nominal_coverage() -> Result<(), ParameterError> {
     // A loss of 4e-6.
-    let settings = Settings { reading: Reading::Coupled, ..settings((6, 2, 6), 0.3)? };
+    let settings = Settings { variant: TrunkVariant::Coupled, ..settings((6, 2, 6), 0.3)? };
     assert_covers(settings, exact(&settings)?)
 }
 
 #[test]
 fn intervals_by_counting_have_their_nominal_coverage() -> Result<(), ParameterError> {
     // Losses are clustered here: a loss of 1e-2.
-    let settings = Settings { reading: Reading::Fresh, splitting: false, ..settings((5, 1, 12), 0.9)? };
+    let settings = Settings { variant: TrunkVariant::Fresh, splitting: false, ..settings((5, 1, 12), 0.9)? };
     assert_covers(settings, exact(&settings)?)
 }
 

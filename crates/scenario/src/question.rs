@@ -60,7 +60,7 @@ impl BufferQuestion {
             report.add("target", "`target` is zero").given("0").expected("a share above 0, such as `80 %`");
         }
         if self.packet_size.bytes() == 0 && report.sound("packet_size") {
-            report.add("packet_size", "`packet` is zero").given(self.packet_size.to_string()).expected("at least 1 B");
+            report.add("packet_size", "`packet_size` is zero").given(self.packet_size.to_string()).expected("at least 1 B");
         }
         let without = match self.base_rtt {
             Distribution::Exponential(_) => {

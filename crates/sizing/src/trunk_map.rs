@@ -50,8 +50,8 @@ impl Place {
         let mut cells = row.split(',');
         let mut number = || cells.next()?.parse::<f64>().ok();
         let (inputs, channels, buffer, load) = (number()?, number()?, number()?, number()?);
-        let reading = cells.next()?;
-        (reading == "own_length" || buffer == 0.0).then_some(Place { channels, share: channels / inputs, buffer, load })
+        let variant = cells.next()?;
+        (variant == "own_length" || buffer == 0.0).then_some(Place { channels, share: channels / inputs, buffer, load })
     }
 }
 

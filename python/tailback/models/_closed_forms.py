@@ -18,9 +18,9 @@ __all__ = [
     "LOSS_MODELS",
     "OPEN_LOOPS",
     "PROBE_ORDERS",
-    "READINGS",
     "SIZING_RULES",
     "TPM_MARKINGS",
+    "TRUNK_VARIANTS",
     "UNSEEN_BITS",
     "AdpmCoarseRampError",
     "AdpmError",
@@ -43,12 +43,12 @@ __all__ = [
     "ProbeOrder",
     "QuantiserError",
     "RateError",
-    "Reading",
     "RemError",
     "SlowStart",
     "TpmMarking",
     "TpmProbeTypes",
     "TrunkLoss",
+    "TrunkVariant",
     "UnseenBit",
     "adpm_coarse_ramp_error",
     "adpm_detection_packets",
@@ -181,8 +181,8 @@ LOSS_MODELS: dict[LossModel, Word] = {
     ),
 }
 
-Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
-READINGS: dict[Reading, Word] = {
+TrunkVariant: TypeAlias = Literal["own_length", "fresh", "coupled"]
+TRUNK_VARIANTS: dict[TrunkVariant, Word] = {
     "own_length": Word("own_length", "the time of its reception", ""),
     "fresh": Word("fresh", "a new exponential time", ""),
     "coupled": Word("coupled", "a new exponential time, with which its reception ends at the latest", ""),
@@ -3611,7 +3611,9 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
     return TrunkLoss(*answers("trunk_loss", model, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
 
 
-def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, reading: Reading) -> TrunkLoss:
+def exact_trunk_loss(
+    *, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, variant: TrunkVariant
+) -> TrunkLoss:
     """Loss of a trunk in the detailed model that `trunk_loss` approximates, from its Markov chain; accurate to 1e-10.
 
     Parameters
@@ -3625,7 +3627,7 @@ def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers,
     load : float or array
         rho, intended load per channel: the rate at which unrestricted input links would send, over the capacity of the
         channels; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
-    reading : str
+    variant : str
         Variant of the model: the transmission time of a packet that waited, which the source does not specify. Without a
         buffer all variants are equal. ``"own_length"``, the time of its reception; ``"fresh"``, a new exponential time;
         ``"coupled"``, a new exponential time, with which its reception ends at the latest.
@@ -3654,11 +3656,11 @@ def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers,
     --------
     >>> import tailback as tb
     >>> trunk = dict(inputs=16, transmitters=2, buffer=10, load=0.7)
-    >>> exact = tb.models.exact_trunk_loss(**trunk, reading="fresh").loss
+    >>> exact = tb.models.exact_trunk_loss(**trunk, variant="fresh").loss
     >>> round(tb.models.trunk_loss(**trunk).loss / exact, 2)
     0.96
     """
-    return TrunkLoss(*answers("exact_trunk_loss", reading, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
+    return TrunkLoss(*answers("exact_trunk_loss", variant, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
 
 
 def closed_loop(

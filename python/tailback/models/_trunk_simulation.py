@@ -15,7 +15,7 @@ from tailback.errors import ParameterError
 from tailback.models._broadcasting import one
 
 if TYPE_CHECKING:
-    from tailback.models._closed_forms import Reading
+    from tailback.models._closed_forms import TrunkVariant
 
 __all__ = ["TrunkInterrupted", "TrunkSimulation", "simulate_trunk"]
 
@@ -35,7 +35,7 @@ class TrunkSimulation:
         Half width of the 95 % interval; 0 if no loss is possible, NaN if no packet happened to be lost.
     narrow : bool
         Whether the interval reached the requested width.
-    reading : str
+    variant : str
         Treatment of packets that waited, as requested.
     method : str
         ``"exact"``: no loss is possible. ``"direct"``: lost packets were counted. ``"splitting"``: importance splitting, which
@@ -54,7 +54,7 @@ class TrunkSimulation:
     loss: float
     half_width: float
     narrow: bool
-    reading: Reading
+    variant: TrunkVariant
     method: Literal["exact", "direct", "splitting"]
     arrivals: int
     lost: int
@@ -78,7 +78,7 @@ class TrunkSimulation:
             return f"no packet lost among {self.simulated:,} simulated: too few packets for so rare a loss, no interval"
         wide = "" if self.narrow else "; wider than requested, because the limit on packets was reached"
         shown = f"loss {self.loss:.4g} ± {self.half_width:.2g} ({self.relative_width:.2%} wide{wide})"
-        return f"{shown}, {self.method}, {self.simulated:,} packets simulated, reading {self.reading}"
+        return f"{shown}, {self.method}, {self.simulated:,} packets simulated, variant {self.variant}"
 
 
 class TrunkInterrupted(KeyboardInterrupt):
@@ -104,7 +104,7 @@ def simulate_trunk(
     transmitters: int,
     buffer: int,
     load: float,
-    reading: Reading = "own_length",
+    variant: TrunkVariant = "own_length",
     relative_width: float = 0.03,
     max_arrivals: int = 1_000_000_000,
     splitting: bool = True,
@@ -129,7 +129,7 @@ def simulate_trunk(
     load : float
         Intended load per channel, rho: the traffic that the input links would send without blocking, divided by the capacity of
         the channels. 0, or 1e-200 up to but not including ``inputs / transmitters``; may exceed 1.
-    reading : str
+    variant : str
         Transmission time of a packet that had to wait, which the thesis does not define: ``"own_length"``, its arrival time;
         ``"fresh"``, a new exponential time; ``"coupled"``, the same, and its arrival ends with its transmission if it is still
         arriving. There is no difference without a buffer.
@@ -182,7 +182,7 @@ def simulate_trunk(
         transmitters=transmitters,
         buffer=buffer,
         load=load,
-        reading=reading,
+        variant=variant,
         relative_width=relative_width,
         max_arrivals=max_arrivals,
         splitting=splitting,
@@ -191,8 +191,8 @@ def simulate_trunk(
     try:
         _advance(simulation, threads, progress or _ignore)
     except KeyboardInterrupt:
-        raise TrunkInterrupted(_result(simulation, reading)) from None
-    return _result(simulation, reading)
+        raise TrunkInterrupted(_result(simulation, variant)) from None
+    return _result(simulation, variant)
 
 
 def _advance(simulation: _core.TrunkSimulation, threads: int, progress: Callable[[float], None]) -> None:
@@ -207,10 +207,10 @@ def _advance(simulation: _core.TrunkSimulation, threads: int, progress: Callable
     in_slices(lambda packets: simulation.advance(packets, threads), _FIRST_PACKETS, report, growth=2.0)
 
 
-def _result(simulation: _core.TrunkSimulation, reading: Reading) -> TrunkSimulation:
+def _result(simulation: _core.TrunkSimulation, variant: TrunkVariant) -> TrunkSimulation:
     loss, half_width, narrow, arrivals, lost, simulated, thresholds = simulation.measured
     method: Literal["exact", "direct", "splitting"] = "splitting" if thresholds else "direct" if simulated else "exact"
-    return TrunkSimulation(loss, half_width, narrow, reading, method, arrivals, lost, simulated, tuple(thresholds))
+    return TrunkSimulation(loss, half_width, narrow, variant, method, arrivals, lost, simulated, tuple(thresholds))
 
 
 def _ignore(_fraction: float) -> None:

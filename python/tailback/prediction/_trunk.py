@@ -183,7 +183,7 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
         return _Loss(0.0, "unlimited buffer", _THESIS)
     trunk = _Trunk(inputs=inputs, transmitters=transmitters, buffer=min(waiting, _MOST_PLACES), load=load)
     if waiting == 0 and inputs * transmitters <= _SMALL_CHAIN:
-        exact = models.exact_trunk_loss(**trunk, reading="own_length")
+        exact = models.exact_trunk_loss(**trunk, variant="own_length")
         return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)
     model, off = _nearest(trunk)
     chosen = LOSS_MODELS[model]

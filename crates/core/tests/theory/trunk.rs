@@ -1,6 +1,6 @@
 //! A cut-through trunk, packet by packet, against the detailed model of cui-thesis section 3.6.1: M inputs, each idle for an exponential
 //! time and then receiving a packet of exponential length; K transmitters; B buffer places, each free again when its packet begins to
-//! leave. A queued packet takes as long to leave as it took to arrive: the reading `own_length`.
+//! leave. A queued packet takes as long to leave as it took to arrive: the variant `own_length`.
 //!
 //! As in `queues.rs`, a mean packet takes 1 ms and has 10,000 bytes, so that rounding to whole bytes is negligible. The expected value is
 //! within the 99.9 % confidence interval of 30 seeds, whose half-width is less than 2 %.
@@ -18,7 +18,7 @@ use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers};
 use tailback_models::queues::mmck;
 use tailback_models::trunk::monte_carlo::{Settings, Simulation};
-use tailback_models::trunk::{DetailedChain, Reading, Trunk};
+use tailback_models::trunk::{DetailedChain, Trunk, TrunkVariant};
 
 const SERVICE_S: f64 = 1e-3;
 const MEAN_BYTES: u32 = 10_000;
@@ -43,7 +43,7 @@ enum Inputs {
 #[test]
 fn the_loss_of_a_bufferless_trunk_matches_the_exact_chain() -> Result<(), ParameterError> {
     for (size, load) in [((4, 2, 0), 0.5), ((3, 1, 0), 1.5), ((16, 2, 0), 0.8), ((60, 20, 0), 0.9)] {
-        let mut chain = DetailedChain::new(&trunk(size)?, load, Reading::OwnLength)?;
+        let mut chain = DetailedChain::new(&trunk(size)?, load, TrunkVariant::OwnLength)?;
         let exact = std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp);
         for inputs in [Inputs::Private, Inputs::Links] {
             let measured = Measured::of(size, load, inputs, Switching::CutThrough, 60_000);
@@ -109,7 +109,7 @@ fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
     let mut simulation = Simulation::new(Settings {
         trunk: trunk(size)?,
         load,
-        reading: Reading::OwnLength,
+        variant: TrunkVariant::OwnLength,
         relative_width: 0.01,
         max_arrivals: 1_000_000_000,
         splitting: true,

@@ -12,12 +12,12 @@ mod closed_loop;
 mod exact;
 mod loss;
 pub mod monte_carlo;
-mod reading;
+mod variant;
 
 pub use closed_loop::*;
 pub use exact::*;
 pub use loss::*;
-pub use reading::Reading;
+pub use variant::TrunkVariant;
 
 use crate::model::{Arguments, Inputs, Kind, Model, Parameter, ParameterSpec, answers};
 use crate::parameter::{ParameterError, Scalar, arguments_of_one_number, whole};

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use tailback_models::model::Choice;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
-use tailback_models::trunk::{Reading, Trunk};
+use tailback_models::trunk::{Trunk, TrunkVariant};
 
 /// A simulation of a trunk in progress.
 #[pyclass(module = "tailback._core")]
@@ -30,15 +30,15 @@ impl TrunkSimulation {
         transmitters: u64,
         buffer: u64,
         load: f64,
-        reading: &str,
+        variant: &str,
         relative_width: f64,
         max_arrivals: u64,
         splitting: bool,
         seed: u64,
     ) -> PyResult<Self> {
         let simulation = Trunk::new(inputs, transmitters, buffer).and_then(|trunk| {
-            let reading = Reading::named(reading)?;
-            Simulation::new(Settings { trunk, load, reading, relative_width, max_arrivals, splitting, seed })
+            let variant = TrunkVariant::named(variant)?;
+            Simulation::new(Settings { trunk, load, variant, relative_width, max_arrivals, splitting, seed })
         });
         Ok(Self { simulation: simulation.map_err(|error| parameter_error(py, &error, ""))?, seed })
     }

@@ -126,7 +126,7 @@ pub(super) fn check_laws(description: &Description, groups: &[Group], report: &m
         if groups.iter().any(|known| known.name == group && says_nothing(known)) {
             let problem = report.warn(
                 format!("record.traces.controller[{position}]"),
-                format!("`law` records nothing for `{name}`: its controller has no state beside the window"),
+                format!("`controller` records nothing for `{name}`: its controller has no state beside the window"),
             );
             problem.given(name.clone()).expected(format!("flows of {}", listed(&laws)));
         }

@@ -52,7 +52,7 @@ DOCUMENT = Document(
             "service time of a packet that had to wait",
             "equal to its reception time, because a packet has a fixed length; where chains can be solved, also an independent "
             "exponential time, which ends its reception as well (coupled) or does not (fresh). Without waiting places the "
-            "readings are equal",
+            "variants are equal",
         ),
         Assumption("mean packet time in the open loop", "1: only the ratio of gaps to packets matters"),
         Assumption(

@@ -15,8 +15,8 @@ __all__ = [
     "LINES",
     "MEASURES",
     "MODELS",
-    "READINGS",
     "SIMULATION",
+    "TRUNK_VARIANTS",
     "WIDTH_OF_A_SEED",
     "a_value_a_seed",
     "below",
@@ -30,16 +30,16 @@ __all__ = [
     "worst",
 ]
 
-# Names in labels; the simulation follows the reading in which packets keep their lengths.
+# Names in labels; the simulation follows the variant in which packets keep their lengths.
 MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
-READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
+TRUNK_VARIANTS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 
 LINES = (
     *(Line(name, {"by": by}, dashed=True) for by, name in MODELS.items()),
     Line("simulation", {"by": SIMULATION}),
 )
-EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in READINGS.items())
+EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in TRUNK_VARIANTS.items())
 
 # With ten seeds, the interval of their mean is then as narrow as the thesis requires: 3 % of the mean, narrower by the root of
 # ten.
@@ -52,12 +52,12 @@ def trunk(places: Iterable[Choice], *, exact: bool, width: float = WIDTH_OF_A_SE
     """A trunk at points of an axis by every model and in simulation; with `exact` also by the other readings, without noise."""
     places = tuple(places)
     by_model = [Choice({"by": by}, {"model": by}) for by in MODELS]
-    by_reading = [Choice({"by": by}, {"reading": by}) for by in READINGS]
-    simulated = {"reading": "own_length", "relative_width": width, "max_arrivals": _MOST_OF_A_SEED, "threads": 1}
+    by_variant = [Choice({"by": by}, {"variant": by}) for by in TRUNK_VARIANTS]
+    simulated = {"variant": "own_length", "relative_width": width, "max_arrivals": _MOST_OF_A_SEED, "threads": 1}
     return (
         *vary(Computation(trunk_loss, parameters), places, by_model),
         *vary(Computation(simulate_trunk, {**parameters, **simulated}), places, by=SIMULATION),
-        *(vary(Computation(exact_trunk_loss, parameters), places, by_reading) if exact else ()),
+        *(vary(Computation(exact_trunk_loss, parameters), places, by_variant) if exact else ()),
     )
 
 

@@ -1,7 +1,7 @@
 //! The detailed model of section 3.6.1 without noise: the stationary distribution of its Markov chain.
 //!
 //! An input link is idle, busy (its packet is cut through), inserting (the packet is stored) or discarding. The text does not
-//! specify the departure of a packet that waited ([`Reading`]). Packets that keep their own length do not form a finite chain,
+//! specify the departure of a packet that waited ([`TrunkVariant`]). Packets that keep their own length do not form a finite chain,
 //! because the transmission time of a stored packet equals its reception time, a real number per packet. Only without a buffer is
 //! the chain finite, and then all variants are equal. The two memoryless variants are finite: [`fresh`], which has few states,
 //! and [`coupled`], whose states double with each waiting place. [`levels`] solves both.
@@ -10,7 +10,7 @@ mod coupled;
 mod fresh;
 mod levels;
 
-use super::{IntendedLoad, Reading, Trunk, TrunkLoss};
+use super::{IntendedLoad, Trunk, TrunkLoss, TrunkVariant};
 use crate::model::{EvaluationError, InterruptCheck, models};
 use crate::parameter::ParameterError;
 use coupled::Coupled;
@@ -34,20 +34,20 @@ impl DetailedChain {
     ///
     /// # Errors
     /// Packets with their own length and a buffer, more than 4,000,000 states, or more than 20 places in the coupled variant.
-    pub fn new(trunk: &Trunk, load: f64, reading: Reading) -> Result<DetailedChain, ParameterError> {
+    pub fn new(trunk: &Trunk, load: f64, variant: TrunkVariant) -> Result<DetailedChain, ParameterError> {
         trunk.check(load)?;
         if load == 0.0 || trunk.inputs <= trunk.transmitters {
             return Ok(DetailedChain { states: 1, solution: None });
         }
-        if reading == Reading::OwnLength && trunk.buffer > 0 {
+        if variant == TrunkVariant::OwnLength && trunk.buffer > 0 {
             let expected = "fresh or coupled with a buffer: waiting packets that keep their length have no finite chain";
-            return Err(ParameterError::new("reading", "own_length", expected));
+            return Err(ParameterError::new("variant", "own_length", expected));
         }
-        if reading == Reading::Coupled && trunk.buffer > MAX_COUPLED_BUFFER {
+        if variant == TrunkVariant::Coupled && trunk.buffer > MAX_COUPLED_BUFFER {
             let expected = format!("at most {MAX_COUPLED_BUFFER} packets in the coupled variant, whose states double with each");
             return Err(ParameterError::new("buffer", trunk.buffer, expected));
         }
-        let coupled = reading == Reading::Coupled && trunk.buffer > 0;
+        let coupled = variant == TrunkVariant::Coupled && trunk.buffer > 0;
         let states = if coupled { Coupled::states(trunk) } else { Fresh::states(trunk) };
         if states > MAX_STATES {
             let given = format!("a chain of {states} states");
@@ -84,10 +84,10 @@ models! {
         load: IntendedLoad,
         /// Variant of the model: the transmission time of a packet that waited, which the source does not specify. Without a
         /// buffer all variants are equal.
-        reading: Reading,
+        variant: TrunkVariant,
         patience: InterruptCheck,
     ) -> Result<TrunkLoss, EvaluationError> {
-        let mut chain = DetailedChain::new(&trunk, load.0, reading)?;
+        let mut chain = DetailedChain::new(&trunk, load.0, variant)?;
         loop {
             if let Some(ln_loss) = chain.sweep() {
                 return Ok(TrunkLoss::of(ln_loss));
@@ -104,14 +104,14 @@ models! {
     refuses: "``\"own_length\"`` with a buffer, which has no finite chain, ``\"coupled\"`` with more than 20 places, whose states double with \
               each, and chains of more than 4,000,000 states, which take minutes";
     example: ">>> trunk = dict(inputs=16, transmitters=2, buffer=10, load=0.7)\n\
-              >>> exact = tb.models.exact_trunk_loss(**trunk, reading=\"fresh\").loss\n\
+              >>> exact = tb.models.exact_trunk_loss(**trunk, variant=\"fresh\").loss\n\
               >>> round(tb.models.trunk_loss(**trunk).loss / exact, 2)\n\
               0.96";
 }
 
 #[cfg(test)]
-pub(super) fn solved(trunk: &Trunk, load: f64, reading: Reading) -> Result<f64, ParameterError> {
-    let mut chain = DetailedChain::new(trunk, load, reading)?;
+pub(super) fn solved(trunk: &Trunk, load: f64, variant: TrunkVariant) -> Result<f64, ParameterError> {
+    let mut chain = DetailedChain::new(trunk, load, variant)?;
     loop {
         if let Some(ln_loss) = chain.sweep() {
             return Ok(ln_loss);
@@ -125,20 +125,20 @@ mod tests {
     use crate::trunk::MMKKB;
     use std::collections::HashMap;
 
-    fn loss(trunk: (u64, u64, u64), load: f64, reading: Reading) -> Result<f64, ParameterError> {
-        ln_loss(trunk, load, reading).map(libm::exp)
+    fn loss(trunk: (u64, u64, u64), load: f64, variant: TrunkVariant) -> Result<f64, ParameterError> {
+        ln_loss(trunk, load, variant).map(libm::exp)
     }
 
-    fn ln_loss((inputs, transmitters, buffer): (u64, u64, u64), load: f64, reading: Reading) -> Result<f64, ParameterError> {
-        solved(&Trunk::new(inputs, transmitters, buffer)?, load, reading)
+    fn ln_loss((inputs, transmitters, buffer): (u64, u64, u64), load: f64, variant: TrunkVariant) -> Result<f64, ParameterError> {
+        solved(&Trunk::new(inputs, transmitters, buffer)?, load, variant)
     }
 
     #[test]
     fn two_inputs_share_one_channel() -> Result<(), ParameterError> {
         // Load 1: all rates are 1. Relative to the idle state, balance gives busy 3/2, busy and discarding 1, discarding 1/2,
         // with 2, 1, 0 and 1 idle links: 3/2 of 2 + 3/2 + 1/2 arrivals are lost.
-        for reading in Reading::ALL {
-            assert!((loss((2, 1, 0), 1.0, reading)? - 3.0 / 8.0).abs() < 1e-10, "{}", reading.name());
+        for variant in TrunkVariant::ALL {
+            assert!((loss((2, 1, 0), 1.0, variant)? - 3.0 / 8.0).abs() < 1e-10, "{}", variant.name());
         }
         Ok(())
     }
@@ -147,13 +147,13 @@ mod tests {
     fn the_lumped_chains_match_the_chains_of_individual_ports_and_places() -> Result<(), ParameterError> {
         for trunk in [(2, 1, 0), (2, 1, 1), (2, 1, 4), (3, 1, 2), (3, 2, 2), (4, 3, 1)] {
             for load in [0.02, 1.2] {
-                for (reading, coupled) in [(Reading::Fresh, false), (Reading::Coupled, true)] {
+                for (variant, coupled) in [(TrunkVariant::Fresh, false), (TrunkVariant::Coupled, true)] {
                     let by_port = loss_of_every_port(trunk, load, coupled);
-                    let lumped = loss(trunk, load, reading)?;
+                    let lumped = loss(trunk, load, variant)?;
                     assert!(
                         (lumped / by_port - 1.0).abs() < 1e-9,
                         "{} of {trunk:?} at {load}: {lumped} {by_port}",
-                        reading.name()
+                        variant.name()
                     );
                 }
             }
@@ -282,14 +282,14 @@ mod tests {
     #[test]
     fn the_loss_respects_offered_and_carried_load() -> Result<(), ParameterError> {
         // A link sends a packet every 1/lambda + 1 in all cases, and K channels carry at most K: P >= 1 - 1/rho.
-        for reading in [Reading::Fresh, Reading::Coupled] {
+        for variant in [TrunkVariant::Fresh, TrunkVariant::Coupled] {
             for trunk in [(16, 2, 10), (4, 1, 8), (10, 7, 3)] {
                 for load in [1.1, 1.3, 1.42] {
-                    let lost = loss(trunk, load, reading)?;
-                    assert!(lost >= 1.0 - 1.0 / load && lost < 0.5, "{} of {trunk:?} at {load}: {lost}", reading.name());
+                    let lost = loss(trunk, load, variant)?;
+                    assert!(lost >= 1.0 - 1.0 / load && lost < 0.5, "{} of {trunk:?} at {load}: {lost}", variant.name());
                 }
             }
-            let much = loss((16, 2, 10), 7.9, reading)?;
+            let much = loss((16, 2, 10), 7.9, variant)?;
             assert!((much - (1.0 - 1.0 / 7.9)).abs() < 1e-6, "{much}");
         }
         Ok(())
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn many_inputs_are_a_poisson_process() -> Result<(), ParameterError> {
         let poisson = libm::exp(MMKKB.ln_loss(&Trunk::new(2, 1, 3)?, 0.8)?);
-        let apart = |inputs| loss((inputs, 1, 3), 0.8, Reading::Fresh).map(|many| poisson / many - 1.0);
+        let apart = |inputs| loss((inputs, 1, 3), 0.8, TrunkVariant::Fresh).map(|many| poisson / many - 1.0);
         let (few, many) = (apart(200)?, apart(1600)?);
         assert!(many < 0.005 && (few / many - 8.0).abs() < 0.2, "{few} {many}");
         Ok(())
@@ -308,26 +308,26 @@ mod tests {
     fn losses_far_below_floating_point_range_are_found() -> Result<(), ParameterError> {
         // At very low load a loss requires K + B + 1 overlapping packets: the slope of the logarithm of the loss over that of the
         // load is K + B.
-        for reading in [Reading::Fresh, Reading::Coupled] {
-            let (low, high) = (ln_loss((4, 2, 5), 1e-150, reading)?, ln_loss((4, 2, 5), 1e-140, reading)?);
-            assert!(((high - low) / (10.0 * 10f64.ln()) - 7.0).abs() < 1e-9, "{}: {low} {high}", reading.name());
+        for variant in [TrunkVariant::Fresh, TrunkVariant::Coupled] {
+            let (low, high) = (ln_loss((4, 2, 5), 1e-150, variant)?, ln_loss((4, 2, 5), 1e-140, variant)?);
+            assert!(((high - low) / (10.0 * 10f64.ln()) - 7.0).abs() < 1e-9, "{}: {low} {high}", variant.name());
         }
         Ok(())
     }
 
     #[test]
     fn infinite_or_too_large_chains_are_refused() -> Result<(), ParameterError> {
-        let refused = |trunk, reading| ln_loss(trunk, 0.5, reading).err().map(|error| error.to_string()).unwrap_or_default();
-        let own = refused((4, 1, 2), Reading::OwnLength);
-        assert!(own.starts_with("`reading` is own_length; expected fresh or coupled"), "{own}");
-        let deep = refused((4, 1, 21), Reading::Coupled);
+        let refused = |trunk, variant| ln_loss(trunk, 0.5, variant).err().map(|error| error.to_string()).unwrap_or_default();
+        let own = refused((4, 1, 2), TrunkVariant::OwnLength);
+        assert!(own.starts_with("`variant` is own_length; expected fresh or coupled"), "{own}");
+        let deep = refused((4, 1, 21), TrunkVariant::Coupled);
         assert!(deep.starts_with("`buffer` is 21; expected at most 20 packets"), "{deep}");
-        let large = refused((1_000_000, 2, 1_000_000_000), Reading::Fresh);
+        let large = refused((1_000_000, 2, 1_000_000_000), TrunkVariant::Fresh);
         assert!(large.contains("`trunk` is a chain of 3000000006000002 states; expected at most 4000000 states"), "{large}");
-        let wide = refused((400, 1, 16), Reading::Coupled);
+        let wide = refused((400, 1, 16), TrunkVariant::Coupled);
         assert!(wide.contains("states; expected at most 4000000 states"), "{wide}");
-        assert_eq!(ln_loss((3, 3, 9), 0.9, Reading::OwnLength)?, f64::NEG_INFINITY);
-        assert_eq!(ln_loss((4, 1, 0), 0.0, Reading::OwnLength)?, f64::NEG_INFINITY);
+        assert_eq!(ln_loss((3, 3, 9), 0.9, TrunkVariant::OwnLength)?, f64::NEG_INFINITY);
+        assert_eq!(ln_loss((4, 1, 0), 0.0, TrunkVariant::OwnLength)?, f64::NEG_INFINITY);
         Ok(())
     }
 

@@ -126,7 +126,7 @@ fn discarding_shares(inputs: f64, channels: usize, lambda: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::parameter::ParameterError;
-    use crate::trunk::{MMKKB, Reading, exact};
+    use crate::trunk::{MMKKB, TrunkVariant, exact};
 
     fn loss((inputs, transmitters, buffer): (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
         EBL.ln_loss(&Trunk::new(inputs, transmitters, buffer)?, load).map(libm::exp)
@@ -145,7 +145,7 @@ mod tests {
         for (inputs, transmitters) in [(2, 1), (4, 1), (4, 2), (16, 2), (16, 8), (40, 4)] {
             for load in [0.1, 0.5, 0.9, 1.0] {
                 let trunk = Trunk::new(inputs, transmitters, 0)?;
-                let exact = libm::exp(exact::solved(&trunk, load, Reading::Fresh)?);
+                let exact = libm::exp(exact::solved(&trunk, load, TrunkVariant::Fresh)?);
                 let error = loss((inputs, transmitters, 0), load)? / exact - 1.0;
                 assert!(error.abs() < 0.01, "{trunk:?} at {load}: {error}");
             }

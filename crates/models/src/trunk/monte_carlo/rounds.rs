@@ -19,7 +19,7 @@ use super::random::Random;
 use super::splitting::{ENOUGH, Plan, Walk, Walker};
 use super::{Offered, Switch};
 use crate::parameter::ParameterError;
-use crate::trunk::{Reading, Trunk};
+use crate::trunk::{Trunk, TrunkVariant};
 
 /// Parameters of a simulation and its accuracy.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub struct Settings {
     pub trunk: Trunk,
     /// Intended load per transmitter, rho of (3.14).
     pub load: f64,
-    pub reading: Reading,
+    pub variant: TrunkVariant,
     /// Width of the 95 % interval relative to the loss, above 0 and up to 0.5.
     pub relative_width: f64,
     /// Maximum number of packets to simulate in total: 100,000 to 10^15.
@@ -277,10 +277,10 @@ impl Job<'_> {
 
 fn walk(offered: &Offered, settings: &Settings, index: u64) -> Box<dyn Walker> {
     let random = Random::new(settings.seed, index);
-    match settings.reading {
-        Reading::OwnLength => started::<OwnLength>(offered, random, index),
-        Reading::Fresh => started::<Memoryless<Fresh>>(offered, random, index),
-        Reading::Coupled => started::<Memoryless<Coupled>>(offered, random, index),
+    match settings.variant {
+        TrunkVariant::OwnLength => started::<OwnLength>(offered, random, index),
+        TrunkVariant::Fresh => started::<Memoryless<Fresh>>(offered, random, index),
+        TrunkVariant::Coupled => started::<Memoryless<Coupled>>(offered, random, index),
     }
 }
 
