@@ -8,7 +8,7 @@ name. `--check` writes nothing, prints the differences, and exits with 1 if ther
 tests/reduced.json with shorter simulations and compares digests instead of pictures (tools/reduction.py).
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the output is the purpose of this script)
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Pictures are drawn by `plot` of a run, a study or an answer, or by matplotlib. T
 
 @dataclass(frozen=True)
 class Script:
-    """A script and what its docstring says."""
+    """A script and the parts of its docstring."""
 
     path: Path
     title: str

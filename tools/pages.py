@@ -18,7 +18,7 @@ namespace:
   of its lines (tools/panels.py).
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the output is the purpose of this script)
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PICTURE = re.compile(r"!\[[^]]+\]\((?P<file>[^)]+\.svg)\)")
 
 
 class PageError(Exception):
-    """What is wrong with a page, and where."""
+    """An error in a page, with its place."""
 
 
 def main() -> int:
@@ -233,7 +233,7 @@ def differences(file: Path, there: str, computed: str) -> Iterator[str]:
 
 
 class _WithoutAssertions(ast.NodeTransformer):
-    """Remove assertions: those of a page are about its whole results."""
+    """Remove assertions, because a page asserts statements about its whole results."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         return ast.copy_location(ast.Pass(), node)

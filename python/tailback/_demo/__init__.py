@@ -1,3 +1,3 @@
-"""What `make demo` answers: `buffer` how much buffer TCP needs, `switch` what an ATM switch should discard."""
+"""The two questions of `make demo`: `buffer` for the buffer that TCP needs, `switch` for discard policies of an ATM switch."""
 
 __all__: list[str] = []

@@ -1,6 +1,6 @@
-"""The demonstration: how much buffer does a TCP link need?
+"""The first question of the demonstration: how much buffer does a TCP link need?
 
-`buffer_grid` has what is run, `buffer_figures` and `buffer_report` what is shown.
+`buffer_grid` defines the runs, `buffer_figures` and `buffer_report` the report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["answer", "measured"]
 def answer(
     out: Path, *, full: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
 ) -> int:
-    """Run the grid, print a table, write ``buffer.html`` into `out`; how many of the runs the study in `kept` had already."""
+    """Run the grid, print a table and write ``buffer.html`` into `out`; return the number of runs that `kept` already stored."""
     require()
     ensure_writable(out)
     study, there = measured(grid.plan(full=full), kept=kept, fresh=fresh, progress=progress)
@@ -38,7 +38,7 @@ def answer(
 def measured(
     chosen: grid.Plan, *, kept: Path | None = None, fresh: bool = False, progress: Callable[[Progress], object] | None = None
 ) -> tuple[Study, int]:
-    """The grid, run as far as the study in `kept` does not have it; and how many of its runs that had."""
+    """Run the grid as far as `kept` does not store it; also return how many of its runs `kept` already stored."""
     plan = Plan([grid.experiment(chosen)], chosen.seeds, command="tailback demo")
     there = plan.run(kept, fresh=fresh, progress=progress)
     (outcome,) = plan.outcomes()

@@ -1,4 +1,4 @@
-"""The drawings of the report. Labels stand beside lines; ranges are those of the data."""
+"""The figures of the first report, with labels next to the lines."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _utilisation(study: Study) -> tuple[Figure, list[Panel]]:
 
 
 def _paced(study: Study) -> tuple[Figure, list[Panel]]:
-    """The small buffers again: senders that acknowledgements clock against senders that spread their window over a round trip."""
+    """Utilisation with small buffers, with ACK-clocked and with paced senders."""
     figure, panel = _panel(3.6)
     axis = panel.axis
     ends = {}
@@ -94,7 +94,7 @@ def _delay(study: Study) -> tuple[Figure, list[Panel]]:
 
 
 def _single(study: Study) -> tuple[Figure, list[Panel]]:
-    """Theory as a line, measurement as points with their intervals; the difference below on its own scale."""
+    """The closed form as a line and simulations as points with intervals; next to it the difference on its own scale."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -131,7 +131,7 @@ def _single(study: Study) -> tuple[Figure, list[Panel]]:
 def _closed_form(
     panel: Panel, first: float, last: float, colour: str, line: Literal["solid", "dashed"] = "solid", **style: Any
 ) -> None:
-    """Utilisation by one flow as theory has it, over shares of the bandwidth-delay product."""
+    """The closed form of utilisation by one flow over shares of the bandwidth-delay product."""
     import numpy as np
 
     shares = np.geomspace(first, last, 300)
@@ -140,7 +140,7 @@ def _closed_form(
 
 
 def _sawtooth(study: Study) -> tuple[Figure, list[Panel]]:
-    """Window above queue, one column a buffer, on common scales."""
+    """Window above queue, one column per buffer, on common scales."""
     from matplotlib.figure import Figure
 
     traces = study.sawtooth
@@ -168,7 +168,7 @@ def _sawtooth(study: Study) -> tuple[Figure, list[Panel]]:
 
 
 def _curves(panel: Panel, study: Study, quantity: str, scale: float, *, end: int) -> dict[str, End]:
-    """A curve for each number of flows, and rings where the square-root rule lies. Returns one end of each, by name."""
+    """A curve for each number of flows, with rings at the square-root rule. Returns one end of each curve, by name."""
     colours = _colours(study)
     ends = {}
     for flows in study.plan.flows:
@@ -190,7 +190,7 @@ def _curve(
     colour: str,
     line: Literal["solid", "dashed"] = "solid",
 ) -> Curve:
-    """A line of means in its 95 % band."""
+    """A line of means with its 95 % band."""
     intervals = [study.interval(quantity, cell) for cell in cells]
     places = [100 * cell.share for cell in cells]
     means = [scale * interval.mean for interval in intervals]
@@ -204,7 +204,7 @@ def _flows(flows: int) -> str:
 
 
 def _decades(axis: Axes) -> None:
-    """A logarithmic axis around the means, whatever the bands do, with room above for the names."""
+    """A logarithmic axis with the range of the means, without their bands, and space above for the names."""
     import numpy as np
 
     heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axis.lines])

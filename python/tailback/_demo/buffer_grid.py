@@ -1,4 +1,4 @@
-"""What the demonstration runs: one link, 1 to 200 flows, buffers of 1 % to 200 % of a bandwidth-delay product, some seeds."""
+"""The runs of the first question: one link, 1 to 200 flows, buffers of 1 % to 200 % of a bandwidth-delay product."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BDP_PACKETS = round(RATE_MBPS * 1e6 * RTT_MS * 1e-3 / 8 / PACKET_BYTES)
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of simulated time: flows start at random until `starts`, measurement begins at `warmup` and lasts `measured`."""
+    """Seconds of simulated time: flows start at random before `starts`; measurement begins at `warmup` and lasts `measured`."""
 
     starts: int
     warmup: int
@@ -38,7 +38,7 @@ class Times:
 
     @property
     def whole(self) -> int:
-        """The length of a run."""
+        """The duration of a run."""
         return self.warmup + self.measured
 
 
@@ -55,7 +55,7 @@ _PACED = (10, 100)
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One place of the grid: so many flows, a buffer of this share of the bandwidth-delay product, senders paced or not."""
+    """One point of the grid: number of flows, buffer as a share of the bandwidth-delay product, pacing."""
 
     flows: int
     share: float
@@ -63,18 +63,18 @@ class Cell:
 
     @property
     def buffer_packets(self) -> int:
-        """Waiting places, at least one."""
+        """Buffer size, at least one packet."""
         return max(1, round(self.share * BDP_PACKETS))
 
     @property
     def times(self) -> Times:
-        """When the flows start and what is measured."""
+        """Start of the flows and measured interval."""
         return _TIMES.get(self.flows, _USUAL_TIMES)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: cells, the longest runs first so that no worker is left alone with one at the end, each with some seeds."""
+    """Cells and the number of seeds; the longest runs come first, so that all workers end at about the same time."""
 
     flows: tuple[int, ...]
     seeds: int
@@ -83,7 +83,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Sawtooth:
-    """Window and queue of a single flow over the measured time, at even instants."""
+    """Window and queue of a single flow over the measured time, at equal intervals."""
 
     share: float
     time_s: NDArray[np.float64]
@@ -94,7 +94,7 @@ class Sawtooth:
 
 @dataclass
 class Study:
-    """What was measured, by cells; and what it took."""
+    """Results by cell, and the cost of the runs."""
 
     plan: Plan
     outcome: Outcome
@@ -115,11 +115,11 @@ class Study:
 
     @property
     def sawtooth(self) -> list[Sawtooth]:
-        """The single flow at each buffer for which it is drawn."""
+        """The single flow at each of the drawn buffers."""
         drawn = []
         for share in SAWTOOTH_SHARES:
             (time_s, window), (_, queue) = (self.outcome.traces[f"{what} at {share:g} BDP"] for what in ("window", "queue"))
-            # The first seed's run, without traces: what is recorded changes no byte of the rest.
+            # From the run without traces: recording does not change other results.
             utilisation = float(self._measured[Cell(1, share)]["utilisation"][0])
             drawn.append(Sawtooth(share, time_s, window, queue, utilisation))
         return drawn
@@ -165,7 +165,7 @@ def scenario(cell: Cell) -> Scenario:
 
 
 def experiment(plan: Plan) -> Experiment:
-    """The plan as an experiment, which the machinery for those of documents runs, keeps and reads."""
+    """The plan as an experiment, so that experiments of documents and the demonstration run and store alike."""
     return Experiment(
         id="demo/buffer",
         title="How much buffer does a TCP link need?",
@@ -203,17 +203,17 @@ def _timeouts_per_flow_s(run: Run) -> float:
 
 
 def _window(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of a single flow, at even instants of the measured time."""
+    """The window of a single flow at equal intervals of the measured time."""
     return _held(run.trace("cwnd")["time_s"], run.trace("cwnd")["cwnd_packets"], run.simulated_s)
 
 
 def _queue(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same of the bottleneck."""
+    """The queue of the bottleneck at the same instants."""
     return _held(run.trace("queue")["time_s"], run.trace("queue")["queue_units"], run.simulated_s)
 
 
 def _held(known: NDArray[Any], values: NDArray[Any], end_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Even instants from the warm-up of a single flow to the end, and the last value at or before each."""
+    """Equally spaced instants from the warm-up of a single flow to the end, and the last value at or before each."""
     import numpy as np
 
     times = np.linspace(_TIMES[1].warmup, end_s, 1200)

@@ -1,4 +1,4 @@
-"""The report of the demonstration: every sentence with a number in it is made from what was measured."""
+"""The report on the first question; every number in its sentences comes from the runs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ NEGLIGIBLE = 1e-4
 
 
 def setting(study: Study) -> str:
-    """One line on what was run."""
+    """The simulated link in one line."""
     return f"{RATE_MBPS} Mbps, {RTT_MS} ms, so 1 BDP = {BDP_PACKETS} packets; mean over {study.plan.seeds} seeds ± 95 % interval"
 
 
 def table(study: Study) -> list[list[str]]:
-    """Header and one row for each number of flows, as on the terminal and in the report."""
+    """Header, and one row per number of flows."""
     least, more = 0.01, 0.1
     head = [
         "flows",
@@ -69,7 +69,7 @@ def table(study: Study) -> list[list[str]]:
 
 
 def page(study: Study, figures: dict[str, Picture]) -> str:
-    """The whole report as one HTML file that needs no other."""
+    """The whole report as one self-contained HTML file."""
     return _html.page(
         "_demo/buffer_report.html",
         dark_inks(figures.values()),
@@ -94,7 +94,7 @@ def page(study: Study, figures: dict[str, Picture]) -> str:
 
 
 def _answer(study: Study) -> str:
-    """The first paragraph: the question answered from the extremes of the grid."""
+    """The answer, from the extremes of the grid."""
     few, many = study.plan.flows[0], study.plan.flows[-1]
     needs = [_enough(study, flows) for flows in (few, many)]
     waits = [1e3 * study.interval("mean_wait_s", Cell(flows, 2.0)).mean for flows in (few, many)]
@@ -107,7 +107,7 @@ def _answer(study: Study) -> str:
 
 
 def _on_single(study: Study) -> str:
-    """Where the closed form and the simulation differ, and by how much."""
+    """Differences between the closed form and the simulation."""
     cells = study.cells(1)
     compared = [(study.interval("utilisation", cell), float(models.single_flow_utilisation(cell.share)), cell) for cell in cells]
     measured, theory, cell = max(compared, key=lambda item: abs(item[0].mean - item[1]))
@@ -127,7 +127,7 @@ def _on_single(study: Study) -> str:
 
 
 def _on_rule(study: Study) -> str:
-    """What the square-root rule gives."""
+    """Results of the square-root rule."""
     reached = [(study.interval("utilisation", rule(flows)), flows) for flows in study.plan.flows]
     low, low_flows = min(reached, key=lambda item: item[0].mean)
     high, high_flows = max(reached, key=lambda item: item[0].mean)
@@ -143,7 +143,7 @@ def _on_rule(study: Study) -> str:
 
 
 def _on_paced(study: Study) -> str:
-    """Why many flows do worse than one in a tiny buffer."""
+    """Small buffers: trains of packets from several flows, and pacing."""
     single = study.interval("utilisation", Cell(1, 0.01))
     parts = []
     for flows in study.paced_flows:
@@ -231,7 +231,7 @@ def _all_numbers(study: Study) -> Iterator[list[str]]:
 
 
 def _enough(study: Study, flows: int) -> float | None:
-    """The smallest buffer with the target utilisation, between grid points on a logarithmic scale; None if none has it."""
+    """The smallest buffer with the target utilisation, interpolated on a logarithmic scale; None if no buffer reaches it."""
     before: tuple[float, float] | None = None
     for cell in study.cells(flows):
         reached = study.interval("utilisation", cell).mean
@@ -261,5 +261,5 @@ def _often(per_second: float) -> str:
 
 
 def _numbers(rows: list[list[str]]) -> list[list[str]]:
-    """All columns hold numbers."""
+    """Mark all columns as numbers."""
     return [[f"*{name}" for name in rows[0]], *rows[1:]]

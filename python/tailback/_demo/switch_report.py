@@ -19,7 +19,7 @@ QUESTION = "How much goodput does balanced packet discard (BPD) gain over early 
 
 
 def setting(study: Study) -> str:
-    """What the table shows, in two lines."""
+    """The columns of the table, in two lines."""
     return (
         "bpd-2001, figures 12 and 14.\n"
         f"Each policy with its best threshold; mean over {study.plan.seeds} seeds ± 95 % interval. "
