@@ -122,16 +122,16 @@ def digest(directory: Path) -> str:
 def worked(work: Callable[[], object]) -> int:
     """Counts the runs that workers return."""
     done = 0
-    kept = runner.Runner._kept
+    store = runner.Runner._store_result
 
     def counted(self: Any, measured: Any) -> None:
         nonlocal done
         done += 1
-        kept(self, measured)
+        store(self, measured)
 
-    runner.Runner._kept = counted  # type: ignore[method-assign]
+    runner.Runner._store_result = counted  # type: ignore[method-assign]
     work()
-    runner.Runner._kept = kept  # type: ignore[method-assign]
+    runner.Runner._store_result = store  # type: ignore[method-assign]
     return done
 
 

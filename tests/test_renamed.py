@@ -17,7 +17,7 @@ QUEUE = "topology.dumbbell.queue"
 RED = {"policy": "red", "buffer": "100 packets"}
 BPD = {"policy": "bpd", "buffer": "1200 cells"}
 
-# Old and new name, and where the old one stood: the path of its table, other keys of that table, and a value. A word stands alone.
+# Former and new name, the path of its table, other keys of that table, and a value.
 KEYS: list[tuple[str, str, str, dict[str, Any], Any]] = [
     ("halves", "ssthresh_from", TCP, {}, "window"),
     ("counting", "ack_counting", TCP, {}, "bytes"),

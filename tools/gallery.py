@@ -38,8 +38,8 @@ PAGE_FILE = DOCS / "howto/gallery.md"
 PAGE = """\
 # Gallery
 
-{count} pictures, each drawn by a script of about ten lines that you can copy and change. The scripts are in `docs/gallery`; together
-they take less than a minute.
+{count} pictures, each drawn by a script of about ten lines that you can copy and change. The scripts are in `docs/gallery`;
+together they take less than a minute.
 
 Pictures are drawn by `plot` of a run, a study or an answer, or by matplotlib. To get the look of the latter, run
 `plt.rcParams.update(tailback.plots.STYLE)` first and use constrained layouts.

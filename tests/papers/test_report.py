@@ -61,7 +61,7 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
 def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experiment]) -> None:
     grids = (
         Grid("goodput", "policy", "packets", "carried"),
-        Grid("goodput", "policy", "packets", "spared", best="least"),
+        Grid("goodput", "policy", "packets", "spared", best="min"),
     )
     toys[0] = replace(TOY, grids=grids, panels=())
     done = tb.reproduce("toy", seeds=2)

@@ -14,18 +14,18 @@ import tailback as tb
 import user_laws
 from scaling_law import LAW, forget, law, scenario
 from tailback._study import study as studies
-from tailback._study.executors import Processes, Threads, crew
+from tailback._study.executors import Processes, Threads, open_pool
 
 
 def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
 
     def noted(executor: Any, workers: Any, *, with_code: bool) -> Any:
-        made = crew(executor, workers, with_code=with_code)
+        made = open_pool(executor, workers, with_code=with_code)
         taken.append(type(made).__name__)
         return made
 
-    monkeypatch.setattr(studies, "crew", noted)
+    monkeypatch.setattr(studies, "open_pool", noted)
     brought = tb.sweep(scenario("user:reno"), seeds=2, workers=2)
     built_in = tb.sweep(scenario("reno"), seeds=2, workers=2)
     assert taken == [Processes.__name__, Threads.__name__]
