@@ -91,7 +91,7 @@ impl Pcapng {
             _ => self.number(input, 4),
         } as usize;
         if length < MIN || !length.is_multiple_of(4) || length > LONGEST_BLOCK {
-            let what = format!("a block has {length} bytes; expected a multiple of 4 from {LEAST} to {LONGEST_BLOCK}");
+            let what = format!("a block has {length} bytes; expected a multiple of 4 from {MIN} to {LONGEST_BLOCK}");
             return Err(input.damaged(what));
         }
         if !input.has(length)? {

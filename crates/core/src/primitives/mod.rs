@@ -2,9 +2,9 @@
 
 pub mod calendar;
 pub mod histogram;
-pub mod line;
 pub mod math;
 pub mod packet;
+pub mod pooled_queue;
 pub mod prefetch;
 pub mod random;
 pub mod rm_cell;

@@ -1,7 +1,6 @@
 //! Shared parts of controllers, user-defined controllers, and test helpers.
 
-pub(super) mod beside;
-pub(super) mod lately;
+pub(super) mod heap_state;
 pub(super) mod loss_based;
 #[cfg(test)]
 pub(super) mod model_sender;
@@ -12,3 +11,4 @@ pub(super) mod queueing;
 pub(super) mod round;
 pub(super) mod user_controller;
 pub(super) mod westwood_like;
+pub(super) mod windowed_max;

@@ -19,8 +19,8 @@ impl Fabric {
         packet.become_cell(Units(cells.0 - 1));
         let channel = &mut self.sim.channels[packet.flow as usize];
         let (feeder, side) = match direction {
-            Direction::Forth => (Feeder::Send, &mut channel.data),
-            Direction::Back => (Feeder::Back, &mut channel.acks),
+            Direction::Forward => (Feeder::Send, &mut channel.data),
+            Direction::Reverse => (Feeder::Back, &mut channel.acks),
         };
         side.sent_in_all += cells.0;
         if packet.is_last() {
@@ -46,8 +46,8 @@ impl Fabric {
         let path = &mut self.paths[flow as usize];
         let channel = &mut self.sim.channels[flow as usize];
         let (line, side, kind) = match direction {
-            Direction::Forth => (&mut path.send, &mut channel.data, FlowKind::Send),
-            Direction::Back => (&mut path.back, &mut channel.acks, FlowKind::Back),
+            Direction::Forward => (&mut path.send, &mut channel.data, FlowKind::Send),
+            Direction::Reverse => (&mut path.back, &mut channel.acks, FlowKind::Back),
         };
         let slot = self.sim.order.flow(kind, flow);
         let packet = *self.sim.pool.front(line)?;
