@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tailback_core::network::Network;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, PacketLocation};
 use tailback_scenario::Scenario;
@@ -113,7 +113,7 @@ fn every_packet_in_flight_is_reported_once_at_its_location() {
     let network = Network { stepped: true, ..network(TWO) };
     let mut engine = Engine::new(network);
     for millis in 1..3000 {
-        engine.run_until(Time::ZERO + Span::from_millis(millis));
+        engine.run_until(Time::ZERO + TimeDelta::from_millis(millis));
         let (mut data, mut waiting) = (0, 0);
         engine.for_each_packet(|seen| {
             data += u64::from(!seen.is_ack);
@@ -176,7 +176,7 @@ fn a_queue_threshold_stops_the_run_at_each_crossing() {
     }
     let whole = network(TWO);
     let mut engine = Engine::new(whole);
-    engine.run_until(Time::ZERO + Span::from_millis(4000));
+    engine.run_until(Time::ZERO + TimeDelta::from_millis(4000));
     let results = engine.results().unwrap();
     let queue = results.traces.iter().find(|table| table.name == "queue").unwrap().floats("queue_units").unwrap();
     assert_eq!(hits, queue.windows(2).filter(|pair| pair[0] <= 6.0 && pair[1] > 6.0).count());
@@ -207,7 +207,7 @@ fn thresholds_are_tracked_per_queue() {
     }
     hits.sort();
     let mut engine = Engine::new(network(&format!("{toml}\n[record]\ntraces = [\"queue\"]\n")));
-    engine.run_until(Time::ZERO + Span::from_millis(1000));
+    engine.run_until(Time::ZERO + TimeDelta::from_millis(1000));
     let trace = &engine.results().unwrap().traces[0];
     let crossings = |name: &str| {
         let rows = trace.words("queue").unwrap().into_iter().zip(trace.floats("queue_units").unwrap());
@@ -313,7 +313,7 @@ fn scenario_errors_are_reported_as_everywhere_else() {
     let fault = lab.answer(request.to_string().as_bytes()).unwrap_err();
     let problem = &fault.problems[0];
     assert_eq!(
-        (problem.at.as_str(), problem.line, problem.given.as_deref()),
+        (problem.at.as_str(), problem.line(), problem.given.as_deref()),
         ("topology.dumbbell.rate", Some(5), Some("\"4 Mbits\""))
     );
     assert!(!fault.is_bug);
@@ -367,7 +367,7 @@ fn flows_are_observed_from_the_requested_one_on() {
 fn each_part_of_a_run_with_thousands_of_losses_has_a_reported_loss() {
     let toml = TWO.replace("\"4 s\"", "\"40 s\"").replace("[flows.near]", "[flows.near]\ncount = 40");
     let mut engine = Engine::new(network(&toml));
-    engine.run_until(Time::ZERO + Span::from_seconds(40.0));
+    engine.run_until(Time::ZERO + TimeDelta::from_seconds(40.0));
     let results = engine.results().unwrap();
     let drops = results.traces.iter().find(|table| table.name == "drops").unwrap();
     let Some(Column::Float(all)) = drops.column("time_s") else { panic!("drops have times") };
