@@ -47,7 +47,8 @@ def test_the_corpus_on_the_command_line(command: Command) -> None:
 
 def test_a_missing_file(command: Command) -> None:
     assert refused(command, "nowhere.toml") == (
-        "error: the file does not exist\n --> nowhere.toml\n  expected a scenario file\n1 error in nowhere.toml; nothing was run\n"
+        "error: the file does not exist\n --> nowhere.toml\n  expected a scenario file\n"
+        "1 error in nowhere.toml; nothing was run\n"
     )
 
 
