@@ -54,8 +54,9 @@ def navigate(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def docstrings(section: re.Match[str]) -> str:
-    """The section of a module, and below its table the docstrings of all that this names."""
-    members = ", ".join(re.findall(r"^\| `(\w+)` \|", section[0], re.MULTILINE))
+    """The section of a module, followed by the docstrings of its names."""
+    names = re.findall(r"^\* `(\w+)`", section[0], re.MULTILINE) or re.findall(r"`(\w+)`", section[0])
+    members = ", ".join(names)
     body = f".. automodule:: {section[1]}\n   :members: {members}\n   :imported-members:\n"
     return f"{section[0]}\n```{{eval-rst}}\n{body}```\n"
 

@@ -211,7 +211,7 @@ def page(family: Family, name: str) -> str:
     description, settings = members(family.table, "../scenario/")[name]
     parts = [f"# `{name}`\n\n{description}\n\n{remarks(family, name)}Code: `{source(family, name)}`.\n", "\n## Settings\n"]
     parts.append(settings or "\nNone.\n")
-    parts.append("\n## Behaviour\n\nThe [experiment and its results](index.md) cover all members, on the same axes.\n")
+    parts.append("\n## Behaviour\n\n[Experiment and results](index.md).\n")
     for picture, experiment in family.experiments(name):
         if experiment.partner:
             parts.append(f"\n{family.partner.format(experiment.partner)}\n")

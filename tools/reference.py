@@ -342,23 +342,29 @@ def _commands(one: click.Command, name: str) -> Iterator[str]:
     words = " ".join([name, *one.collect_usage_pieces(context)])
     yield f"\n## `{name}`\n\n{_cell(one.help or '')}\n\n    {words}\n"
     if one.params:
-        yield "\n| Argument or option | Description | Default |\n|---|---|---|\n"
+        yield "\n"
     for argument in arguments:
-        default = "required" if argument.required else ""
-        yield f"| `{argument.make_metavar(context)}` | {_cell(argument.help or '')} | {default} |\n"
+        note = " Required." if argument.required else ""
+        yield f"* `{argument.make_metavar(context)}`: {_sentence(argument.help)}{note}\n"
     for option in options:
         extra = option.get_help_extra(context)
-        shown = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
-        value = "" if option.is_flag else f" `{option.make_metavar(context)}`"
-        fits = f" (`{extra['range']}`)" if "range" in extra else ""
-        default = "required" if option.required else f"`{extra['default']}`" if "default" in extra else ""
-        yield f"| {shown}{value} | {_cell(option.help or '')}{fits} | {default} |\n"
+        value = "" if option.is_flag else f" {option.make_metavar(context)}"
+        shown = ", ".join(f"`{word}{value}`" for word in (*option.opts, *option.secondary_opts))
+        notes = [f" Range: `{extra['range']}`."] if "range" in extra else []
+        notes += [" Required."] if option.required else [f" Default: `{extra['default']}`."] if "default" in extra else []
+        yield f"* {shown}: {_sentence(option.help)}{''.join(notes)}\n"
+
+
+def _sentence(text: str | None) -> str:
+    """In one line, with a full stop."""
+    line = " ".join((text or "").split())
+    return line if not line or line.endswith((".", "!", "?", ":")) else f"{line}."
 
 
 PYTHON = """\
 # Python
 
-All public functions and classes. The site shows their full docstrings below each table; in an interpreter, `help(tb.simulate)`
+All public functions and classes. The site shows their full docstrings below each list; in an interpreter, `help(tb.simulate)`
 prints them. Types such as `tb.Flow` describe the tables of a [scenario](scenario/index.md).
 """
 
@@ -386,11 +392,16 @@ def _first_sentence(text: str) -> str:
 
 
 def _module(name: str, found: dict[str, Any]) -> Iterator[str]:
-    yield f"\n## `{name}`\n\n| Name | Description |\n|---|---|\n"
-    for known, thing in found.items():
-        if inspect.isclass(thing) or inspect.isroutine(thing):
-            first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
-            yield f"| `{known}` | {_cell(_first_sentence(first))} |\n"
+    """A list of names with their first sentences; only the names of the models, because another page describes these."""
+    yield f"\n## `{name}`\n\n"
+    listed = {known: thing for known, thing in found.items() if inspect.isclass(thing) or inspect.isroutine(thing)}
+    if name == "tailback.models":
+        names = ", ".join(f"`{known}`" for known in listed)
+        yield f"{names}. [Theory](../evidence/theory.md) lists their quantities and sources.\n"
+        return
+    for known, thing in listed.items():
+        first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+        yield f"* `{known}`: {' '.join(_first_sentence(first).split())}\n"
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def installed(tmp_path: Path) -> dict[str, str]:
     ("typed", "completed"), [("re", "reproduce"), ("study m", "means"), ("run --che", "--checkpoint --checkpoint-every")]
 )
 def test_completion_works_in_bash_as_documented(installed: dict[str, str], typed: str, completed: str) -> None:
-    [told] = re.findall("^    (eval .*)", (ROOT / "docs" / "command_line.md").read_text(), re.MULTILINE)
+    [told] = re.findall("^    (eval .*)", (ROOT / "docs/reference/command_line.md").read_text(), re.MULTILINE)
     asked = (
         f"COMP_WORDS=(tailback {typed}); COMP_CWORD={typed.count(' ') + 1}; _tailback_completion tailback; echo ${{COMPREPLY[*]}}"
     )
@@ -78,7 +78,7 @@ def test_completion_works_in_bash_as_documented(installed: dict[str, str], typed
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_documented_shell_gets_its_completion_script(installed: dict[str, str], shell: str) -> None:
-    assert f"{shell}_source" in (ROOT / "docs" / "command_line.md").read_text()
+    assert f"{shell}_source" in (ROOT / "docs/reference/command_line.md").read_text()
     done = subprocess.run(["tailback"], env=installed | {"_TAILBACK_COMPLETE": f"{shell}_source"}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"_TAILBACK_COMPLETE={shell}_complete" in done.stdout
