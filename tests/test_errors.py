@@ -6,6 +6,7 @@ import pickle
 import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,3 +47,62 @@ def test_the_pip_command_is_relative_to_the_working_directory(monkeypatch: pytes
     )
     monkeypatch.setattr(sys, "executable", "/my tools/python")
     assert how_to_install("plot", "matplotlib") == f'"{Path("/my tools/python")}" -m pip install matplotlib'
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "found"),
+    [
+        (tb.dumbbell, {"rate": "1 Mbps", "duraton": "1 s"}, {"duraton": "`duration`"}),
+        (tb.fat_tree, {"k": 4, "rat": "1 Gbps", "bufer": "9 packets"}, {"rat": "`rate`", "bufer": "`buffer`"}),
+        (tb.chain, {"rates": ["1 Mbps"], "warmpu": "1 s"}, {"warmpu": "`warmup`"}),
+        (tb.waxman, {"routers": 9, "topology": {}}, {"topology": None}),
+    ],
+)
+def test_unknown_arguments_are_reported_before_missing_ones(function: Any, arguments: Any, found: dict[str, str | None]) -> None:
+    with pytest.raises(tb.errors.ArgumentError) as caught:
+        function(**arguments)
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, tb.ScenarioError)
+    hints = {problem.at: problem.hint for problem in caught.value.problems}
+    assert hints == {name: near and f"did you mean {near}?" for name, near in found.items()}
+    assert str(caught.value).startswith(f"error: `{function.__name__}()` has no argument")
+    assert "in the scenario" not in str(caught.value)
+
+
+def test_a_missing_argument_is_reported_by_python() -> None:
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'duration'"):
+        tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="9 packets")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(("more", "message"), [({}, "is required"), ({"buffer": "9 packets", "queue": {}}, "exclude each other")])
+def test_a_topology_has_a_buffer_or_a_queue(more: Any, message: str) -> None:
+    with pytest.raises(tb.errors.ArgumentError, match=message):
+        tb.dumbbell(rate="1 Mbps", delay="1 ms", duration="1 s", **more)
+
+
+def test_errors_and_warnings_have_the_place_in_the_text() -> None:
+    text = 'duration = "1 s"\n[topology.dumbbell]\nrate = "10 Mbit"\ndelay = "1 ms"\nqueue = {buffer = "9 packets"}\n'
+    with pytest.raises(tb.ScenarioError) as caught:
+        tb.Scenario.from_toml(text, "small.toml")
+    (problem,) = (problem for problem in caught.value.problems if problem.at == "topology.dumbbell.rate")
+    assert (problem.line, problem.column, problem.end_column, problem.source_line) == (3, 8, 17, 'rate = "10 Mbit"')
+    assert problem.hint == "did you mean `Mbit/s`?"
+    assert "Mbit/s" in str(problem.expected)
+    assert ' --> small.toml:3:8\n  |\n3 | rate = "10 Mbit"\n  |        ^^^^^^^^^\n' in str(caught.value)
+    flows = '[flows.web]\nfrom = "left"\nto = "right"\nstart = "5 s"\ntcp = {preset = "sack"}\n'
+    with pytest.warns(tb.ScenarioWarning) as emitted:
+        tb.Scenario.from_toml(text.replace("Mbit", "Mbps") + flows, "small.toml")
+    warning = emitted[0].message
+    assert isinstance(warning, tb.ScenarioWarning)
+    assert (warning.problem.at, warning.problem.line, warning.problem.column) == ("flows.web.start", 9, 9)
+    copy = pickle.loads(pickle.dumps(warning))
+    assert (str(copy), copy.problem) == (str(warning), warning.problem)
+
+
+def test_errors_of_a_dictionary_have_paths_only() -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        tb.dumbbell(rate="10 Mbit", delay="1 ms", buffer="9 packets", duration="1 s").check()
+    (problem,) = caught.value.problems
+    assert (problem.at, problem.line, problem.source_line) == ("topology.dumbbell.rate", None, None)
+    assert "-->" not in str(caught.value)
+    assert "nothing was run" not in str(caught.value)

@@ -50,6 +50,7 @@ from ._types import (
 from ._validation import Validation as Validation, ValidationInterrupted as ValidationInterrupted, validate as validate
 from ._widget import lab as lab
 from .errors import (
+    ArgumentError as ArgumentError,
     CaptureError as CaptureError,
     CheckpointError as CheckpointError,
     CheckpointWarning as CheckpointWarning,

@@ -661,8 +661,8 @@ def _queue(buffer: str | None, queue: Queue | None) -> Queue:
         return queue
     if buffer is not None and queue is None:
         return {"policy": "drop_tail", "buffer": buffer}
-    given = "neither" if buffer is None else "both"
-    raise _core.argument_errors([("queue", "either `buffer` or `queue` is required", given, "one of them", None)])
+    message = "`buffer` or `queue` is required" if buffer is None else "`buffer` and `queue` exclude each other"
+    raise _core.argument_errors([("queue", message, None, "either `buffer` or `queue`", None)])
 
 
 def _scenario(

@@ -238,7 +238,7 @@ class Sends(Source):
     ("parameters", "message"),
     [
         ({"wait_s": -1.0}, "the wait is -1 s"),
-        ({"packet_size": "large"}, "the next packet is"),
+        ({"packet": "large"}, "the next packet is"),
         ({"packet": 0}, "a packet of 0 bytes"),
         ({"packet": 2_000_000}, "a packet of 2000000 bytes; expected 1 to 1000000"),
         ({"packet": -1}, "the next packet is"),
@@ -399,7 +399,7 @@ def test_a_controller_may_limit_the_release_per_acknowledgement() -> None:
 def test_unknown_inputs_are_rejected() -> None:
     with pytest.raises(tb.ParameterError, match="asks_for` has `mark`; expected any of `marks`"):
         tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": {"mark"}}))
-    with pytest.raises(tb.ParameterError, match=r"asks_for` is 'marks';  expected a set of words: \{'marks'\}"):
+    with pytest.raises(tb.ParameterError, match=r"asks_for` is 'marks'; expected a set of words: \{'marks'\}"):
         tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": "marks"}))
 
 
