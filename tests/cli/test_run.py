@@ -166,7 +166,8 @@ def test_errors_of_a_run_are_also_json(command: Command, file: Path) -> None:
     assert done.returncode == document["exit_code"] == 2
     assert document["file"] == "small.toml"
     (problem,) = document["errors"]
-    assert set(problem) == {"at", "line", "message", "given", "expected", "hint"}
+    place = {"line", "column", "end_column", "source_line"}
+    assert set(problem) == {"at", "message", "given", "expected", "hint", *place}
     assert (problem["at"], problem["line"], problem["hint"]) == ("flows.tcp.tcp.preset", 14, "did you mean `newreno`?")
     assert "did you mean `newreno`?" in done.stderr
 
