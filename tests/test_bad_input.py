@@ -1,4 +1,4 @@
-"""Whatever is handed in: an error with an address and exit code 2, no traceback, nothing left behind."""
+"""Invalid input gives an error with its place and exit code 2, without a traceback or leftovers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from support import ROOT, SMALL, Command
 CORPUS = sorted((ROOT / "tests" / "bad_input").rglob("*.toml"))
 
 
-def refused(command: Command, path: object) -> str:
-    """What the command says to a file; checks that it says it in the house's way."""
+def rejected(command: Command, path: object) -> str:
+    """The error output of a run of a file, after checks of its form."""
     done = command("run", path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -31,7 +31,7 @@ def refused(command: Command, path: object) -> str:
 def test_the_corpus_reads_the_same_in_python(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     with pytest.raises(tb.ScenarioError) as caught:
-        # One without flows is bad input for a run.
+        # A scenario without flows is invalid for a run.
         tb.load(path.name).check()
     assert str(caught.value) + "\n" == path.with_suffix(".expected").read_text()
     assert caught.value.file == path.name
@@ -46,7 +46,7 @@ def test_the_corpus_on_the_command_line(command: Command) -> None:
 
 
 def test_a_missing_file(command: Command) -> None:
-    assert refused(command, "nowhere.toml") == (
+    assert rejected(command, "nowhere.toml") == (
         "error: the file does not exist\n --> nowhere.toml\n  expected a scenario file\n"
         "1 error in nowhere.toml; nothing was run\n"
     )
@@ -54,19 +54,19 @@ def test_a_missing_file(command: Command) -> None:
 
 def test_a_directory(command: Command, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    assert refused(command, "folder").startswith("error: the file is a directory\n --> folder\n")
+    assert rejected(command, "folder").startswith("error: the file is a directory\n --> folder\n")
 
 
 def test_a_name_that_is_not_utf_8(command: Command, tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.toml")
-    assert refused(command, name).startswith("error: the file does not exist\n --> caf\\udce9.toml\n")
+    assert rejected(command, name).startswith("error: the file does not exist\n --> caf\\udce9.toml\n")
     (tmp_path / name).write_text(SMALL)
     assert command("run", name).returncode == 0
 
 
 def test_an_empty_file(command: Command, tmp_path: Path) -> None:
     (tmp_path / "empty.toml").touch()
-    assert "duration" in refused(command, "empty.toml")
+    assert "duration" in rejected(command, "empty.toml")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -74,18 +74,18 @@ def test_ten_megabytes_of_noise(command: Command, tmp_path: Path, seed: int) -> 
     noise = random.Random(seed).randbytes(10_000_000)
     printable = bytes(32 + byte % 95 for byte in noise)
     (tmp_path / "noise.toml").write_bytes(noise if seed == 1 else printable)
-    assert len(refused(command, "noise.toml")) < 100_000
+    assert len(rejected(command, "noise.toml")) < 100_000
 
 
 def test_a_file_without_end(command: Command) -> None:
-    assert "too large" in refused(command, "/dev/zero")
+    assert "too large" in rejected(command, "/dev/zero")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(command: Command, tmp_path: Path) -> None:
     (tmp_path / "secret.toml").write_text(SMALL)
     (tmp_path / "secret.toml").chmod(0)
-    assert "cannot be read: Permission denied" in refused(command, "secret.toml")
+    assert "cannot be read: Permission denied" in rejected(command, "secret.toml")
 
 
 def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
     huge = huge.replace('preset = "newreno"', 'preset = "newreno", receiver_window = 1000000000')
     huge = huge.replace('"5 s"', '"2 s"')
     (tmp_path / "huge.toml").write_text(huge)
-    said = refused(command, "huge.toml")
+    said = rejected(command, "huge.toml")
     assert said.startswith(
         "error: the scenario needs more memory than is available\n --> huge.toml\n  at       links\n  given    up to "
     )
@@ -102,7 +102,7 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
     assert "or set TAILBACK_MEMORY" in said
 
 
-def test_who_knows_better_says_how_much_memory_a_run_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_sets_the_memory_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     flows: Any = {"web": {"count": 1000, "tcp": {"preset": "newreno", "receiver_window": 1000000000}}}
     huge: Any = {"rate": "10 Tbps", "delay": "200 s", "buffer": "20 packets", "flows": flows, "duration": "2 s"}
     with pytest.raises(tb.ScenarioError, match="needs more memory than is available"):
@@ -130,18 +130,18 @@ def test_who_knows_better_says_how_much_memory_a_run_may_take(monkeypatch: pytes
         pytest.param({"seed": 10**5000}, "seed", id="huge"),
     ],
 )
-def test_python_values_that_no_file_could_hold(description: dict[str, object], at: str) -> None:
+def test_python_values_that_files_cannot_contain_are_rejected(description: dict[str, object], at: str) -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         tb.Scenario(description)
     assert [problem.at for problem in caught.value.problems] == [at]
 
 
-def test_a_path_that_leads_nowhere(scenario: tb.Scenario) -> None:
+def test_an_unknown_path_is_rejected(scenario: tb.Scenario) -> None:
     with pytest.raises(tb.ScenarioError, match="the path has no `x`"):
         scenario.with_({"duration.x": "1 s"})
 
 
-def test_a_path_that_is_no_text(scenario: tb.Scenario) -> None:
+def test_a_path_that_is_not_text_is_rejected(scenario: tb.Scenario) -> None:
     with pytest.raises(tb.ScenarioError, match="a path is not text"):
         scenario.with_({3: 4})  # type: ignore[dict-item]
 
@@ -155,14 +155,14 @@ def test_an_empty_file_name_is_not_the_current_directory() -> None:
     ("flows", "at"),
     [("web", "flows"), (["web"], "flows"), (2.0, "flows"), ({"web": "tcp"}, "flows.web"), (-1, "flows.tcp.count")],
 )
-def test_flows_that_are_none_have_their_place(flows: Any, at: str) -> None:
+def test_invalid_flows_have_their_place(flows: Any, at: str) -> None:
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="5 s")
     with pytest.raises(tb.ScenarioError) as caught:
         scenario.check()
     assert caught.value.problems[0].at == at
 
 
-def test_one_rate_is_no_list_of_letters() -> None:
+def test_a_rate_is_not_a_list_of_letters() -> None:
     scenario = tb.chain(rates="10 Mbps", delays=["10 ms"], buffer="20 packets", duration="5 s")
     with pytest.raises(tb.ScenarioError, match="`rates` must be a list, not text"):
         scenario.check()
@@ -175,14 +175,14 @@ def test_a_seed_out_of_range(scenario: tb.Scenario, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [True, 1.5, "1", [1]])
-def test_a_seed_that_is_no_whole_number(scenario: tb.Scenario, seed: Any) -> None:
+def test_a_seed_that_is_not_a_whole_number(scenario: tb.Scenario, seed: Any) -> None:
     with pytest.raises(tb.ScenarioError, match="`seed` is not a whole number") as caught:
         tb.simulate(scenario, seed=seed)
     (problem,) = caught.value.problems
     assert (problem.at, problem.given, problem.expected) == ("seed", repr(seed), f"a whole number from 0 to {2**53 - 1}")
 
 
-def test_a_seed_of_numpy_is_one(scenario: tb.Scenario) -> None:
+def test_a_numpy_integer_is_a_seed(scenario: tb.Scenario) -> None:
     assert tb.simulate(scenario, seed=np.int64(3)).seed == 3  # type: ignore[call-overload]
 
 
@@ -196,14 +196,14 @@ def test_a_seed_of_numpy_is_one(scenario: tb.Scenario) -> None:
         ([], None),
     ],
 )
-def test_what_is_no_description_is_said_to_be_none(given: Any, hint: str | None) -> None:
+def test_a_scenario_that_is_not_a_dictionary_is_rejected(given: Any, hint: str | None) -> None:
     with pytest.raises(tb.ScenarioError, match="the scenario is not a dictionary") as caught:
         tb.simulate(given)
     (problem,) = caught.value.problems
     assert (problem.given, problem.hint) == (repr(given), hint)
 
 
-def test_what_contains_itself_is_refused_not_followed() -> None:
+def test_a_dictionary_that_contains_itself_is_rejected() -> None:
     description: dict[str, Any] = {"duration": "1 s"}
     description["flows"] = [description]
     deep: dict[str, Any] = {}
@@ -214,6 +214,6 @@ def test_what_contains_itself_is_refused_not_followed() -> None:
             tb.Scenario(endless)
     with pytest.raises(tb.ScenarioError, match="nested deeper"):
         tb.Scenario({}).with_({"flows": deep})
-    # Taken apart from the outside: what is freed all at once overflows the stack of some interpreters.
+    # Released level by level, because releasing it at once overflows the stack of some interpreters.
     while deep:
         deep = deep["a"]

@@ -112,9 +112,7 @@ def test_a_text_that_cannot_be_read_is_shown(text: str, told: str) -> None:
         ("duraton", "duration"),
     ],
 )
-def test_an_unknown_path_is_rejected_with_the_nearest_one(
-    scenario: tb.Scenario, path: str, nearest: str
-) -> None:
+def test_an_unknown_path_is_rejected_with_the_nearest_one(scenario: tb.Scenario, path: str, nearest: str) -> None:
     found = problem(scenario, {path: [1]})
     assert (found.at, found.hint) == (path, f"did you mean `{nearest}`?")
 
@@ -140,13 +138,13 @@ def test_all_invalid_values_are_reported_together_and_once(scenario: tb.Scenario
         ({COUNT: range(0)}, 1, "the grid is empty: there are no values"),
         ({}, 0, "the grid is empty: there are no seeds"),
         ({}, [], "the grid is empty: there are no seeds"),
-        ({}, [1, 1], "a seed is given twice"),
-        ({}, "many", "not seeds"),
-        ({"seed": [1, 2]}, 1, "seeds are not an axis of the grid"),
-        ({COUNT: [1, 1]}, 1, "a value is given twice"),
+        ({}, [1, 1], "`seeds` has the same seed twice"),
+        ({}, "many", "`seeds` is neither a number nor a list of seeds"),
+        ({"seed": [1, 2]}, 1, "`seed` cannot be an axis of the grid"),
+        ({COUNT: [1, 1]}, 1, f"`{COUNT}` has the same value twice"),
         ({(COUNT, RATE): [(1, "10 Mbps"), (2,)]}, 1, "value 2 does not match the coupled paths"),
         ({"kind": {"old": {}, "new": 3}}, 1, "the variant `new` is not a table of changes"),
-        ({3: [1]}, 1, "not a path"),
+        ({3: [1]}, 1, "a path is not text"),
         ([COUNT], 1, "`vary` is not a mapping"),
     ],
 )
@@ -165,7 +163,7 @@ def test_values_that_scenarios_cannot_contain_are_rejected_with_their_path(scena
 
 
 def test_a_field_varies_on_one_axis_only(scenario: tb.Scenario) -> None:
-    assert problem(scenario, {COUNT: [1, 2], "kind": {"old": {COUNT: 3}}}).message == "varies twice"
+    assert problem(scenario, {COUNT: [1, 2], "kind": {"old": {COUNT: 3}}}).message == f"`{COUNT}` varies twice"
 
 
 @pytest.mark.parametrize(
@@ -195,4 +193,4 @@ def test_points_that_differ_in_nothing_have_one_content_hash(scenario: tb.Scenar
 @pytest.mark.parametrize("name", ["point", "state", "content_hash", "seeds", "mean", "low", "high"])
 def test_an_axis_is_not_named_as_a_column_of_the_results(scenario: tb.Scenario, name: str) -> None:
     found = problem(scenario, {name: {"one": {COUNT: 1}, "two": {COUNT: 2}}})
-    assert (found.at, found.message) == (name, "the results have a column of this name")
+    assert (found.at, found.message) == (name, f"`{name}` is a column of the results")

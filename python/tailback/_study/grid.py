@@ -175,12 +175,17 @@ def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
     elif isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)):
         chosen = [_whole(seed) for seed in seeds]
     else:
-        problems.add("seeds", "not seeds", given=_short(seeds), expected="a number of seeds, or a list of seeds")
+        problems.add(
+            "seeds",
+            "`seeds` is neither a number nor a list of seeds",
+            given=_short(seeds),
+            expected="a number of seeds, or a list of seeds",
+        )
         problems.raise_if_any()
         raise AssertionError
     if not len(chosen):
         problems.add("seeds", "the grid is empty: there are no seeds", given=_short(seeds), expected="at least one")
     elif isinstance(chosen, list) and len(set(chosen)) < len(chosen):
-        problems.add("seeds", "a seed is given twice", given=_short(chosen), expected="each seed once")
+        problems.add("seeds", "`seeds` has the same seed twice", given=_short(chosen), expected="each seed once")
     problems.raise_if_any()
     return chosen

@@ -153,13 +153,13 @@ def axes(scenario: Scenario, vary: Any) -> list[Axis]:
             found.append(axis)
     for column in (column for axis in found for column in axis.columns):
         if column in _TAKEN:
-            problems.add(column, "the results have a column of this name", expected="another name for the axis")
+            problems.add(column, f"`{column}` is a column of the results", expected="another name for the axis")
     changed: dict[str, None] = {}
     for axis in found:
         for path in axis.paths:
             _check(path, paths, problems)
             if path in changed:
-                problems.add(path, "varies twice", expected="each field on one axis")
+                problems.add(path, f"`{path}` varies twice", expected="each path on one axis")
         changed |= dict.fromkeys(axis.paths)
     problems.raise_if_any()
     return found
@@ -168,7 +168,7 @@ def axes(scenario: Scenario, vary: Any) -> list[Axis]:
 def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | None:
     columns = name if isinstance(name, tuple) else (name,)
     if not columns or not all(isinstance(column, str) and column for column in columns):
-        problems.add("", "not a path", given=name, expected="text such as `flows.web.count`")
+        problems.add("", "a path is not text", given=name, expected="text such as `flows.web.count`")
         return None
     at = " & ".join(columns)
     if isinstance(values, Mapping):
@@ -230,16 +230,16 @@ def _distinct(at: str, axis: Axis, problems: Problems) -> None:
     for index in range(len(axis)):
         text = json.dumps(list(axis[index].labels.values()))
         if text in seen:
-            problems.add(at, "a value is given twice", given=text[1:-1], expected="each value once")
+            problems.add(at, f"`{at}` has the same value twice", given=text[1:-1], expected="each value once")
             return
         seen.add(text)
 
 
 def _check(path: Any, paths: Paths, problems: Problems) -> None:
     if not isinstance(path, str):
-        problems.add("", "not a path", given=path, expected="text such as `flows.web.count`")
+        problems.add("", "a path is not text", given=path, expected="text such as `flows.web.count`")
     elif path == "seed":
-        problems.add(path, "seeds are not an axis of the grid", expected="`seeds`, which runs every point with each of them")
+        problems.add(path, "`seed` cannot be an axis of the grid", expected="`seeds`, which runs every point with each of them")
     elif (fault := paths.fault(path)) is not None:
         message, expected, nearest = fault
         problems.add(path, message, expected=expected, hint=nearest and f"did you mean `{nearest}`?")
