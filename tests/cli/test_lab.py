@@ -62,7 +62,7 @@ def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -
 def test_server_options_are_rejected_with_out(command: Command, tmp_path: Path) -> None:
     done = command("lab", "--out", "page", "--port", "8000", "--no-open")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--port and --no-open beside --out" in done.stderr
+    assert "--port and --no-open cannot be combined with --out" in done.stderr
     assert not (tmp_path / "page").exists()
 
 

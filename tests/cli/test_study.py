@@ -138,6 +138,6 @@ class TestCommands:
         assert (refused.returncode, "--out DIR" in refused.stderr) == (2, True)
 
     def test_a_directory_without_a_study_is_rejected(self, command: Command) -> None:
-        for words in (("status", "a"), ("resume", "a"), ("gc", "a"), ("export", "a", "--out", "b"), ("compare", "a", "b")):
+        for words in (("status", "a"), ("resume", "a"), ("prune", "a"), ("export", "a", "--out", "b"), ("compare", "a", "b")):
             refused = command("study", *words)
             assert (refused.returncode, refused.stderr) == (2, "error: there is no study in `a`\n")

@@ -135,7 +135,7 @@ def test_a_family_keeps_the_rate_of_each_flow() -> None:
     large.check()
     assert large["topology.chain.rates"] == ["25 Mbps", "1.25 Gbps"]
     assert large["flows.web.count"] == 10
-    with pytest.raises(tb.ParameterError, match=r"makes 4\.4 flows of `web`"):
+    with pytest.raises(tb.ParameterError, match=r"gives 4\.4 flows of `web`"):
         scaled(small, 1.1)
     with pytest.raises(tb.ParameterError, match="`factor` is -1"):
         scaled(small, -1)
@@ -164,10 +164,10 @@ def test_extrapolation_is_rejected_without_a_poisson_process() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fit([1, 2], [1, 2]), "2 different `x`; expected at least 3, for a hyperbola"),
+        (lambda: fit([1, 2], [1, 2]), "2 different `x`; expected at least 3 for a hyperbola"),
         (lambda: fit([1, 2, 3], [1, 2]), r"`x` has shape \(3,\) and `y` \(2,\)"),
         (lambda: fit([1, 2, 3], [1, 2, float("nan")]), "not finite"),
-        (lambda: fit([1, 2, 3, 4], [1, 2, 3, 4]), "expected a `line`"),
+        (lambda: fit([1, 2, 3, 4], [1, 2, 3, 4]), "expected the form `line`"),
         (lambda: fit([1, 2, 3], [1, 2, 3], "parabola"), "no form of curve `parabola`"),  # type: ignore[arg-type]
         (lambda: fit([1, 2], [1, 2], "line").predict(float("inf")), "`x` is inf"),
         (lambda: poisson_check([1.0] * 100), "at least 2000 intervals"),

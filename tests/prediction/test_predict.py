@@ -136,7 +136,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         {"utilisation": 0.08, "loss_rate": 0.002, "goodput_bps": 0.1},
     ),
     "paced, small buffer, acknowledgements counted": (
-        tb.load(EXAMPLES / "pacing.toml").with_({"flows.web.tcp.counting": "acknowledgements"}),
+        tb.load(EXAMPLES / "pacing.toml").with_({"flows.web.tcp.ack_counting": "acknowledgements"}),
         ["closed loop of M/D/1/K and Padhye"],
         {"utilisation": 0.02, "loss_rate": 0.001, "goodput_bps": 0.02},
     ),

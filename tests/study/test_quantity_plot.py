@@ -70,7 +70,7 @@ class TestShares:
         shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 3.0]]})
         (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0], [1, 0.25], [3, 0.5], [3, 0.75], [3, 0.75]]
-        assert axis.get_xlabel() == "completion time (1 of 4 flows have none)"
+        assert axis.get_xlabel() == "completion time (missing in 1 of 4 flows)"
 
     def test_each_line_extends_to_the_end_of_the_last(self) -> None:
         shown = runs("kind", {"fast": [[1.0]], "slow": [[5.0]]})
@@ -109,7 +109,7 @@ class TestLogarithmicScales:
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
         # The half width of the interval of two seeds is 12.7 times 0.001.
-        assert axis.get_title(loc="left").endswith("go on to 0 or below")
+        assert axis.get_title(loc="left").endswith("bands that reach the bottom extend to 0 or below")
 
     def test_a_band_above_zero_is_not_noted(self) -> None:
         shown = runs("rate", {1: [[0.2], [0.2]], 2: [[0.3], [0.3]]})

@@ -60,9 +60,7 @@ def test_it_was_killed_at_each_of_hundreds_of_places(report: dict[str, Any]) -> 
     assert [trial["at"] for trial in killed["trials"]] == list(range(1, killed["places"] + 1))
 
 
-def test_a_ledger_on_a_full_disk_keeps_finished_runs(
-    tmp_path: Path, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_on_a_full_disk_keeps_finished_runs(tmp_path: Path, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself reports a full disk."""
     monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
     monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
@@ -177,7 +175,7 @@ def test_a_damaged_or_foreign_ledger_is_rejected_and_not_modified(tmp_path: Path
 
 def test_a_directory_with_other_files_is_not_modified(tmp_path: Path, small: tb.Scenario) -> None:
     (tmp_path / "thesis.tex").write_text("chapter 1")
-    with pytest.raises(tb.StudyError, match=r"not empty: it has `thesis.tex`"):
+    with pytest.raises(tb.StudyError, match=r"neither empty nor a study: it contains `thesis.tex`"):
         tb.sweep(small, VARY, out=tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
 

@@ -280,7 +280,7 @@ def test_a_later_rate_starts_pacing() -> None:
 class Wanting(user_laws.Reno):
     """Records its inputs."""
 
-    asks_for = frozenset({"marks", "price", "one_way_delay", "delivered_rate", "release"})
+    subscriptions = frozenset({"marks", "price", "one_way_delay", "delivered_rate", "release"})
     heard: ClassVar[list[Ack]] = []
     delays: ClassVar[list[tuple[float, float]]] = []
 
@@ -397,10 +397,10 @@ def test_a_controller_may_limit_the_release_per_acknowledgement() -> None:
 
 
 def test_unknown_inputs_are_rejected() -> None:
-    with pytest.raises(tb.ParameterError, match="asks_for` has `mark`; expected any of `marks`"):
-        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": {"mark"}}))
-    with pytest.raises(tb.ParameterError, match=r"asks_for` is 'marks'; expected a set of words: \{'marks'\}"):
-        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": "marks"}))
+    with pytest.raises(tb.ParameterError, match="subscriptions` has `mark`; expected any of `marks`"):
+        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"subscriptions": {"mark"}}))
+    with pytest.raises(tb.ParameterError, match=r"subscriptions` is 'marks'; expected a set of words: \{'marks'\}"):
+        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"subscriptions": "marks"}))
 
 
 def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, ...]:

@@ -53,8 +53,8 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
     for name, group in description.get("flows", {}).items():
         arrivals = group.get("arrivals")
         if arrivals:
-            if "of" in arrivals:
-                arrivals["of"] = _times(arrivals["of"], factor)
+            if "reference_rate" in arrivals:
+                arrivals["reference_rate"] = _times(arrivals["reference_rate"], factor)
             else:
                 arrivals["mean_interval"] = _times(arrivals["mean_interval"], 1 / factor)
             if "count" not in group:

@@ -175,7 +175,7 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     simplifies = ["all acknowledgements return without queueing"]
     if any(group.tcp.segments_per_ack > 1 for group in bundle.groups):
         simplifies.append("acknowledgements are not delayed; if they are, a small window carries less")
-    outcome.add_model("window over RTT", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
+    outcome.add_model("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 
 def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:

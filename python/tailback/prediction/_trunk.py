@@ -87,7 +87,7 @@ def _violation_of_input(network: Network, port: Port, group: Group) -> tuple[str
     if group.jitter_s or group.processing:
         return place, "jitter or processing changes the arrival process"
     if group.source.size != "exponential" or group.source.header:
-        return f"{place}.source.packet", "packet sizes, including headers, are not exponential"
+        return f"{place}.source.packet_size", "packet sizes, including headers, are not exponential"
     if group.source.rate_bps != port.rate_bps:
         why = f"differs from the rate of a transmitter of links.{port.name}; in the model they are equal"
         return f"{place}.source.rate", why

@@ -65,8 +65,8 @@ class Controller(ABC):
         Pacing rate of full segments on the wire, in bit/s; None for ACK clocking, or for ``tcp.pacing``.
     release : int or None
         Maximum number of segments, >= 0, that the current acknowledgement may release; None for no limit besides the window.
-        Read only if `asks_for` has ``release``.
-    asks_for : set of str
+        Read only if `subscriptions` has ``release``.
+    subscriptions : set of str
         Optional inputs that the class requires, for all flows alike: ``marks``, an exact count of ECN marks (``ack.marks``);
         ``price``, the price signalled by the path's queues (``ack.price``); ``delivered_rate``, samples of the delivery rate
         (``ack.delivered_rate``); ``one_way_delay``, as measured by the receiver (`on_one_way_delay`); ``release``, to limit the
@@ -79,7 +79,7 @@ class Controller(ABC):
     ssthresh: float
     pacing_bps: float | None = None
     release: int | None = None
-    asks_for: ClassVar[Set[str]] = frozenset()
+    subscriptions: ClassVar[Set[str]] = frozenset()
     draw: Draw
 
     def __init__(self, start: Start) -> None:
@@ -96,7 +96,7 @@ class Controller(ABC):
         ``ack`` has ``now_s``; ``acked``, the number of newly acknowledged segments; ``counted``, the number of segments for
         which the window opens: all, fewer in slow start, or one (``tcp.ack_counting``, ``tcp.abc_limit``); ``rtt_s``, an RTT
         sample or None; ``in_flight``, the segments outstanding before it; and ``window_validated``: whether the window may open,
-        because it is below the receiver's window and sufficiently used (``tcp.window_validation``). Depending on `asks_for` it
+        because it is below the receiver's window and sufficiently used (``tcp.window_validation``). Depending on `subscriptions` it
         also has ``marks``, the number of segments that arrived with a mark not reported before; ``price``, or None;
         ``delivered_rate`` in segments per second, or None, with ``app_limited`` if the application did not fill the window.
         """
@@ -116,7 +116,7 @@ class Controller(ABC):
         """Handle a retransmission timeout. ``seen.repeated``: the segment had timed out before (RFC 5681, 3.1)."""
 
     def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
-        """Handle any other acknowledgement: a duplicate, or one during loss recovery. Called only if `asks_for` is not empty."""
+        """Handle any other acknowledgement: a duplicate, or one during loss recovery. Called only if `subscriptions` is not empty."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
         """Handle a new RTT sample. Only `on_one_way_delay` is called earlier for the same acknowledgement.
@@ -127,7 +127,7 @@ class Controller(ABC):
     def on_one_way_delay(self, delay_s: float, now_s: float) -> None:  # noqa: B027
         """Handle a one-way delay reported by the receiver: the minimum, in seconds, over the segments that this acknowledgement
         is the first to report. Called before all other methods for the acknowledgement, which may be new, a duplicate or out of
-        order. Called only if `asks_for` has ``one_way_delay``."""
+        order. Called only if `subscriptions` has ``one_way_delay``."""
 
     def limit_window(self, segments: float) -> None:
         """Limit the window to `segments`.

@@ -32,7 +32,7 @@ C = TypeVar("C", bound=type)
 
 _BASES: dict[str, type] = {"controller": Controller, "policy": Policy, "source": Source}
 
-# Valid values of `Controller.asks_for`.
+# Valid values of `Controller.subscriptions`.
 _ASKED_FOR = ("marks", "price", "one_way_delay", "delivered_rate", "release")
 
 # Valid names, as in the scenario's schema.
@@ -88,12 +88,12 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
             raise ParameterError(f"{cls!r} is not a {kind}; expected a subclass of `tailback.user_code.{base.__name__}`")
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
             raise ParameterError(f"`{cls.__qualname__}` does not define {', '.join(f'`{method}`' for method in missing)}")
-        if isinstance(asked := getattr(cls, "asks_for", ()), str):
-            raise ParameterError(f"`{cls.__qualname__}.asks_for` is {asked!r}; expected a set of words: {{{asked!r}}}")
+        if isinstance(asked := getattr(cls, "subscriptions", ()), str):
+            raise ParameterError(f"`{cls.__qualname__}.subscriptions` is {asked!r}; expected a set of words: {{{asked!r}}}")
         for word in sorted(asked):
             if word not in _ASKED_FOR:
                 expected = ", ".join(f"`{known}`" for known in _ASKED_FOR)
-                raise ParameterError(f"`{cls.__qualname__}.asks_for` has `{word}`; expected any of {expected}")
+                raise ParameterError(f"`{cls.__qualname__}.subscriptions` has `{word}`; expected any of {expected}")
         known = _registered.get((kind, name))
         if known is not None and _place(known.cls) != _place(cls):
             raise ParameterError(f"the {kind} `{name}` is `{_place(known.cls)}` already; `{_place(cls)}` needs another name")

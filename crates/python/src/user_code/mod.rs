@@ -36,7 +36,7 @@ impl Code for Registered {
         // A missing class causes a failure when its first object is created.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
-            class.getattr("asks_for")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
+            class.getattr("subscriptions")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
         });
         let words = words.unwrap_or_default();
         let subscriptions = |word: &str| words.iter().any(|known| known == word);
