@@ -201,7 +201,11 @@ def test_a_range_too_wide_for_a_link_causes_a_warning() -> None:
     ("policy", "law", "says"),
     [
         ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "max_rate": "10 Mbps"}, "less than"),
-        ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "max_rate": "10 Mbps"}, "half of that leaves a margin"),
+        (
+            {"policy": "rem", "target": "5 packets", "gamma": 1},
+            {"kind": "rem", "max_rate": "10 Mbps"},
+            "half of that leaves a margin",
+        ),
         ({"policy": "maxnet", "gain": 0.3}, {"kind": "maxnet", "max_rate": "10 Mbps"}, "may make price and rates oscillate"),
         ({"policy": "rcp", "alpha": 2}, "rcp", "less than 1.571"),
         ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),

@@ -38,7 +38,7 @@ def everything() -> list[tb.Run]:
         flows={"web": {"count": 2, "tcp": {"preset": "sack", "controller": "cubic"}}},
         traces=traces,
     ).with_({"record.delay_percentiles": True})
-    law = tcp.with_({"record.traces": ["law"], "flows.web.tcp.controller": "fast", "flows.web.tcp.timestamps": True})
+    law = tcp.with_({"record.traces": ["controller"], "flows.web.tcp.controller": "fast", "flows.web.tcp.timestamps": True})
     bins = tcp.with_({"record.traces": {"throughput": {"flows": ["web"], "bin": "100 ms"}}})
     priced = tcp.with_(
         {

@@ -161,7 +161,7 @@ def test_addresses_are_written_once(fresh: Path) -> None:
     project_urls(fresh, REPOSITORY)
     done = project_urls(fresh, REPOSITORY)
     assert done.returncode == 1
-    assert "has [project.urls] already" in done.stderr
+    assert "already has [project.urls]" in done.stderr
 
 
 def test_the_workflow_pins_actions_and_tests_every_wheel() -> None:

@@ -48,7 +48,7 @@ def test_without_randomness_there_is_no_interval() -> None:
     ("words", "told"),
     [
         ({"seeds": 0}, "at least one"),
-        ({"seeds": [1, 1]}, "each once"),
+        ({"seeds": [1, 1]}, "each seed once"),
         ({"seeds": "3"}, "a number of seeds"),
         ({"seeds": True}, "a number of seeds"),
         ({"seeds": 2, "seed": 1}, "expected one of them"),

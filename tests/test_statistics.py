@@ -107,12 +107,12 @@ class TestBootstrap:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: mser5([1.0] * 49), "`values` has 49; expected at least 50"),
+        (lambda: mser5([1.0] * 49), "`values` has 49 values; expected at least 50"),
         (lambda: mser5([1.0] * 30 + [math.nan] + [1.0] * 30), r"`values\[30\]` is nan; expected a finite number"),
         (lambda: mser5("many words"), "`values` is 'many words'; expected numbers"),  # type: ignore[arg-type]
-        (lambda: batch_means([1.0] * 39), "`values` has 39; expected at least 40"),
+        (lambda: batch_means([1.0] * 39), "`values` has 39 values; expected at least 40"),
         (lambda: batch_means([1.0] * 100, batches=9), "`batches` is 9; expected an integer, at least 10"),
-        (lambda: bootstrap([1.0], seed=1), "`values` has 1; expected at least 2"),
+        (lambda: bootstrap([1.0], seed=1), "`values` has 1 values; expected at least 2"),
         (lambda: bootstrap([1.0, 2.0], seed=-1), "`seed` is -1; expected an integer, at least 0"),
         (lambda: bootstrap([1.0, 2.0], seed=1, resamples=10), "`resamples` is 10; expected an integer, at least 1000"),
         (lambda: bootstrap([1.0, 2.0], seed=1, method="bc"), "`method` is 'bc'; expected `bca` or `percentile`"),  # type: ignore[arg-type]

@@ -132,7 +132,7 @@ def test_an_invalid_number_of_threads_is_rejected(threads: Any) -> None:
 
 
 def test_runs_of_several_seeds_do_not_share_any(command: Command, file: Path) -> None:
-    with pytest.raises(tb.ParameterError, match="`seeds` with `threads`"):
+    with pytest.raises(tb.ParameterError, match="`seeds` cannot be combined with `threads`"):
         tb.simulate(SCENARIO, seeds=2, threads=2)  # type: ignore[call-overload]
     assert command("run", file, "--threads", "many").returncode == 2
 

@@ -87,7 +87,11 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.torus, {"dimensions": [1000] * 3, "hosts": 1}, ["topology.torus", "2000000000 nodes and 4000000000 links"]),
         (tb.torus, {"dimensions": [4], "hosts": -1}, ["topology.torus.hosts", "given    -1", "from 0 to 1000000"]),
         (tb.dragonfly, {"switches": 0, "hosts": 1, "global_links": 1}, ["topology.dragonfly.switches", "given    0"]),
-        (tb.dragonfly, {"switches": 900, "hosts": 1, "global_links": 900}, ["topology.dragonfly", "`dragonfly` generates too many nodes or links"]),
+        (
+            tb.dragonfly,
+            {"switches": 900, "hosts": 1, "global_links": 900},
+            ["topology.dragonfly", "`dragonfly` generates too many nodes or links"],
+        ),
         (tb.torus, {"dimensions": [4], "hosts": 0, "host_delay": "1 us"}, ["topology.torus.host_delay", "given    hosts = 0"]),
         (tb.random_regular, {"switches": 9, "degree": 9}, ["topology.random_regular.degree", "given    9", "at most 8"]),
         (tb.random_regular, {"switches": 9, "degree": 3}, ["topology.random_regular.degree", "9 switches with 3 links each"]),
