@@ -1016,7 +1016,8 @@ class Drop(TypedDict, total=False):
     Attributes
     ----------
     cell
-        With `framing`: cell of the packet among those that reach the queue, from 0. Default: all cells.
+        With `framing`: number of the cell, from 0, among the cells of the packet that reach the queue. Default: all
+        cells.
     flow
         Flow of the group, from 0.
     group
@@ -2495,7 +2496,7 @@ class Tcp(TypedDict, total=False):
         Exit from slow start before a loss. All words but `standard` require `timestamps = true` and a controller
         without its own slow start (not Vegas, FAST or user code).
     ssthresh_from
-        Quantity of which half becomes the slow-start threshold after a loss.
+        Quantity that is halved to give the slow-start threshold after a loss.
     timer
         Retransmission timer.
     timestamps
@@ -2624,8 +2625,8 @@ class Topology(TypedDict, total=False):
         Switches in a grid with wrap-around in each dimension, such as `switch0_2_1`, with links to their neighbours,
         such as `switch0_2_1-switch0_2_2`, and to hosts: `switch0_2_1-host9`.
     waxman
-        Routers `router0`, `router1`, ... at random places of a square, with random links, of which short ones are
-        more likely (Waxman, IEEE Journal on Selected Areas in Communications 6(9), 1988): `router0-router7`.
+        Routers `router0`, `router1`, ... at random places of a square, with random links that favour short distances
+        (Waxman, IEEE Journal on Selected Areas in Communications 6(9), 1988): `router0-router7`.
     """
 
     chain: Chain
@@ -2691,8 +2692,8 @@ class TraceTable(TypedDict, total=False):
     acks
         Arrivals of acknowledgements at the sender.
     controller
-        State of the controller beside the window, at each change: thresholds and round trips of FAST and Vegas, the
-        curve of CUBIC.
+        Further state of the controller, at each change: thresholds and round trips of FAST and Vegas, the curve of
+        CUBIC.
     cwnd
         Congestion window at each change, in packets.
     departures
@@ -2754,8 +2755,8 @@ Traces: TypeAlias = "list[TraceWord] | TraceTable"
 
 
 class Traffic(TypedDict, total=False):
-    """Traffic pattern: exactly one of these keys. Nodes are ordered as listed, those of a prefix such as `host*` by
-    their numbers.
+    """Traffic pattern: exactly one of these keys. Nodes are ordered as listed. Nodes of a prefix such as `host*` are
+    ordered by number.
 
     Attributes
     ----------
