@@ -97,7 +97,7 @@ class Script:
     def shown(self) -> str:
         picture = f"![{self.title}](../images/gallery/{self.path.stem}.svg)"
         script = f"[{self.path.name}](../gallery/{self.section}/{self.path.name})"
-        return f"\n### {self.title}\n\n{self.see} Script: {script}.\n\n{picture}\n"
+        return f"\n### {self.title}\n\n{self.see} ({script})\n\n{picture}\n"
 
 
 def scripts() -> list[Script]:

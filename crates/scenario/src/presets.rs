@@ -207,8 +207,6 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: TimeDelta) -> 
 struct Mechanism {
     name: &'static str,
     source: &'static str,
-    /// Year of each source, or the observed version.
-    revision: &'static str,
     is_on: fn(&TcpSpec) -> bool,
 }
 
@@ -216,128 +214,84 @@ const MECHANISMS: &[Mechanism] = &[
     Mechanism {
         name: "appropriate byte counting",
         source: "RFC 3465, RFC 5681 section 3.1",
-        revision: "2003, 2009",
         is_on: |spec| spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
         name: "byte counting without a limit in slow start",
-        source: "observed in Linux",
-        revision: "6.18",
+        source: "observed in Linux 6.18",
         is_on: |spec| spec.abc_limit == Segments::UNLIMITED && spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
         name: "exit from slow start before a loss",
         source: "Ha and Rhee 2011, RFC 9406",
-        revision: "2011, 2023",
         is_on: |spec| spec.slow_start != SlowStart::Standard,
     },
-    Mechanism {
-        name: "fast retransmit",
-        source: "RFC 5681 section 3.2",
-        revision: "2009",
-        is_on: |spec| spec.fast_retransmit.is_some(),
-    },
+    Mechanism { name: "fast retransmit", source: "RFC 5681 section 3.2", is_on: |spec| spec.fast_retransmit.is_some() },
     Mechanism {
         name: "fast recovery",
         source: "RFC 5681 section 3.2",
-        revision: "2009",
         is_on: |spec| spec.fast_retransmit.is_some() && spec.recovery != Recovery::Tahoe,
     },
     Mechanism {
         name: "fast recovery continues after partial acknowledgements",
         source: "RFC 6582",
-        revision: "2012",
         is_on: |spec| !matches!(spec.recovery, Recovery::Tahoe | Recovery::Reno),
     },
-    Mechanism { name: "limited transmit", source: "RFC 3042", revision: "2001", is_on: |spec| spec.limited_transmit },
-    Mechanism { name: "SACK", source: "RFC 2018", revision: "1996", is_on: |spec| has_sack(spec.recovery) },
-    Mechanism {
-        name: "loss detection by SACKed segments",
-        source: "RFC 6675",
-        revision: "2012",
-        is_on: |spec| spec.recovery == Recovery::Sack,
-    },
-    Mechanism {
-        name: "loss detection by time (RACK), also for retransmissions",
-        source: "RFC 8985 section 6",
-        revision: "2021",
-        is_on: by_time,
-    },
-    Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", revision: "2021", is_on: by_time },
-    Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", revision: "2025", is_on: by_time },
-    Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", revision: "2000", is_on: by_time },
-    Mechanism {
-        name: "SACK information is kept after a timeout",
-        source: "RFC 8985 section 6.3",
-        revision: "2021",
-        is_on: by_time,
-    },
-    Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", revision: "2009", is_on: by_time },
-    Mechanism {
-        name: "unnecessary reductions are undone",
-        source: "RFC 3522, RFC 3708, RFC 9438 section 4.9",
-        revision: "2003, 2004, 2023",
-        is_on: by_time,
-    },
+    Mechanism { name: "limited transmit", source: "RFC 3042", is_on: |spec| spec.limited_transmit },
+    Mechanism { name: "SACK", source: "RFC 2018", is_on: |spec| has_sack(spec.recovery) },
+    Mechanism { name: "loss detection by SACKed segments", source: "RFC 6675", is_on: |spec| spec.recovery == Recovery::Sack },
+    Mechanism { name: "loss detection by time (RACK), also for retransmissions", source: "RFC 8985 section 6", is_on: by_time },
+    Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", is_on: by_time },
+    Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", is_on: by_time },
+    Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", is_on: by_time },
+    Mechanism { name: "SACK information is kept after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },
+    Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", is_on: by_time },
+    Mechanism { name: "unnecessary reductions are undone", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },
     Mechanism {
         name: "the acknowledgement that ends recovery opens the window",
-        source: "observed in Linux",
-        revision: "6.18",
+        source: "observed in Linux 6.18",
         is_on: by_time,
     },
     Mechanism {
         name: "slow-start threshold from the flight size, not from the window",
         source: "RFC 5681 equation (4)",
-        revision: "2009",
         is_on: |spec| spec.ssthresh_from == SsthreshFrom::FlightSize,
     },
-    Mechanism { name: "timestamps", source: "RFC 7323", revision: "2014", is_on: |spec| spec.timestamps },
-    Mechanism {
-        name: "delayed acknowledgements",
-        source: "RFC 5681 section 4.2",
-        revision: "2009",
-        is_on: |spec| spec.delayed_ack.is_some(),
-    },
+    Mechanism { name: "timestamps", source: "RFC 7323", is_on: |spec| spec.timestamps },
+    Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
     Mechanism {
         name: "the first segments are acknowledged one by one",
-        source: "observed in Linux",
-        revision: "6.18",
+        source: "observed in Linux 6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.quickack_segments > Segments(0)),
     },
     Mechanism {
         name: "SACK compression",
         source: "Linux, `tcp_comp_sack_delay_ns`",
-        revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > TimeDelta::ZERO),
     },
     Mechanism {
         name: "ECN marks and window reductions are acknowledged immediately",
-        source: "observed in Linux",
-        revision: "6.18",
+        source: "observed in Linux 6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.ack_ce_immediately),
     },
     Mechanism {
         name: "an unused window does not grow",
         source: "RFC 7661; observed in Linux",
-        revision: "2015; 6.18",
         is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc7661 | WindowValidation::Linux),
     },
     Mechanism {
         name: "the window shrinks while the flow is idle",
         source: "RFC 5681 section 4.1, RFC 2861; after five minutes RFC 7661",
-        revision: "2009, 2000; 2015",
         is_on: |spec| spec.window_validation != WindowValidation::None,
     },
     Mechanism {
         name: "each partial acknowledgement restarts the timer",
         source: "RFC 6582 section 4",
-        revision: "2012",
         is_on: |spec| spec.timer.newreno_variant == NewRenoVariant::SlowButSteady || spec.recovery == Recovery::RackTlp,
     },
     Mechanism {
         name: "timer without ticks",
         source: "RFC 6298",
-        revision: "2011",
         is_on: |spec| matches!(spec.timer.form, TimerForm::Exact { .. }),
     },
 ];
@@ -364,21 +318,18 @@ pub fn presets_markdown() -> String {
     }
     let columns: Vec<Vec<(&str, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
     let names = PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ");
-    line(format!(
-        "\n## Mechanisms\n\n| mechanism | source | revision | {names} |\n|---|---|---|{}",
-        "---|".repeat(PRESETS.len())
-    ));
+    line(format!("\n## Mechanisms\n\n| Mechanism | Source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
     let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
     for mechanism in MECHANISMS {
         let marks: Vec<&str> = specs.iter().map(|spec| if (mechanism.is_on)(spec) { "on" } else { "" }).collect();
-        line(format!("| {} | {} | {} | {} |", mechanism.name, mechanism.source, mechanism.revision, marks.join(" | ")));
+        line(format!("| {} | {} | {} |", mechanism.name, mechanism.source, marks.join(" | ")));
     }
     line(
         "\nObservations of Linux are of version 6.18, by [`tailback validate`](../evidence/validation.md) and captures. The pacing of its `fq` is not \
          modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip."
             .into(),
     );
-    line(format!("\n## Settings\n\n| setting | {names} |\n|---|{}", "---|".repeat(PRESETS.len())));
+    line(format!("\n## Settings\n\n| Setting | {names} |\n|---|{}", "---|".repeat(PRESETS.len())));
     for (row, (name, _)) in columns[0].iter().enumerate() {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
         line(format!("| `{name}` | {} |", values.join(" | ")));

@@ -334,12 +334,8 @@ pub fn tables_markdown() -> String {
          in CSV and `null` in JSON. This page is generated from the core, and a test checks the results against it.\n",
     );
     for Described { table, row, columns } in TABLES {
-        page += &format!(
-            "\n## `{table}`\n\nOne row is {}{}\n\n| Column | Description |\n|---|---|\n",
-            row[..1].to_lowercase(),
-            &row[1..]
-        );
-        columns.iter().for_each(|(name, meaning)| page += &format!("| `{name}` | {meaning} |\n"));
+        page += &format!("\n## `{table}`\n\nOne row is {}{}\n\n", row[..1].to_lowercase(), &row[1..]);
+        columns.iter().for_each(|(name, meaning)| page += &format!("* `{name}`: {meaning}\n"));
     }
     page + MADE_OF_THESE
 }
