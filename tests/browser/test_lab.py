@@ -330,7 +330,7 @@ def test_a_dropped_scenario_is_opened_and_other_files_are_rejected(opened: Open)
     dropped(
         page,
         "huge.toml",
-        huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\nrtt = "9 ms"\ntcp = {preset = "reno"}\n',
+        huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\npropagation_rtt = "9 ms"\ntcp = {preset = "reno"}\n',
     )
     expect(page.locator("#notice")).to_contain_text("needs more memory than the lab allows for a run", timeout=PATIENCE)
 
