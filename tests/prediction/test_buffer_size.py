@@ -223,7 +223,7 @@ def test_transfers_are_not_counted_as_long_lived_flows() -> None:
     lasting: Any = {"count": 3, "tcp": {"preset": "sack"}}
     beside = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
     assert beside.question.flows == 3
-    assert any("come and go" in warning for warning in beside.question.warnings)
+    assert any("transfers of limited size" in warning for warning in beside.question.warnings)
 
 
 def test_impairments_of_a_link_are_reported() -> None:
