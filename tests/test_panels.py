@@ -103,7 +103,7 @@ def test_long_lines_keep_their_extremes_and_a_note() -> None:
     assert len(curve["x"]) <= 4 * SPANS
     assert max(curve["x"]) == 90_000
     assert {-5, 7} <= {*curve["y"]}
-    assert f"in each of {SPANS} spans" in numbers["words"]
+    assert f"in each of {SPANS} intervals" in numbers["words"]
 
 
 @pytest.mark.parametrize(
