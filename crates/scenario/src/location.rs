@@ -146,10 +146,10 @@ impl Text {
         self.places.insert(path, spans);
     }
 
-    /// Byte offset of a line and column as JSON parsers report them, both counted from 1, columns in bytes.
-    pub fn offset(&self, line: usize, column: usize) -> usize {
-        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
-        (start + column.saturating_sub(1)).min(self.text.len())
+    /// Byte offset of an error in JSON. Its line and column are counted from 1, columns in bytes.
+    pub fn offset(&self, error: &serde_json::Error) -> usize {
+        let start = self.starts.get(error.line().saturating_sub(1)).copied().unwrap_or(self.text.len());
+        (start + error.column().saturating_sub(1)).min(self.text.len())
     }
 
     /// The place of a span of bytes. A span of several lines ends with its first line.

@@ -66,7 +66,7 @@ pub(crate) fn from_json(text: &str, file: &str) -> Result<(Node, Source), Errors
         Ok(node) if depth_exceeds(&node, DEEPEST) => Err(syntax(None, TOO_DEEP.to_string())),
         Ok(node) => Ok((node, Source::new(file, None))),
         Err(error) => {
-            let offset = Text::new(text).offset(error.line(), error.column());
+            let offset = Text::new(text).offset(&error);
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             Err(syntax((error.line() > 0).then_some(offset..offset), format!("the text is not valid JSON: {message}")))
