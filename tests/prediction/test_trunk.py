@@ -167,8 +167,8 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
         "flows.input.source.rate",
         "differs from the rate of a transmitter",
     ),
-    "packets of one size": ({"flows.input.source": FIXED}, "flows.input.source.packet", "are not exponential"),
-    "headers": ({"flows.input.source": SOURCE | {"header": "40 B"}}, "flows.input.source.packet", "including headers"),
+    "packets of one size": ({"flows.input.source": FIXED}, "flows.input.source.packet_size", "are not exponential"),
+    "headers": ({"flows.input.source": SOURCE | {"header": "40 B"}}, "flows.input.source.packet_size", "including headers"),
     "other idle times": (second(source=SOURCE | {"mean_idle": "5 us"}), "links.trunk", "inputs of the model are equal"),
     "other packets": (
         second(source=SOURCE | {"packet_size": {"exponential": "500 B"}}),
