@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn new_values_follow_the_existing_ones_of_their_table() {
-        let in_braces = TEXT.replace("\"2 packets\"}", "\"2 packets\", upper = 3}");
+        let in_braces = TEXT.replace("\"2 packets\"}", "\"2 packets\", max_threshold = 3}");
         assert_eq!(after(&[("links.a.queue.max_threshold", json!(3))]), in_braces);
         let with_a_header = TEXT.replace("[links.a.loss]\n", "[links.a.loss]\nprobability = 0.1\n");
         assert_eq!(after(&[("links.a.loss.probability", json!(0.1))]), with_a_header);

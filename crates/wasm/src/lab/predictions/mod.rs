@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn two_flows_of_fast_keep_two_alphas() -> Result<(), String> {
-        let tcp = "count = 2\npropagation_rtt = \"100 ms\"\ntcp = {preset = \"sack\", controller = {kind = \"fast\", alpha = 20}}";
+        let tcp =
+            "count = 2\npropagation_rtt = \"100 ms\"\ntcp = {preset = \"sack\", controller = {kind = \"fast\", alpha = 20}}";
         let found = of(&dumbbell("buffer = \"500 packets\"", tcp))?;
         assert_eq!(value(&found, "queue in equilibrium"), Some(40.0));
         Ok(())
