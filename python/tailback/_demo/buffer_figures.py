@@ -43,7 +43,8 @@ def _utilisation(study: Study) -> tuple[Figure, list[Panel]]:
     axis = panel.axis
     ends = _curves(panel, study, "utilisation", 100, end=0)
     _closed_form(panel, 0.01, 2, _BLACK, line="dashed", linewidth=0.9, zorder=4)
-    axis.annotate("dashed: closed form for 1 flow", (35, 92.5), (8, -4), textcoords="offset points", va="top", color=_INK)
+    label, end = "dashed: closed form for 1 flow", (200, 92.5)
+    axis.annotate(label, end, (0, -4), textcoords="offset points", ha="right", va="top", color=_INK)
     axis.set_ylim(0, 101.5)
     axis.set_ylabel("utilisation, %")
     _buffer_axis(axis, (0.5, 220))
