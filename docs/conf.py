@@ -1,4 +1,4 @@
-"""How `make docs` builds the site: pages are MyST Markdown, and what they compute tools/pages.py has filled in before."""
+"""Configuration of the documentation site. Pages are MyST Markdown; tools/pages.py fills in their results before the build."""
 
 import gc
 import re
@@ -15,28 +15,28 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import panels
 
-# A page is a tree of many objects that all stay: to look among them for garbage as often as usual takes a seventh of the time.
+# Document trees consist of many long-lived objects; collecting garbage less often saves a seventh of the build time.
 gc.set_threshold(200_000)
 
 project = "Tailback"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
-# The reference of Python is made of docstrings; types stand in their text, and signatures without them are shorter.
+# Docstrings state the types, so signatures omit them.
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
-# Names that several classes have, such as `flows`, stand in the text of each.
+# Attribute names such as `flows` belong to several classes, so references to them are ambiguous.
 suppress_warnings = ["ref.python"]
 napoleon_google_docstring = False
 napoleon_use_ivar = True
-# Headings that pages link to, as tools/reference.py writes them.
+# Anchors of the headings that pages link to.
 myst_heading_anchors = 3
 
-# Nothing here is fetched from elsewhere: the site opens without a network.
+# The site works without a network: nothing is loaded from elsewhere.
 html_theme = "furo"
 html_title = "Tailback"
 html_static_path = ["static", str(SCRIPT)]
 html_css_files = ["site.css"]
-# Every page has the one script, of the package; it does nothing where there are no plots.
+# All pages load the package's script; it does nothing on pages without plots.
 html_js_files = [(SCRIPT.name, {"defer": "defer"})]
 html_copy_source = False
 html_show_copyright = False
@@ -62,7 +62,7 @@ def docstrings(section: re.Match[str]) -> str:
 
 
 def plots(app: Sphinx, page: nodes.document, _name: str) -> None:
-    """Puts beside each picture the numbers that it has in it, for the script, and below the first how plots are used."""
+    """Add the numbers of each picture for the script, and a hint on plots below the first."""
     hinted = False
     for image in list(page.findall(nodes.image)):
         path = Path(app.srcdir, image["uri"])

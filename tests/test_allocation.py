@@ -63,7 +63,7 @@ def test_invalid_links_and_flows_are_named(share: Any, routes: Any, capacities: 
 
 
 def test_an_unknown_link_is_named() -> None:
-    with pytest.raises(UnknownName, match="no link `lefft`; there is `left`, `right`; did you mean `left`"):
+    with pytest.raises(UnknownName, match="no link `lefft`; expected one of `left`, `right`; did you mean `left`"):
         max_min([["lefft"]], {"left": 1, "right": 1})
     with pytest.raises(UnknownName):
         max_min([[["left"]]], {"left": 1})

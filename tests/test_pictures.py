@@ -46,7 +46,7 @@ def test_scales_and_limits_are_those_of_the_axis() -> None:
     # All values, with a margin of 3 % of the decades on each side.
     assert made["x"]["low"] == pytest.approx(100**-0.03)
     assert made["x"]["high"] == pytest.approx(100**1.03)
-    panel.span = (2, 3)
+    panel.time_range = (2, 3)
     assert panel.to_dict()["x"]["low"] == 2
 
 

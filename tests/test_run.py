@@ -15,7 +15,9 @@ import tailback as tb
 def test_a_trace_that_was_not_recorded(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     assert run.traces == ["cwnd", "queue", "drops"]
-    with pytest.raises(tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; add it to `record\.traces`"):
+    with pytest.raises(
+        tb.UnknownName, match=r"no trace `rtt`; expected one of `cwnd`, `queue`, `drops`; add it to `record\.traces`"
+    ):
         run.trace("rtt")
 
 
@@ -24,7 +26,7 @@ def test_an_unknown_name(scenario: tb.Scenario, name: Any) -> None:
     run = tb.simulate(scenario)
     with pytest.raises(tb.UnknownName) as caught:
         run.trace(name)
-    assert str(caught.value).startswith(f"no trace `{name!r}`; there is `cwnd`, `queue`, `drops`")
+    assert str(caught.value).startswith(f"no trace `{name!r}`; expected one of `cwnd`, `queue`, `drops`")
     with pytest.raises(tb.UnknownName, match="no column in `flows` `"):
         run.flows[name]
     assert name not in run.flows

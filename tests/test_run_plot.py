@@ -43,9 +43,9 @@ def test_a_long_line_keeps_its_ends_and_the_extremes_of_every_span() -> None:
     assert np.all(np.diff(thin_times) > 0)
     np.testing.assert_array_equal(thin_values, values[(thin_times * 1000).round().astype(int)])
     for start in range(0, 100_000, 5000):
-        span = (thin_times >= times[start]) & (thin_times < times[start] + 5)
+        time_range = (thin_times >= times[start]) & (thin_times < times[start] + 5)
         whole = values[start : start + 5000]
-        assert (thin_values[span].min(), thin_values[span].max()) == (whole.min(), whole.max())
+        assert (thin_values[time_range].min(), thin_values[time_range].max()) == (whole.min(), whole.max())
 
 
 FLOWS: Any = {
@@ -68,16 +68,16 @@ def test_traces_lines_and_a_span_are_chosen() -> None:
     assert drawn(run.plot(("queue", "cwnd"), lines=("web", "bottleneck"))) == [["bottleneck"], ["web 0", "web 1", "web 2"]]
     # Traces without a row for the selection are omitted.
     assert drawn(run.plot(lines="bottleneck")) == [["bottleneck"]]
-    (axis,) = run.plot("cwnd", lines="web 1", span=(2, 3)).axes
+    (axis,) = run.plot("cwnd", lines="web 1", time_range=(2, 3)).axes
     assert axis.get_xlim() == (2, 3)
     (line,) = axis.lines
     times = np.asarray(line.get_xdata())
-    # The value at the start of the span, and changes within it.
+    # The value at the start of the time_range, and changes within it.
     assert times[0] <= 2
     assert times[-1] == 3
     trace = run.trace("cwnd").where(group="web", flow=1)
     assert times[0] == trace["time_s"][trace["time_s"] < 2].max()
-    for points in run.plot("drops", span=(2, 5)).axes[0].lines:
+    for points in run.plot("drops", time_range=(2, 5)).axes[0].lines:
         assert np.asarray(points.get_xdata()).min() >= 2
 
 
@@ -93,10 +93,10 @@ def test_groups_have_a_colour_each() -> None:
 def test_runs_are_drawn_side_by_side() -> None:
     run = tb.simulate(SCENARIO)
     other = tb.simulate(SCENARIO.with_({"name": "with Reno", "flows.bulk.tcp.preset": "newreno"}))
-    figure = run.plot(("cwnd", "queue"), beside=other)
+    figure = run.plot(("cwnd", "queue"), compare=other)
     assert [axis.get_title(loc="right") for axis in figure.axes] == ["scenario", "with Reno", "", ""]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
-    assert len(run.plot("queue", beside={"a": other, "b": run}).axes) == 3
+    assert len(run.plot("queue", compare={"a": other, "b": run}).axes) == 3
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_runs_are_drawn_side_by_side() -> None:
         ({"traces": "rtt"}, "add it to `record.traces`"),
         ({"lines": "wab"}, "did you mean `web`"),
         ({"lines": "web 3"}, "web 3"),
-        ({"span": (3, 2)}, "the earlier one first"),
+        ({"time_range": (3, 2)}, "the earlier one first"),
         ({"by": "queue"}, "expected `flow` or `group`"),
     ],
 )
@@ -120,16 +120,16 @@ def test_runs_that_cannot_be_compared_are_rejected() -> None:
         rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="2 s", traces=["cwnd", "queue"]
     )
     run, other = tb.simulate(scenario), tb.simulate(scenario.with_({"record.traces": ["rtt"]}))
-    assert len(run.plot("cwnd", beside=run).axes) == 2
+    assert len(run.plot("cwnd", compare=run).axes) == 2
     with pytest.raises(tb.ParameterError, match="no trace in common"):
-        run.plot(beside=other)
+        run.plot(compare=other)
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"beside": [other]}, "expected a run, or runs by name"),
-        ({"beside": {"x": 3}}, "expected a run, or runs by name"),
-        ({"span": (1, 5)}, "two times within 2 s"),
-        ({"span": ("a", 2)}, "two times within 2 s"),
-        ({"span": 5}, "two times within 2 s"),
-        ({"span": (0, float("inf"))}, "two times within 2 s"),
+        ({"compare": [other]}, "expected a run, or runs by name"),
+        ({"compare": {"x": 3}}, "expected a run, or runs by name"),
+        ({"time_range": (1, 5)}, "two times within 2 s"),
+        ({"time_range": ("a", 2)}, "two times within 2 s"),
+        ({"time_range": 5}, "two times within 2 s"),
+        ({"time_range": (0, float("inf"))}, "two times within 2 s"),
         ({"traces": ()}, "expected at least one"),
     ]
     for arguments, says in bad:

@@ -93,7 +93,7 @@ coarse retransmission timer, as in topology B of bpd-2001. Numbers cover the las
 """
 
 
-# Where the axes of all pictures end: a little above what a window can be at rest, and what buffers hold.
+# Upper ends of the axes of all pictures: above the largest steady window, and above the buffer.
 TOPS = {("windo", False): 650, ("queue", False): 420, ("queue", True): 1210}
 
 NUMBERS = "Utilisation | Mean queue | 99th percentile of delay | Lost | Marked | Goodput (Mbit/s) | Fairness"
@@ -149,7 +149,7 @@ FAMILIES = (
         "ControllerTable",
         "congestion",
         "controller|kind",
-        "This controller uses the price of the queue policy [`{0}`](../policies/{0}.md).",
+        "This controller reacts to the signals of the queue policy [`{0}`](../policies/{0}.md).",
         controllers,
         _of_controller,
     ),
@@ -187,7 +187,7 @@ def pages(family: Family) -> Iterator[tuple[str, str]]:
 
 
 def remarks(family: Family, name: str) -> str:
-    """What its code says of it beside what it is and where that is from."""
+    """The remarks in the module comment of its source file."""
     path = ROOT / source(family, name)
     head = re.match(r"(?://!.*\n)*", (path / "mod.rs" if path.is_dir() else path).read_text(encoding="utf-8"))
     lines = [line.removeprefix("//!").strip() for line in head.group().splitlines()] if head else []
@@ -255,11 +255,11 @@ def picture_of(experiment: Experiment) -> str:
     first, *others = experiment.runs.values()
     end = first.simulated_s
     if first.traces == ["queue"]:
-        figure = first.plot("queue", lines="bottleneck", span=(0.6 * end, 0.8 * end))
+        figure = first.plot("queue", lines="bottleneck", time_range=(0.6 * end, 0.8 * end))
     else:
-        beside = dict(zip(list(experiment.runs)[1:], others, strict=True))
-        figure = first.plot(("cwnd", "queue"), lines=("web", "bottleneck"), beside=beside, span=(0, end))
-    # A word of a panel's title tells its quantity.
+        compared = dict(zip(list(experiment.runs)[1:], others, strict=True))
+        figure = first.plot(("cwnd", "queue"), lines=("web", "bottleneck"), compare=compared, time_range=(0, end))
+    # The title of a panel begins with its quantity.
     for axis in figure.axes:
         top = TOPS[axis.get_title(loc="left")[:5], "cells" in first.queues["unit"]]
         axis.set_ylim(-0.02 * top, top)

@@ -75,14 +75,14 @@ class Panel:
     ----------
     axis : Axes
         Axis with its labels, scales and limits.
-    span : tuple of float or None
+    time_range : tuple of float or None
         Initial range of the x axis; all values if None.
     title : str
         Title for the script, if different from the axis's.
     """
 
     axis: Axes
-    span: tuple[float, float] | None = None
+    time_range: tuple[float, float] | None = None
     title: str = ""
     curves: list[Curve] = field(default_factory=list)
     levels: dict[str, float] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Panel:
         """The data for the script; call this after all limits are set."""
         axis = self.axis
         log_x, log_y = axis.get_xscale() == "log", axis.get_yscale() == "log"
-        low, high = self.span or _around([place for curve in self.curves for place in curve.x], log=log_x)
+        low, high = self.time_range or _around([place for curve in self.curves for place in curve.x], log=log_x)
         return {
             "title": ", ".join((self.title or axis.get_title(loc="left")).splitlines()),
             "x": {"label": _label(axis, "x"), "log": log_x, "low": low, "high": high},

@@ -316,9 +316,9 @@ class Run:
         traces: str | Sequence[str] | None = None,
         *,
         lines: str | Sequence[str] | None = None,
-        span: tuple[float, float] | None = None,
+        time_range: tuple[float, float] | None = None,
         by: Literal["flow", "group"] = "flow",
-        beside: Run | Mapping[str, Run] | None = None,
+        compare: Run | Mapping[str, Run] | None = None,
     ) -> Figure:
         """Plot traces over time, or flows and queues if the run has no traces; requires matplotlib.
 
@@ -330,11 +330,11 @@ class Run:
             Kinds of trace, such as ``("cwnd", "queue")``; by default all that were recorded.
         lines : str or sequence of str, optional
             Groups (``"web"``), flows (``"web 3"``) and queues (``"bottleneck"``); by default the first eight of each trace.
-        span : pair of float, optional
+        time_range : pair of float, optional
             Start and end, in seconds; by default the whole run.
         by : "flow" or "group"
             Colour by flow, or by group with up to eight flows of each.
-        beside : Run, or mapping of str to Run, optional
+        compare : Run, or mapping of str to Run, optional
             Other runs, each drawn in its own column on the same scales, with its name as title.
 
         Raises
@@ -344,7 +344,8 @@ class Run:
         UnknownName
             No such trace, group, flow or queue.
         ParameterError
-            `span` is not valid or extends beyond a run, `by` is not valid, `beside` is not a run, or no trace is in all runs.
+            `time_range` is not valid or extends beyond a run, `by` is not valid, `compare` is not a run, or the runs have no
+            common trace.
 
         Examples
         --------
@@ -354,9 +355,9 @@ class Run:
         ...     rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="10 s", traces=["cwnd", "queue"]
         ... )
         >>> run = tb.simulate(scenario)
-        >>> len(run.plot("cwnd", lines="web 1", span=(2, 4)).axes[0].lines)
+        >>> len(run.plot("cwnd", lines="web 1", time_range=(2, 4)).axes[0].lines)
         1
-        >>> len(run.plot(beside=tb.simulate(scenario.with_({"flows.web.tcp.preset": "cubic"}))).axes)
+        >>> len(run.plot(compare=tb.simulate(scenario.with_({"flows.web.tcp.preset": "cubic"}))).axes)
         4
         """
         from tailback._run_plot import Chosen, plot_runs
@@ -364,13 +365,13 @@ class Run:
 
         if by not in ("flow", "group"):
             raise ParameterError(f"`by` is {by!r}; expected `flow` or `group`")
-        titles = _titles(self, beside)
+        titles = _titles(self, compare)
         shortest = min(run.simulated_s for run in titles.values())
-        if span is not None and not _is_span(span, shortest):
+        if time_range is not None and not _is_time_range(time_range, shortest):
             raise ParameterError(
-                f"`span` is {span!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
+                f"`time_range` is {time_range!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
             )
-        chosen = Chosen(_tuple(traces), _tuple(lines), span, by == "group")
+        chosen = Chosen(_tuple(traces), _tuple(lines), time_range, by == "group")
         return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
@@ -440,27 +441,27 @@ def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(words)
 
 
-def _titles(run: Run, beside: Any) -> dict[str, Run]:
+def _titles(run: Run, compare: Any) -> dict[str, Run]:
     """The runs of a plot by title."""
-    if isinstance(beside, Run):
-        first, second = _run_label(run, beside), _run_label(beside, run)
-        return {first: run, second if second != first else f"{second}, again": beside}
-    if beside is None:
+    if isinstance(compare, Run):
+        first, second = _run_label(run, compare), _run_label(compare, run)
+        return {first: run, second if second != first else f"{second}, again": compare}
+    if compare is None:
         return {str(run): run}
-    if not isinstance(beside, Mapping) or not all(
-        isinstance(name, str) and isinstance(other, Run) for name, other in beside.items()
+    if not isinstance(compare, Mapping) or not all(
+        isinstance(name, str) and isinstance(other, Run) for name, other in compare.items()
     ):
-        raise ParameterError(f"`beside` is {beside!r}; expected a run, or runs by name, for example {{'cubic': run}}")
+        raise ParameterError(f"`compare` is {compare!r}; expected a run, or runs by name, for example {{'cubic': run}}")
     own = str(run.scenario.get("name") or "scenario")
-    while own in beside:
+    while own in compare:
         own += ", this run"
-    return {own: run, **beside}
+    return {own: run, **compare}
 
 
-def _is_span(span: Any, end: float) -> bool:
-    """Whether `span` is two ascending times up to `end`."""
+def _is_time_range(time_range: Any, end: float) -> bool:
+    """Whether `time_range` is two ascending times up to `end`."""
     try:
-        begin, until = (float(time) for time in span)
+        begin, until = (float(time) for time in time_range)
     except (TypeError, ValueError):
         return False
     return 0 <= begin < until <= end

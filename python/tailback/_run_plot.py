@@ -57,7 +57,7 @@ class Chosen:
         Kinds of trace, in this order; all kinds that can be plotted if None.
     lines : tuple of str or None
         Groups (``web``), flows (``web 3``) and queues; the first few of each trace if None.
-    span : tuple of float or None
+    time_range : tuple of float or None
         Start and end, in seconds.
     by_group : bool
         One colour per group instead of one per flow.
@@ -65,7 +65,7 @@ class Chosen:
 
     traces: tuple[str, ...] | None = None
     lines: tuple[str, ...] | None = None
-    span: tuple[float, float] | None = None
+    time_range: tuple[float, float] | None = None
     by_group: bool = False
 
 
@@ -100,13 +100,13 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure
         for place, (title, tables) in enumerate(runs.items()):
             panels = list(axes[:, place])
             if kinds:
-                shown = [_cut(tables[kind], chosen.span) for kind in kinds]
-                until = None if chosen.span is None else chosen.span[1]
+                shown = [_cut(tables[kind], chosen.time_range) for kind in kinds]
+                until = None if chosen.time_range is None else chosen.time_range[1]
                 last = place == columns - 1
                 draw_traces(panels, shown, legend=last, only=chosen.lines, by_group=chosen.by_group, until=until)
                 panels[-1].set_xlabel("time, s")
-                if chosen.span:
-                    panels[-1].set_xlim(chosen.span)
+                if chosen.time_range:
+                    panels[-1].set_xlim(chosen.time_range)
             else:
                 flows, queues = tables["flows"], tables["queues"]
                 _dots(panels[0], _names(flows, "group", "flow"), flows["goodput_bps"], "goodput_bps", "goodput by flow")
@@ -142,13 +142,13 @@ def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]
     return known if chosen.traces is None else [kind for kind in chosen.traces if kind in known]
 
 
-def _cut(table: Table, span: tuple[float, float] | None) -> Table:
+def _cut(table: Table, time_range: tuple[float, float] | None) -> Table:
     """The rows within a time range, and the row before it, whose value still holds."""
-    if span is None:
+    if time_range is None:
         return table
     import numpy as np
 
-    begin, end = np.searchsorted(table["time_s"], span)
+    begin, end = np.searchsorted(table["time_s"], time_range)
     if not TRACES[table.name][1]:
         return table._rows(np.arange(begin, end))
     # The last row of each line: a queue may have changed long before.

@@ -175,9 +175,9 @@ class UnknownName(TailbackError, KeyError):
         given = self.name if is_text else repr(self.name)
         shown = [f"`{word}`" for word in self.known[:_SHOWN]]
         more = f" and {len(self.known) - _SHOWN} more" if len(self.known) > _SHOWN else ""
-        there = (", ".join(shown) or "none") + more
+        expected = f"expected one of {', '.join(shown)}{more}" if shown else "there are none"
         hint = f"; did you mean `{near}`?" if near else ""
-        return f"no {self.kind} `{given}`; there is {there}{hint}{self.note}"
+        return f"no {self.kind} `{given}`; {expected}{hint}{self.note}"
 
 
 class CaptureError(TailbackError, OSError):

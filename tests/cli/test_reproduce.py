@@ -92,7 +92,7 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
 def test_an_unknown_experiment_gets_the_nearest_name(command: Command) -> None:
     done = command("reproduce", "bpd-2001/fg2")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: no experiment or document `bpd-2001/fg2`; there is `bpd-2001`, ")
+    assert done.stderr.startswith("error: no experiment or document `bpd-2001/fg2`; expected one of `bpd-2001`, ")
     assert "did you mean `bpd-2001/fig2`?" in done.stderr
 
 

@@ -221,9 +221,9 @@ def test_transfers_are_not_counted_as_long_lived_flows() -> None:
     with pytest.raises(tb.ParameterError, match="expected flows without a `size`"):
         tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers}), target=0.9)
     lasting: Any = {"count": 3, "tcp": {"preset": "sack"}}
-    beside = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
-    assert beside.question.flows == 3
-    assert any("transfers of limited size" in warning for warning in beside.question.warnings)
+    both = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
+    assert both.question.flows == 3
+    assert any("transfers of limited size" in warning for warning in both.question.warnings)
 
 
 def test_impairments_of_a_link_are_reported() -> None:

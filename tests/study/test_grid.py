@@ -58,8 +58,8 @@ def test_values_of_a_field_can_have_names(scenario: tb.Scenario) -> None:
 
 
 def test_ranges_are_exact_and_keep_their_unit() -> None:
-    assert list(tb.Span("0.1", "0.7", "0.2")) == [0.1, 0.3, 0.5, 0.7]
-    assert list(tb.Span(10, 35, 10, unit="ms")) == ["10 ms", "20 ms", "30 ms"]
+    assert list(tb.Range("0.1", "0.7", "0.2")) == [0.1, 0.3, 0.5, 0.7]
+    assert list(tb.Range(10, 35, 10, unit="ms")) == ["10 ms", "20 ms", "30 ms"]
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_ranges_are_exact_and_keep_their_unit() -> None:
         ("a.b=0.5,true,x y,40 %", {"a.b": [0.5, True, "x y", "40 %"]}),
         ("a.b='1','2,3'", {"a.b": ["1", "2,3"]}),
         ("a.b=[1,2],{c=1,d=2}", {"a.b": [[1, 2], {"c": 1, "d": 2}]}),
-        ("a.b=1..9:4", {"a.b": tb.Span("1", "9", "4")}),
-        ("a.b=10..30:10 Mbps", {"a.b": tb.Span("10", "30", "10", "Mbps")}),
+        ("a.b=1..9:4", {"a.b": tb.Range("1", "9", "4")}),
+        ("a.b=10..30:10 Mbps", {"a.b": tb.Range("10", "30", "10", "Mbps")}),
         ("a.b=bpd-2001/reno,sack", {"a.b": ["bpd-2001/reno", "sack"]}),
         ("a.b=1,2 & c.d=x,y", {("a.b", "c.d"): [(1, "x"), (2, "y")]}),
         ("k=old{a.b=1;c.d=40 %},new{a.b={e=1,f=2}}", {"k": {"old": {"a.b": 1, "c.d": "40 %"}, "new": {"a.b": {"e": 1, "f": 2}}}}),
@@ -170,8 +170,8 @@ def test_a_field_varies_on_one_axis_only(scenario: tb.Scenario) -> None:
     ("vary", "seeds", "size"),
     [
         ({COUNT: range(1, 10**9 + 1)}, 1, "1,000,000,000 points and 1,000,000,000 runs"),
-        ({COUNT: tb.Span(1, 10**9)}, 3, "1,000,000,000 points and 3,000,000,000 runs"),
-        ({COUNT: range(1, 1001), PRESET: ["reno", "sack"], RATE: tb.Span(1, 1000, 1, "Mbps")}, 1, "2,000,000 points"),
+        ({COUNT: tb.Range(1, 10**9)}, 3, "1,000,000,000 points and 3,000,000,000 runs"),
+        ({COUNT: range(1, 1001), PRESET: ["reno", "sack"], RATE: tb.Range(1, 1000, 1, "Mbps")}, 1, "2,000,000 points"),
         ({}, 10**9, "1 point and 1,000,000,000 runs"),
     ],
 )

@@ -168,7 +168,7 @@ def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
     ("asked", "message"),
     [
         ({"kind": "lines"}, "`kind` is 'lines'; expected `line`, `ecdf`, `heat` or `traces`"),
-        ({}, r"kind `line` takes one axis as `over`; there is `topology.dumbbell.queue.buffer`, `flows.\*.tcp.preset`"),
+        ({}, r"kind `line` takes one axis as `over`; expected one of `topology.dumbbell.queue.buffer`, `flows.\*.tcp.preset`"),
         ({"over": BUFFER}, r"`flows.\*.tcp.preset` also varies; draw a line per label with `by`, or select one"),
         ({"kind": "ecdf", "over": BUFFER}, "kind `ecdf` takes no `over`"),
         ({"kind": "heat", "over": BUFFER}, "kind `heat` takes two axes as `over` and no `by`"),

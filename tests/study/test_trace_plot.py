@@ -53,7 +53,7 @@ class TestTraces:
     @pytest.mark.parametrize(
         ("asked", "match"),
         [
-            ({"quantity": "rtt"}, "no trace `rtt`; there is `cwnd`, `queue`; add it to"),
+            ({"quantity": "rtt"}, "no trace `rtt`; expected one of `cwnd`, `queue`; add it to"),
             ({"by": None}, f"`{BUFFER}` also varies; draw a column per label with `by`"),
             ({"over": BUFFER, "by": None}, "takes no `over`"),
             ({"seed": 7}, "no finished run with a trace `cwnd` `0, 7`"),

@@ -10,4 +10,4 @@ scenario = tb.dumbbell(
     name="BBR version 1 alone", rate="20 Mbps", delay="10 ms", buffer="134 packets", duration="25 s",
     flows={"bbr": {"propagation_rtt": "40 ms", "tcp": {"preset": "linux/bbr"}}}, traces=["in_flight", "queue"],
 )
-tb.simulate(scenario).plot(lines=("bbr", "bottleneck"), span=(8, 13)).savefig("bbr.svg")
+tb.simulate(scenario).plot(lines=("bbr", "bottleneck"), time_range=(8, 13)).savefig("bbr.svg")

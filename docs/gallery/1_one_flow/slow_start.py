@@ -12,4 +12,4 @@ scenario = tb.dumbbell(
     flows={"web": {"propagation_rtt": "60 ms", "tcp": {"preset": "cubic", "timestamps": True}}}, traces=["cwnd", "queue"],
 )
 runs = {kind: tb.simulate(scenario.with_({"flows.web.tcp.slow_start": kind})) for kind in ("hystart", "hystart++")}
-tb.simulate(scenario).plot(lines=("web", "bottleneck"), beside=runs).savefig("slow_start.svg")
+tb.simulate(scenario).plot(lines=("web", "bottleneck"), compare=runs).savefig("slow_start.svg")

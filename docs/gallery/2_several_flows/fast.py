@@ -13,4 +13,4 @@ scenario = tb.dumbbell(
     flows={"fast": {"count": 3, "start": ["0 s", "60 s", "120 s"], "tcp": fast}},
 )
 draining = tb.simulate(scenario.with_({"flows.fast.tcp.controller.draining": 10}))
-tb.simulate(scenario).plot(lines=("fast", "bottleneck"), beside={"draining": draining}).savefig("fast.svg")
+tb.simulate(scenario).plot(lines=("fast", "bottleneck"), compare={"draining": draining}).savefig("fast.svg")

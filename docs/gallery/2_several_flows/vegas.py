@@ -13,4 +13,4 @@ scenario = tb.dumbbell(
     },
 )
 vegas = tb.simulate(scenario.with_({"flows.four.tcp.controller": "vegas"}))
-vegas.plot(lines=("four", "bottleneck"), beside={"reno": tb.simulate(scenario)}, span=(0, 20)).savefig("vegas.svg")
+vegas.plot(lines=("four", "bottleneck"), compare={"reno": tb.simulate(scenario)}, time_range=(0, 20)).savefig("vegas.svg")

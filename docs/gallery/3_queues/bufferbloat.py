@@ -11,4 +11,4 @@ scenario = tb.dumbbell(
     flows={"web": {"count": 2, "propagation_rtt": ["50 ms", "60 ms"], "tcp": {"preset": "linux/cubic"}}},
 )
 codel = tb.simulate(scenario.with_({"topology.dumbbell.queue.policy": "codel"}))
-tb.simulate(scenario).plot(lines="web 0", beside={"CoDel": codel}).savefig("bufferbloat.svg")
+tb.simulate(scenario).plot(lines="web 0", compare={"CoDel": codel}).savefig("bufferbloat.svg")

@@ -11,4 +11,4 @@ scenario = tb.dumbbell(
     name="a threshold of 30 packets", rate="50 Mbps", delay="2 ms", queue=queue, duration="6 s", traces=["cwnd", "queue"],
     flows={"web": {"count": 2, "propagation_rtt": ["10 ms", "11 ms"], "tcp": {"preset": "sack", "ecn": True}}},
 )
-tb.simulate(scenario).plot(lines=("web", "bottleneck"), span=(4, 6)).savefig("marking_threshold.svg")
+tb.simulate(scenario).plot(lines=("web", "bottleneck"), time_range=(4, 6)).savefig("marking_threshold.svg")

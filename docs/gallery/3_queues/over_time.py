@@ -13,4 +13,4 @@ scenario = tb.dumbbell(
 red = {"policy": "red", "buffer": "200 packets", "min_threshold": "20 packets", "max_threshold": "60 packets"}
 queues = {"RED": red, "CoDel": {"policy": "codel", "buffer": "200 packets"}}
 runs = {name: tb.simulate(scenario.with_({"topology.dumbbell.queue": queue})) for name, queue in queues.items()}
-tb.simulate(scenario).plot("queue", lines="bottleneck", beside=runs, span=(8, 20)).savefig("over_time.svg")
+tb.simulate(scenario).plot("queue", lines="bottleneck", compare=runs, time_range=(8, 20)).savefig("over_time.svg")

@@ -16,4 +16,4 @@ scenario = tb.dumbbell(
     name="EPD", rate="10 Mbps", delay="3 ms", queue=epd, flows={"vc": vc}, duration="10 s", traces=["queue"],
 )
 other = tb.simulate(scenario.with_({"topology.dumbbell.queue": spd}))
-tb.simulate(scenario).plot(lines="bottleneck", beside={"SPD": other}, span=(0, 10)).savefig("single.svg")
+tb.simulate(scenario).plot(lines="bottleneck", compare={"SPD": other}, time_range=(0, 10)).savefig("single.svg")

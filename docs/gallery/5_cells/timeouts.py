@@ -14,4 +14,4 @@ scenario = tb.dumbbell(
 )
 bpd = {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25, "buffer": "1200 cells"}
 other = tb.simulate(scenario.with_({"topology.dumbbell.queue": bpd}))
-tb.simulate(scenario).plot(lines=("vc", "bottleneck"), span=(2.5, 3.5), beside={"BPD": other}).savefig("timeouts.svg")
+tb.simulate(scenario).plot(lines=("vc", "bottleneck"), time_range=(2.5, 3.5), compare={"BPD": other}).savefig("timeouts.svg")

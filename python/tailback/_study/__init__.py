@@ -7,6 +7,6 @@ a point has enough seeds.
 
 from tailback._study.study import Study
 from tailback._study.sweeping import sweep
-from tailback._study.vary import Span
+from tailback._study.vary import Range
 
-__all__ = ["Span", "Study", "sweep"]
+__all__ = ["Range", "Study", "sweep"]

@@ -111,7 +111,7 @@ def _differs(directory: Path, there: dict[str, Any], plan: dict[str, Any], *, ex
     if not extend:
         raise StudyError(
             f"`{directory}` contains another study ({'; '.join(there['axes']) or 'one point'}); give a new name, or use "
-            "`--extend` to replace its plan and keep the results of runs in both"
+            "`--extend` (`extend=True`) to replace its plan and keep the results of runs in both"
         )
     return True
 

@@ -106,7 +106,7 @@ def drawn(
         places, varying = tuple(varying), []
     if len(places) != wanted or (kind == "heat" and by is not None):
         expected = ("no `over`", "one axis as `over`", "two axes as `over` and no `by`")[wanted]
-        raise ParameterError(f"kind `{kind}` takes {expected}; there is {_listed(axes)}")
+        raise ParameterError(f"kind `{kind}` takes {expected}; expected one of {_listed(axes)}")
     if varying:
         shown = "column" if kind == "traces" else "line"
         hint = "" if kind == "heat" or by is not None else f"draw a {shown} per label with `by`, or "

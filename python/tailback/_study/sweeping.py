@@ -51,7 +51,7 @@ def sweep(
     scenario : Scenario or mapping
         The base scenario of all points.
     vary : mapping, optional
-        Maps paths to values: a list, a ``range`` or a `Span`; ``*`` in a path matches every name (``flows.*.tcp.preset``). A
+        Maps paths to values: a list, a ``range`` or a `Range`; ``*`` in a path matches every name (``flows.*.tcp.preset``). A
         tuple of paths with a list of tuples varies them together. A name with a mapping defines named variants: label to changes,
         which map paths to values. The grid is the product of all keys.
     seeds : int or iterable of int, optional

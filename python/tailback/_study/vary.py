@@ -25,7 +25,7 @@ from tailback._study.paths import Paths
 from tailback._study.problems import Problems
 from tailback.errors import ParameterError
 
-__all__ = ["Axis", "Span", "Vary", "axes", "parse"]
+__all__ = ["Axis", "Range", "Vary", "axes", "parse"]
 
 Label = str | int | float
 
@@ -73,15 +73,15 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Span(Sequence[Any]):
+class Range(Sequence[Any]):
     """Evenly spaced values from `first` to at most `last`, with an optional unit; computed on demand.
 
     Examples
     --------
-    >>> from tailback._study import Span
-    >>> list(Span("10", "30", "10", unit="Mbps"))
+    >>> from tailback._study import Range
+    >>> list(Range("10", "30", "10", unit="Mbps"))
     ['10 Mbps', '20 Mbps', '30 Mbps']
-    >>> list(Span(0.1, 0.3, 0.1)), len(Span(1, 10**9))
+    >>> list(Range(0.1, 0.3, 0.1)), len(Range(1, 10**9))
     ([0.1, 0.2, 0.3], 1000000000)
     """
 
@@ -184,7 +184,7 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
             values = values.tolist()
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             values = [values]
-        if not isinstance(values, (range, Span)):
+        if not isinstance(values, (range, Range)):
             values = [_plain_or_none(value, at) for value in values]
         if len(columns) > 1 and not _together(at, columns, values, problems):
             return None
@@ -192,7 +192,7 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
     if not len(axis):
         problems.add(at, "the grid is empty: there are no values", expected="at least one value")
         return None
-    if not isinstance(axis.values, (range, Span)):
+    if not isinstance(axis.values, (range, Range)):
         _distinct(at, axis, problems)
     return axis
 
@@ -321,10 +321,10 @@ def _variants(given: list[tuple[str, str]], text: str) -> dict[str, dict[str, An
     return named
 
 
-def _span(word: str) -> Span | None:
+def _span(word: str) -> Range | None:
     number = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
     match = re.fullmatch(rf"({number})\s*\.\.\s*({number})(?:\s*:\s*({number}))?\s*(\D.*)?", word)
-    return Span(match[1], match[2], match[3] or "1", (match[4] or "").strip()) if match else None
+    return Range(match[1], match[2], match[3] or "1", (match[4] or "").strip()) if match else None
 
 
 def _value(word: str) -> Any:

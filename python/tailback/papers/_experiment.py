@@ -215,7 +215,7 @@ class TracePanel:
     title: str = ""
     markers: str = ""
     reference_lines: tuple[ReferenceLine, ...] = ()
-    span: tuple[float, float] | None = None
+    time_range: tuple[float, float] | None = None
 
 
 Panel: TypeAlias = Curves | Ranking | TracePanel

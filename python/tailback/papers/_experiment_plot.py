@@ -251,11 +251,12 @@ def _drawn(into: Plotted, measured: Measured, panel: TracePanel) -> bool:
             kept = thinned(x, y)
             thin = thin or len(kept[0]) < len(x)
             into.draw(Curve(name, *kept, colour, steps=True), linewidth=0.8)
-    if panel.span:
-        axis.set_xlim(panel.span)
-        into.span = panel.span
+    if panel.time_range:
+        axis.set_xlim(panel.time_range)
+        into.time_range = panel.time_range
         curves = [measured.traces[name] for name in panel.traces]
-        axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
+        low, high = panel.time_range
+        axis.set_ylim(top=1.06 * max(y[(x >= low) & (x <= high)].max(initial=0) for x, y in curves))
     axis.set_xlabel(panel.unit)
     _levels(into, panel.reference_lines)
     if len(panel.traces) > 1:

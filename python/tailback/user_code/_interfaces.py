@@ -96,8 +96,8 @@ class Controller(ABC):
         ``ack`` has ``now_s``; ``acked``, the number of newly acknowledged segments; ``counted``, the number of segments for
         which the window opens: all, fewer in slow start, or one (``tcp.ack_counting``, ``tcp.abc_limit``); ``rtt_s``, an RTT
         sample or None; ``in_flight``, the segments outstanding before it; and ``window_validated``: whether the window may open,
-        because it is below the receiver's window and sufficiently used (``tcp.window_validation``). Depending on `subscriptions` it
-        also has ``marks``, the number of segments that arrived with a mark not reported before; ``price``, or None;
+        because it is below the receiver's window and sufficiently used (``tcp.window_validation``). With `subscriptions` it also
+        has ``marks``, the number of segments that arrived with a mark not reported before; ``price``, or None;
         ``delivered_rate`` in segments per second, or None, with ``app_limited`` if the application did not fill the window.
         """
 
@@ -116,7 +116,7 @@ class Controller(ABC):
         """Handle a retransmission timeout. ``seen.repeated``: the segment had timed out before (RFC 5681, 3.1)."""
 
     def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
-        """Handle any other acknowledgement: a duplicate, or one during loss recovery. Called only if `subscriptions` is not empty."""
+        """Handle other ACKs: duplicates, and those during loss recovery. Called only if `subscriptions` is not empty."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
         """Handle a new RTT sample. Only `on_one_way_delay` is called earlier for the same acknowledgement.

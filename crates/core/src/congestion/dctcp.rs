@@ -5,7 +5,7 @@
 //! according to section 3.2; and it counts segments where the RFC counts bytes. The reduction itself occurs once per window, with the echo,
 //! as in section 3.3, and keeps at least two segments, as in Linux, because a single one would wait for the delayed acknowledgement.
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
-//! 6.1.2). Models let it grow in every RTT; where most acknowledgements carry a mark, the window is about half of theirs.
+//! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
 
 use super::support::heap_state::HeapState;
 use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};

@@ -2,7 +2,7 @@
 //! ones always decrease it (Mittal and others, TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015, Algorithm 1, whose
 //! names are used here).
 //!
-//! Differs: a segment of the paper, 64 kB sent as a burst, is the same amount of data paced packet by packet. Its RTT is that of the packet
+//! Differs: the paper sends segments of 64 kB as bursts; here the same amount of data is paced packet by packet. Its RTT is that of the packet
 //! whose acknowledgement completes it, without the time to send the burst. The paper does not give the weight of the newest difference; the
 //! authors' code has 0.02, and at most halves a rate in one update. Their network has no losses: here a loss is repaired and does not
 //! change the rate, so that losses continue in buffers whose delay stays below `t_high`. A timeout sets the window to one segment until the

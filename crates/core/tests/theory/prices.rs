@@ -39,7 +39,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
     floats(&results.flows, "goodput_bps").into_iter().map(|goodput| goodput / 9.6e6).collect()
 }
 
-fn told_by(scheme: SchemeSpec, kind: MappingKind, range: (f64, f64)) -> PriceSpec {
+fn price_spec(scheme: SchemeSpec, kind: MappingKind, range: (f64, f64)) -> PriceSpec {
     let mapping = Mapping { kind, min: range.0, max: range.1, scale: 1.0 };
     PriceSpec { scheme, mapping, ..PriceSpec::default() }
 }
@@ -62,12 +62,12 @@ fn maxnet_is_max_min_fair_with_any_scheme_that_estimates_the_maximum_price() {
     let half = [target / 2.0; 4];
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
     near(&rates(PriceSpec::default()), half, 0.005, "exact");
-    let marked = told_by(adpm(), MappingKind::Linear, (0.0, 10.0));
+    let marked = price_spec(adpm(), MappingKind::Linear, (0.0, 10.0));
     near(&rates(marked), half, 0.02, "adpm");
     near(&rates(PriceSpec { feedback: Feedback::OneBit, ..marked }), half, 0.03, "adpm there and back");
     near(&rates(PriceSpec { identification: Identification::Checksum, ..marked }), half, 0.03, "adpm by checksums");
     let rpm = SchemeSpec::Rpm(RpmSpec { levels: 100, memory: 100 });
-    near(&rates(told_by(rpm, MappingKind::Linear, (0.0, 10.0))), half, 0.06, "rpm");
+    near(&rates(price_spec(rpm, MappingKind::Linear, (0.0, 10.0))), half, 0.06, "rpm");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn rcp_is_max_min_fair_with_exact_prices_and_with_adpm() {
     near(&rates(PriceSpec::default()), [0.475; 4], 0.02, "exact");
     // With marks the rates fluctuate more, and the estimate is the maximum price of a recent interval, so that the flow gets one tenth
     // less.
-    near(&rates(told_by(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.12, "adpm");
+    near(&rates(price_spec(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.12, "adpm");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn clamp_is_proportionally_fair() {
         0.05,
         "a long flow of weight 6",
     );
-    let sums = told_by(SchemeSpec::Ram(RamSpec { memory: 300 }), MappingKind::Linear, (0.0, 0.1));
+    let sums = price_spec(SchemeSpec::Ram(RamSpec { memory: 300 }), MappingKind::Linear, (0.0, 0.1));
     near(&rates([1.0; 4], sums), [0.25, 0.75, 0.75, 0.75], 0.15, "ram");
 }
 
@@ -132,7 +132,7 @@ fn rem_is_proportionally_fair_with_any_scheme_that_estimates_the_sum() {
     let shares = [0.25, 0.75, 0.75, 0.75];
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| ControllerSpec::Rem(source)), prices, 60);
     near(&rates(PriceSpec::default()), shares, 0.01, "exact");
-    let sums = |scheme| told_by(scheme, MappingKind::Linear, (0.0, 0.5));
+    let sums = |scheme| price_spec(scheme, MappingKind::Linear, (0.0, 0.5));
     near(&rates(sums(SchemeSpec::Ram(RamSpec { memory: 300 }))), shares, 0.1, "ram");
     near(&rates(sums(SchemeSpec::RemMarks(RemMarksSpec { phi: 10.0, memory: 300 }))), shares, 0.1, "rem");
     for ecn_bits in [EcnBits::One, EcnBits::Two] {

@@ -168,7 +168,7 @@ impl Changes {
             let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
             let [_] = pairs.as_slice() else {
                 let problem = report.add(format!("{at}.route"), "`route` is given for flows between several pairs of nodes");
-                problem.given(format!("`{name}` {}", flows::said(flow))).expected("a group between one pair of nodes");
+                problem.given(format!("`{name}` {}", flows::endpoints(flow))).expected("a group between one pair of nodes");
                 return;
             };
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref(), table: None };

@@ -124,13 +124,13 @@ fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Repor
     let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
     if !is_one && report.sound(at) {
         let problem = report.add(format!("{at}.{key}"), format!("`{key}` is given for flows between several pairs of nodes"));
-        problem.given(said(flow)).expected("a group for each pair of nodes, or no `route`");
+        problem.given(endpoints(flow)).expected("a group for each pair of nodes, or no `route`");
     }
     is_one
 }
 
 /// The nodes of a group, for messages.
-pub(super) fn said(flow: &schema::Flow) -> String {
+pub(super) fn endpoints(flow: &schema::Flow) -> String {
     match (&flow.from, &flow.to) {
         (Some(from), Some(to)) => format!("from {from} to {to}"),
         _ => "by `traffic`".into(),
@@ -208,12 +208,12 @@ impl Routes<'_> {
                 (forward, backward)
             }
         };
-        self.tell_lost(pairs, &forward, &backward, graph, at, report);
+        self.report_unreachable(pairs, &forward, &backward, graph, at, report);
         forward.into_iter().zip(backward).map(|(forward, backward)| forward.zip(backward)).collect()
     }
 
     /// Reports flows without a path. A flow without a forward path is not reported again for the reverse path.
-    fn tell_lost(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
+    fn report_unreachable(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
         if !graph.is_complete() || !report.sound(at) {
             return;
         }

@@ -76,7 +76,7 @@ impl Graph {
                 Origin::Made { by, .. } => Some(made[by].at),
             };
             if graph.by_name.last().is_some_and(|(before, _)| before == name) {
-                taken.tell(name, first, by, report);
+                taken.report(name, first, by, report);
                 continue;
             }
             first = by;

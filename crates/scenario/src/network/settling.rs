@@ -29,7 +29,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
     for (port, flows) in crossing(network) {
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
         let spec = &network.ports[port as usize];
-        let told = told_after(network, spec, &flows);
+        let told = signalling_delay(network, spec, &flows);
         let limit = |setting, given, min_unstable| Limit { setting, given, min_unstable, doubtful: min_unstable };
         let limit = match &spec.policy {
             PolicySpec::MaxNet(maxnet) => {
@@ -99,7 +99,7 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
 }
 
 /// Mean time in seconds until marks have encoded a changed price, if the flows share the link.
-fn told_after(network: &Network, port: &Port, flows: &[&Flow]) -> f64 {
+fn signalling_delay(network: &Network, port: &Port, flows: &[&Flow]) -> f64 {
     let bits: f64 = flows.iter().map(|flow| packet_bits(network, flow)).sum();
     f64::from(network.prices.scheme.cycle()) / 2.0 * bits / capacity(port)
 }

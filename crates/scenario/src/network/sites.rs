@@ -50,7 +50,7 @@ impl Sites {
         for (name, kind, origin) in names {
             let by = origin.map(|(which, _)| plans[which].0);
             if distinct.last().is_some_and(|(before, _)| before == name) {
-                taken.tell(name, first, by, report);
+                taken.report(name, first, by, report);
             } else {
                 distinct.push((name.clone(), kind == NodeKind::Host));
                 first = by;
@@ -108,7 +108,7 @@ impl Sites {
             all_known &= found.len() > before;
             if found.len() == before && is_told {
                 let at = if names.0.len() == 1 { at.to_string() } else { format!("{at}[{index}]") };
-                report.among(&mut faults, |report| self.tell_unknown(name, &at, report));
+                report.among(&mut faults, |report| self.report_unknown(name, &at, report));
             }
         }
         if let Some(problem) = faults.rest(at, "names", report) {
@@ -117,7 +117,7 @@ impl Sites {
         (all_known && !found.is_empty()).then_some(found)
     }
 
-    fn tell_unknown(&self, name: &str, at: &str, report: &mut Report) {
+    fn report_unknown(&self, name: &str, at: &str, report: &mut Report) {
         let Some(prefix) = name.strip_suffix('*') else {
             report.unknown(at, "node", name, self.names().map(Name::as_str));
             return;
@@ -273,7 +273,7 @@ impl Taken {
     }
 
     /// Reports a name that occurs in `first` and again in `second`, each a generator or the table.
-    pub fn tell(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
+    pub fn report(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
         let by = second.unwrap_or(self.table);
         let message = format!("the name `{name}` is used twice");
         let (at, given, expected) = match first {

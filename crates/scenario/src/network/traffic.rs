@@ -71,7 +71,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
         return Some(pairs.take(count).map(|(from, by)| (nodes[from], nodes[(from + by) % nodes.len()])).collect());
     }
     if let Some(nodes) = random_pairs {
-        if !says_count(flow) {
+        if !determines_count(flow) {
             let problem = report.add(at, "`random_pairs` requires the number of flows");
             problem.expected("`count`, `arrivals`, or a list of starts or sizes");
             return None;
@@ -103,7 +103,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
 }
 
 /// Whether the group determines its number of flows without the pattern.
-fn says_count(flow: &Flow) -> bool {
+fn determines_count(flow: &Flow) -> bool {
     flow.count.is_some() || flow.arrivals.is_some() || super::arrivals::list_of(flow).is_some()
 }
 

@@ -151,9 +151,9 @@ def sequence(**where: str | int) -> tuple[Trace, ...]:
     )
 
 
-def panel(span: float) -> TracePanel:
+def panel(end: float) -> TracePanel:
     """Segments over time."""
-    return TracePanel(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", span=(-0.004, span))
+    return TracePanel(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", time_range=(-0.004, end))
 
 
 FAMILIES = Assumption(

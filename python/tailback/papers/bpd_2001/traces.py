@@ -192,7 +192,7 @@ figure_16 = Experiment(
             ours=True,
         ),
     ),
-    panels=((TracePanel(("window",), "window, segments", "time, s", span=(5, 6)),),),
+    panels=((TracePanel(("window",), "window, segments", "time, s", time_range=(5, 6)),),),
     traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
     assumptions=(TICK, SSTHRESH, CLOCKS, WHOSE),
     times=2,
