@@ -132,11 +132,11 @@ def test_a_command_prints_what_is_shown(snippet: Snippet, tmp_path: Path) -> Non
 
 
 PARTS = ("learn", "howto", "reference", "evidence", "develop")
-ITEM = re.compile(r"^(?:\* |\| )\[[^]]+\]\(([^)#]+\.md)\)", re.MULTILINE)
+ITEM = re.compile(r"\]\(([^)#:]+\.md)\)")
 
 
 def listed(page: Path) -> set[Path]:
-    """The pages that the lists and tables of a page link to."""
+    """The pages that a page links to."""
     return {(page.parent / target).resolve() for target in ITEM.findall(page.read_text())}
 
 
@@ -147,10 +147,10 @@ def test_the_readme_links_to_the_five_parts() -> None:
 
 
 def test_every_page_is_two_clicks_away() -> None:
-    first = {page for part in PARTS for page in listed(ROOT / "docs" / part / "index.md")}
-    second = {page for index in first if index.name == "index.md" for page in listed(index)}
-    indexes = {ROOT / "docs/index.md", *(ROOT / "docs" / part / "index.md" for part in PARTS)}
-    assert {page for page in PAGES if page.is_relative_to(ROOT / "docs")} == first | second | indexes
+    first = {ROOT / "docs" / part / "index.md" for part in PARTS}
+    second = {page for index in first for page in listed(index)}
+    pages = {page for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert pages - {ROOT / "docs/index.md"} <= first | second
 
 
 def test_an_index_fits_on_one_screen() -> None:

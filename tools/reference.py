@@ -40,7 +40,8 @@ def main(folder: Path) -> None:
 def pages() -> dict[str, str]:
     """Every generated page of the reference by its path in docs/reference, except those of controllers and queue policies."""
     families = {f"{page}.md": family(page) for page in FAMILIES}
-    return {**scenario(), **families, "command_line.md": command_line(), "python.md": python()}
+    tables = scenario()
+    return {"index.md": index(tables), **tables, **families, "command_line.md": command_line(), "python.md": python()}
 
 
 SCENARIO = """\
@@ -51,6 +52,33 @@ is written `[flows.web]` or `flows.web.count = 3`; in Python, a scenario is the 
 their unit: `10 ms`, `75 Mbps`, `50 kB`. An unknown key is an error that names the nearest valid one.
 
 """
+
+INDEX = """\
+# Reference
+
+* [Scenario](scenario/index.md): {scenario}.
+* [Congestion controllers](controllers/index.md): {controllers}.
+* [Queue policies](policies/index.md): {policies}.
+* [Schedulers](schedulers.md): settings of each.
+* [Price schemes](price_schemes.md): settings of each.
+* [Sources](sources.md): settings of each traffic source.
+* [Presets](presets.md): the TCP variants and their settings.
+* [Tables and columns](tables.md): every result, with its unit.
+* [Command line](command_line.md): every command and option.
+* [Python](python.md): every function and class.
+* [Errors and exit codes](errors.md): the format of errors, warnings and notes.
+* [Glossary](glossary.md): the terms of these pages.
+"""
+
+
+def index(tables: dict[str, str]) -> str:
+    """The index of the reference, with a link to each table and each member that has a page."""
+    pages = [path.removesuffix(".md") for path in tables if not path.endswith("index.md")]
+    links = {"scenario": ", ".join(f"[`{page.partition('/')[2]}`]({page}.md)" for page in pages)}
+    for folder, table in (("controllers", "ControllerTable"), ("policies", "Queue")):
+        links[folder] = ", ".join(f"[`{name}`]({folder}/{name}.md)" for name in members(table, ""))
+    return INDEX.format(**links)
+
 
 VALUES = """\
 # Values
