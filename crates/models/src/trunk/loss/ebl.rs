@@ -12,10 +12,10 @@
 //! serves it, so that work is a fluid from M on-off sources. A backlog for which K channels need the time t has probability
 //! exp(-z K t) with z = (1 + lambda) (1 - rho) / (1 - K/M) (Anick, Mitra and Sondhi, Bell System Technical Journal 61(8), 1982).
 //! During the backlog the packets behind it wait, and each arrival takes one more place. The most likely t balances the two: a
-//! place costs the logarithm h at which packets weighted with e^h each grow as fast as backlogs fall, M G(h) = z K, where e^h =
-//! (1 + G) (lambda + G) / lambda for a link that is idle for 1/lambda and receives for 1. With lambda from (3.14) this is e^h = 1
-//! + u (M / (M - K))^2. At load 1 the diffusion has the same s, because the work of on-off sources has the variance 2 (1 -
-//! K/M)^2.
+//! place costs the logarithm h at which packets weighted with e^h each grow as fast as backlogs fall, M G(h) = z K, where
+//! e^h = (1 + G) (lambda + G) / lambda for a link that is idle for 1/lambda and receives for 1. With lambda from (3.14) this is
+//! e^h = 1 + u (M / (M - K))^2. At load 1 the diffusion has the same s, because the work of on-off sources has the variance
+//! 2 (1 - K/M)^2.
 //!
 //! **First places.** Before any packet has waited only the busy links are known to receive, which gives Engset's s = M / (M - K).
 //! From there s approaches its limit as 1 - exp(-j/L) in the j-th place; see [`MEMORY`] for L.
