@@ -22,7 +22,7 @@ Generated from the JSON Schema by tools/scenario_types.py; a test compares them.
 
 >>> import tailback as tb
 >>> tb.Flow(count=3, propagation_rtt="100 ms", tcp=tb.Tcp(preset="sack"))
-{'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
+{'count': 3, 'propagation_rtt': '100 ms', 'tcp': {'preset': 'sack'}}
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def test_a_fork_continues_with_one_change(opened: Open, what: str, value: str) -
     assert box
     over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
     expect(page.locator("#fork")).to_contain_text(re.compile("Fork at (29.9|30)"))
-    page.select_option("[aria-label='What changes']", what)
+    page.select_option("[aria-label='Property to change']", what)
     page.fill("#fork input", value)
     page.click("#fork-go")
     page.wait_for_selector("#hash-B")
