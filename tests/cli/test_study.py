@@ -44,7 +44,7 @@ class TestCommands:
             assert (drawn.returncode, drawn.stderr) == (0, f"wrote {name}\n")
             assert (tmp_path / name).stat().st_size > 1000
         for asked, told in (
-            (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "there is `1`, `2`"),
+            (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "expected one of `1`, `2`"),
             (
                 ("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "b.xyz"),
                 "cannot write a plot to b.xyz; expected a name",
