@@ -113,7 +113,7 @@ def scenario() -> dict[str, str]:
         f"* [`{page}`]({page}.md): {_first_sentence(definitions[names[0]]['description'])}\n" for page, names in roots.items()
     ]
     listed.append("* [Values](values.md): quantities, words and distributions.\n")
-    whole = _keys({key: schema["properties"][key] for key in schema["properties"]}, set(schema["required"]), link)
+    whole = _keys(schema["properties"], set(schema["required"]), link)
     made["scenario/index.md"] = "".join([SCENARIO, *listed, "\n## Top level\n", *whole])
     return made
 
@@ -429,7 +429,7 @@ def _module(name: str, found: dict[str, Any]) -> Iterator[str]:
         return
     for known, thing in listed.items():
         first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
-        yield f"* `{known}`: {' '.join(_first_sentence(first).split())}\n"
+        yield f"* `{known}`: {_first_sentence(first)}\n"
 
 
 if __name__ == "__main__":
