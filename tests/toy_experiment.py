@@ -7,7 +7,7 @@ import numpy as np
 import tailback as tb
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Curves,
@@ -35,8 +35,8 @@ BASE = tb.dumbbell(
 )
 
 
-def buffers(*packets: int) -> list[Choice]:
-    return [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in packets]
+def buffers(*packets: int) -> list[AxisValue]:
+    return [AxisValue({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in packets]
 
 
 def goodput(run: tb.Run) -> float:

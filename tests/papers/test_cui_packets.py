@@ -75,7 +75,7 @@ def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 4)
-    monkeypatch.setattr(single_link_packets, "MOST_PLACES", 4)
+    monkeypatch.setattr(single_link_packets, "MAX_BUFFER", 4)
     assert np.isnan(single_link_packets.min_buffer(1, 0.999, seed=1)["buffer"])
 
 

@@ -10,7 +10,7 @@ import pytest
 import tailback as tb
 from tailback._study.runner import Progress
 from tailback.papers import (
-    Choice,
+    AxisValue,
     Experiment,
     vary,
 )
@@ -66,7 +66,7 @@ def test_a_failing_run_names_its_experiment_variant_and_seed() -> None:
 
 
 def test_a_scenario_that_cannot_run_names_its_experiment_before_anything_runs() -> None:
-    variants = vary(BASE, [Choice({"rate": "none"}, {"topology.dumbbell.rate": "10"})])
+    variants = vary(BASE, [AxisValue({"rate": "none"}, {"topology.dumbbell.rate": "10"})])
     with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\): .*`rate` has no unit"):
         Plan([Experiment("toy/fig9", "", "", "", variants, {"goodput": goodput}, ())], 2)
 

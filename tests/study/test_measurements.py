@@ -14,7 +14,7 @@ import tailback as tb
 from made_code import PLAIN, module
 from tailback._study.fingerprint import Fingerprints, fingerprint
 from tailback._study.measurements import Curve, Number
-from tailback.papers import Choice, Computation, Experiment, Measure, Trace, vary
+from tailback.papers import AxisValue, Computation, Experiment, Measure, Trace, vary
 from tailback.papers._plan import Plan
 
 BASE = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s")
@@ -29,7 +29,7 @@ def sent(run: tb.Run) -> float:
 
 
 def experiment(id: str, **measures: Measure) -> Experiment:
-    buffers = [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 20)]
+    buffers = [AxisValue({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 20)]
     return Experiment(id, "", "", "", vary(BASE, buffers), measures, ())
 
 
@@ -112,7 +112,7 @@ def steps(drawn: Any) -> tuple[Any, Any]:
 
 class TestComputation:
     def experiment(self, function: Callable[..., Any] = throw) -> Experiment:
-        dice = vary(Computation(function, {"throws": 500}), [Choice({"sides": n}, {"sides": n}) for n in (6, 20)])
+        dice = vary(Computation(function, {"throws": 500}), [AxisValue({"sides": n}, {"sides": n}) for n in (6, 20)])
         return Experiment("toy/dice", "", "", "", dice, {"mean": mean}, (), traces=(Trace("first", {"sides": 6}, None, steps),))
 
     def test_it_is_run_read_and_kept_as_a_scenario_is(self, tmp_path: Path) -> None:
@@ -137,7 +137,9 @@ class TestComputation:
             assert [known.given(each) for each in given] == [fingerprint(function, each) for each in given]
 
     def test_without_randomness_all_seeds_are_one_run(self, tmp_path: Path) -> None:
-        models = vary(Computation(tb.models.mm1k, {"places": 4}), [Choice({"load": load}, {"load": load}) for load in (0.5, 1.0)])
+        models = vary(
+            Computation(tb.models.mm1k, {"places": 4}), [AxisValue({"load": load}, {"load": load}) for load in (0.5, 1.0)]
+        )
         plan = Plan([Experiment("toy/model", "", "", "", models, {"loss": lambda model: model.loss}, ())], 5)
         plan.run(tmp_path)
         assert plan.tally.runs == 2

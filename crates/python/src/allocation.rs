@@ -92,7 +92,7 @@ fn group(group: &Group) -> Value {
         (_, Some(_)) => "application",
         (_, None) => "bulk",
     };
-    let (fastest, window) = match &group.transport {
+    let (max_rate, window) = match &group.transport {
         Transport::Tcp(spec, law) => (law.rate_at(0.0), Some(f64::from(spec.receiver_window.0) * 8.0 * spec.mss.0 as f64)),
         Transport::Datagram(_) => (0.0, None),
     };
@@ -100,7 +100,7 @@ fn group(group: &Group) -> Value {
         "name": group.name,
         "kind": kind,
         "payload_share": payload_share(group),
-        "max_rate_bps": (fastest > 0.0 && fastest.is_finite()).then_some(fastest),
+        "max_rate_bps": (max_rate > 0.0 && max_rate.is_finite()).then_some(max_rate),
         "receiver_window_bits": window,
     })
 }

@@ -89,7 +89,7 @@ impl Simulation {
         let running = &mut self.running;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
         let done = done.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
-        self.sound(py).map(|()| done)
+        self.check_user_code(py).map(|()| done)
     }
 
     /// A copy that continues from here with identical results, independently of this run. User code is copied by `copy.deepcopy`;
@@ -131,11 +131,11 @@ impl Simulation {
     fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, origin: Origin) -> PyResult<Self> {
         let (running, fewer_threads) = py.detach(|| Running::new(engine, threads));
         let made = Self { running, duration_s, threads, fewer_threads, origin };
-        made.sound(py).map(|()| made)
+        made.check_user_code(py).map(|()| made)
     }
 
     /// Raises an error if user code has failed.
-    fn sound(&self, py: Python<'_>) -> PyResult<()> {
+    fn check_user_code(&self, py: Python<'_>) -> PyResult<()> {
         self.running.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
 }

@@ -61,8 +61,8 @@ impl<'a> Decoder<'a> {
     }
 
     /// Whether no error was found at this place or inside it.
-    pub fn is_sound(&self) -> bool {
-        self.report.sound(&self.path)
+    pub fn is_valid(&self) -> bool {
+        self.report.is_valid(&self.path)
     }
 
     /// Reports that this node is not valid here; the message as in [`Decoder::wrong`].

@@ -86,7 +86,7 @@ pub(crate) fn settle(description: &mut Description, report: &mut Report) {
             let problem = report.add(format!("flows.{name}.{key}"), format!("`{key}` is also a column of the flow table"));
             problem.expected(format!("either that column or `{key}`"));
         }
-        if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.sound(&format!("flows.{name}.traffic")) {
+        if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.is_valid(&format!("flows.{name}.traffic")) {
             let at = format!("flows.{name}.size");
             report
                 .add(at, "`size` is missing, in the group and in the flow table")
@@ -118,14 +118,14 @@ impl Decode for FlowTable {
         }?;
         let Columns { source, sink, size, start, .. } = &table.columns;
         let lengths = [Some(sink.len()), size.as_ref().map(Vec::len), start.as_ref().map(Vec::len)].into_iter().flatten();
-        if let Some(other) = lengths.into_iter().find(|&length| length != source.len()).filter(|_| decoder.is_sound()) {
+        if let Some(other) = lengths.into_iter().find(|&length| length != source.len()).filter(|_| decoder.is_valid()) {
             decoder
                 .wrong("has columns of different lengths")
                 .given(format!("{} and {other}", source.len()))
                 .expected("one value per flow");
             return None;
         }
-        if source.is_empty() && decoder.is_sound() {
+        if source.is_empty() && decoder.is_valid() {
             decoder.wrong("has no flows").expected("a row for each flow");
             return None;
         }

@@ -244,7 +244,7 @@ impl MemberConfig {
                 .chain(also)
                 .map(|key| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") })
                 .collect();
-            if !places.iter().all(|place| report.sound(place)) {
+            if !places.iter().all(|place| report.is_valid(place)) {
                 continue;
             }
             let of = |key: &str| {

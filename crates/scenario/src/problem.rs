@@ -414,7 +414,7 @@ impl<'a> Report<'a> {
     }
 
     /// Whether no error was found at this place or inside it.
-    pub fn sound(&self, at: &str) -> bool {
+    pub fn is_valid(&self, at: &str) -> bool {
         let inside = |problem: &Problem| match problem.at.strip_prefix(at) {
             Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
             None => false,
@@ -563,12 +563,12 @@ error: `policy` names an unknown queue policy: `edp`
     }
 
     #[test]
-    fn soundness_is_judged_by_whole_words_of_the_path() {
+    fn validity_is_decided_by_whole_words_of_the_path() {
         let source = Source::default();
         let mut report = Report::new(&source);
         report.add("links.bottleneck.rate", "wrong");
-        assert!(!report.sound("links") && !report.sound("links.bottleneck.rate"));
-        assert!(report.sound("links.bottle") && report.sound("links.bottleneck.delay"));
+        assert!(!report.is_valid("links") && !report.is_valid("links.bottleneck.rate"));
+        assert!(report.is_valid("links.bottle") && report.is_valid("links.bottleneck.delay"));
     }
 
     #[test]

@@ -56,10 +56,10 @@ impl BufferQuestion {
     }
 
     fn check(&self, report: &mut Report) {
-        if self.target.0 == 0.0 && report.sound("target") {
+        if self.target.0 == 0.0 && report.is_valid("target") {
             report.add("target", "`target` is zero").given("0").expected("a share above 0, such as `80 %`");
         }
-        if self.packet_size.bytes() == 0 && report.sound("packet_size") {
+        if self.packet_size.bytes() == 0 && report.is_valid("packet_size") {
             report.add("packet_size", "`packet_size` is zero").given(self.packet_size.to_string()).expected("at least 1 B");
         }
         let without = match self.base_rtt {
@@ -70,7 +70,7 @@ impl BufferQuestion {
             Distribution::Cdf(_) => Some(("cdf", UNKNOWN)),
             _ => None,
         };
-        if let Some((word, why)) = without.filter(|_| report.sound("base_rtt")) {
+        if let Some((word, why)) = without.filter(|_| report.is_valid("base_rtt")) {
             report.add("base_rtt", why).given(word).one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
         }
     }

@@ -274,7 +274,7 @@ pub fn json_schema() -> serde_json::Value {
 
 /// Reports a scenario without flows.
 fn check_flows(description: &Description, report: &mut Report) {
-    if description.flows.is_empty() && report.sound("flows") {
+    if description.flows.is_empty() && report.is_valid("flows") {
         let problem = report.add("flows", "the scenario has no `flows`").expected("at least one [flows.NAME]");
         problem.hint("`tailback emulate` accepts a scenario without flows");
     }

@@ -102,7 +102,9 @@ impl Threshold {
     /// The threshold in packets or cells. Conflicts with the buffer are reported.
     pub(crate) fn units(self, counted: Counted, buffer: Places, key: &str, report: &mut Report) -> u64 {
         let (place, buffer_at) = (format!("{}.{key}", buffer.at), format!("{}.buffer", buffer.at));
-        let (true, true, Some(resolved)) = (report.sound(&place), report.sound(&buffer_at), buffer.resolved) else { return 0 };
+        let (true, true, Some(resolved)) = (report.is_valid(&place), report.is_valid(&buffer_at), buffer.resolved) else {
+            return 0;
+        };
         let found = match (counted, self, resolved) {
             // A buffer in bytes holds whole cells. A buffer in packets is reported elsewhere.
             (Counted::InCells | Counted::InCellsOrNone, threshold, _) => match (threshold, resolved.cells()) {

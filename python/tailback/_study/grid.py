@@ -96,9 +96,9 @@ class Grid:
             rest, place = divmod(rest, len(axis))
             places.append(place)
         for axis, place in zip(self.axes, reversed(places), strict=True):
-            choice = axis[place]
-            labels |= choice.labels
-            changes |= choice.changes
+            value = axis[place]
+            labels |= value.labels
+            changes |= value.changes
         return Point(index, labels, self.scenario.with_(changes) if changes else self.scenario)
 
     def points(self) -> Iterator[Point]:

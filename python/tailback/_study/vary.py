@@ -16,7 +16,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, overload
 
@@ -25,7 +25,7 @@ from tailback._study.paths import Paths
 from tailback._study.problems import Problems
 from tailback.errors import ParameterError
 
-__all__ = ["Axis", "Range", "Vary", "axes", "parse"]
+__all__ = ["Axis", "AxisValue", "Range", "Vary", "axes", "parse"]
 
 Label = str | int | float
 
@@ -37,11 +37,11 @@ Vary = Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One value of an axis: its label in each column of the results, and its changes to the scenario."""
+class AxisValue:
+    """One value on an axis: its label in each column of the results, and its changes to the scenario by path."""
 
-    labels: dict[str, Label]
-    changes: dict[str, Any]
+    labels: Mapping[str, Label]
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,13 @@ class Axis:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, index: int) -> Choice:
+    def __getitem__(self, index: int) -> AxisValue:
         value = self.values[index]
         if self.named is not None:
-            return Choice({self.columns[0]: value}, dict(self.named[value]))
+            return AxisValue({self.columns[0]: value}, dict(self.named[value]))
         together = (value,) if len(self.columns) == 1 else tuple(value)
         changes = dict(zip(self.columns, together, strict=True))
-        return Choice({path: label(value) for path, value in changes.items()}, changes)
+        return AxisValue({path: label(value) for path, value in changes.items()}, changes)
 
     @property
     def text(self) -> str:

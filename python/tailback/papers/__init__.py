@@ -8,7 +8,7 @@ writes the report.
 from tailback.papers._documents import DOCUMENTS, document, experiments
 from tailback.papers._experiment import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Contrast,
@@ -35,7 +35,7 @@ from tailback.papers._requirement import Finding, Inequality, Value
 __all__ = [
     "DOCUMENTS",
     "Assumption",
-    "Choice",
+    "AxisValue",
     "Claim",
     "Computation",
     "Contrast",

@@ -6,11 +6,12 @@ Nothing here runs a simulation: `_plan` runs, `_outcome` judges, `_experiment_pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._study.measurements import Computation, Subject
+from tailback._study.vary import AxisValue
 from tailback.papers._measured import Label, Measured, Values
 from tailback.papers._requirement import Requirement
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Assumption",
-    "Choice",
+    "AxisValue",
     "Claim",
     "Computation",
     "Contrast",
@@ -44,14 +45,6 @@ Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One value on an axis: its labels, and its changes to the scenario by path."""
-
-    labels: Mapping[str, Label]
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Variant:
     """One point of an experiment: a scenario or a computation, with the labels by which claims and plots select it."""
 
@@ -62,25 +55,25 @@ class Variant:
         return ", ".join(f"{name} {label}" for name, label in self.labels.items())
 
 
-def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Variant, ...]:
-    """Return every combination of one choice from each axis; `labels` are common to all.
+def vary(base: Subject, *axes: Iterable[AxisValue], **labels: Label) -> tuple[Variant, ...]:
+    """Return every combination of one value from each axis; `labels` are common to all.
 
-    `base` is a scenario, or a `Computation` whose parameters the choices change by name.
+    `base` is a scenario, or a `Computation` whose parameters the values change by name.
 
     Examples
     --------
     >>> import tailback as tb
-    >>> from tailback.papers import Choice, vary
+    >>> from tailback.papers import AxisValue, vary
     >>> base = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s")
-    >>> buffers = [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 50)]
+    >>> buffers = [AxisValue({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 50)]
     >>> [str(variant) for variant in vary(base, buffers, policy="drop_tail")]
     ['policy drop_tail, packets 5', 'policy drop_tail, packets 50']
     """
     variants = []
-    for chosen in product(*axes):
-        changes = {path: value for choice in chosen for path, value in choice.changes.items()}
-        named = {name: label for choice in chosen for name, label in choice.labels.items()}
-        variants.append(Variant({**labels, **named}, base.with_(changes)))
+    for point in product(*axes):
+        changes = {path: value for each in point for path, value in each.changes.items()}
+        of_axes = {name: label for each in point for name, label in each.labels.items()}
+        variants.append(Variant({**labels, **of_axes}, base.with_(changes)))
     return tuple(variants)
 
 

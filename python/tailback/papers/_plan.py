@@ -32,7 +32,7 @@ class Plan:
         self.seeds = seeds
         self.requested = sum(experiment.runs(seeds) for experiment in experiments)
         self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
-        self._readings = Measurements()
+        self._measurements = Measurements()
         self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
         self._points: dict[str, list[Runs]] = {}
         self._traces: dict[str, list[tuple[Curve, Runs]]] = {}
@@ -43,7 +43,7 @@ class Plan:
             self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
             self._points[experiment.id] = [self._want(experiment, variant, results, readers) for variant in experiment.variants]
         self._found: dict[tuple[str, str], list[Column]] = {}
-        self.tally = Tally(len(self._readings), 0, 0, 0.0, [])
+        self.tally = Tally(len(self._measurements), 0, 0, 0.0, [])
 
     def run(
         self,
@@ -62,13 +62,13 @@ class Plan:
             with tempfile.TemporaryDirectory(prefix="tailback-study-", ignore_cleanup_errors=True) as folder:
                 return self.run(Path(folder), workers=workers, progress=progress)
         try:
-            kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, on_progress=progress)
+            kept = self._measurements.collect(study, command=self._command, fresh=fresh, workers=workers, on_progress=progress)
         except RunFailed as failed:
             raise self._failure(failed) from None
         except KeyboardInterrupt:
-            self._found, self.tally = self._readings.found(study)
+            self._found, self.tally = self._measurements.found(study)
             raise
-        self._found, self.tally = self._readings.found(study)
+        self._found, self.tally = self._measurements.found(study)
         return kept
 
     def outcomes(self) -> list[Outcome]:
@@ -95,7 +95,7 @@ class Plan:
 
     def _failure(self, failed: RunFailed) -> InternalError | StudyError:
         """Name the experiment of a failed run. Insufficient memory is not a bug: the rest of the study is kept."""
-        label, seed = self._readings.label(failed.result.content_hash)
+        label, seed = self._measurements.label(failed.result.content_hash)
         message = f"{label}, seed {seed}: {failed.result.error}"
         if failed.result.error and failed.result.error.startswith(ScenarioError.__name__):
             return StudyError(message)
@@ -116,7 +116,7 @@ class Plan:
     def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Reader]) -> Runs:
         place = f"{experiment.id} ({variant})"
         try:
-            return self._readings.request(variant.scenario, seeds, readers, place)
+            return self._measurements.request(variant.scenario, seeds, readers, place)
         except ScenarioError as error:
             raise InternalError(f"{place}: {error}", "none", 1) from error
 

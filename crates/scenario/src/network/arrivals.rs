@@ -39,7 +39,7 @@ pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow
 pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
     let Some(arrivals) = &flow.arrivals else { return };
     let inner = format!("{at}.arrivals");
-    if !report.sound(&inner) {
+    if !report.is_valid(&inner) {
         return;
     }
     if !matches!(flow.start, Distribution::Fixed(_)) {
@@ -61,7 +61,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
         return;
     }
     // The mean of invalid sizes has no meaning.
-    if arrivals.load.is_some() && !report.sound(&format!("{at}.size")) {
+    if arrivals.load.is_some() && !report.is_valid(&format!("{at}.size")) {
         return;
     }
     let mean = mean_interval(flow, arrivals);

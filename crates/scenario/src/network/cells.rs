@@ -63,7 +63,7 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&G
     for crossing in crossings.iter().filter(|crossing| !crossing.framed) {
         let Some((port, other)) = crossing.ports().find_map(|port| Some((port, carriers.get(&port)?))) else { continue };
         let at = format!("flows.{}", crossing.name);
-        if report.sound(&at) {
+        if report.is_valid(&at) {
             let link = &graph.ports[port as usize].name;
             let problem = report.add(at, format!("`framing` differs between flows that share `{link}`"));
             problem.given(format!("packets of `{}` and cells of `{other}`", crossing.name));
@@ -86,7 +86,7 @@ fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
             [("duplication", port.impairments.duplication > 0.0), ("jitter.reordering", port.impairments.reorders())]
         {
             let at = format!("{}.{key}", graph.place(id));
-            if is_given && report.sound(&at) {
+            if is_given && report.is_valid(&at) {
                 let problem = report.add(at, format!("`{key}` cannot be used on `{}`, which carries cells", port.name));
                 problem.given(format!("cells of `{}`", crossing.name)).expected(format!("no `{key}`, or no `framing`"));
             }
@@ -97,7 +97,7 @@ fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
 fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &mut Report) {
     let Crossing { name, group, ways, rerouted, .. } = crossing;
     let at = format!("flows.{name}.framing");
-    let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
+    let Some(framing) = group.framing.filter(|_| report.is_valid(&at)) else { return };
     if *rerouted {
         report
             .add(&at, "`framing` does not allow a change of route")
@@ -113,7 +113,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
         report.add(&at, message).expected("a `return_route` over other links");
     }
     let ecn_at = format!("flows.{name}.tcp.ecn");
-    if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.sound(&ecn_at) {
+    if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.is_valid(&ecn_at) {
         report
             .add(ecn_at, "`ecn` cannot be used with `framing`: cells carry no ECN marks")
             .given("true")
@@ -159,7 +159,7 @@ fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mu
         };
         let (_, queue) = graph.buffer_as_written(id);
         // Other errors of the queue are reported first.
-        if report.sound(queue) {
+        if report.is_valid(queue) {
             let problem = report
                 .add(format!("{queue}.policy"), format!("`policy` requires virtual channels, and none crosses `{}`", port.name));
             problem.given(of_vcs).expected("a flow group with `framing` whose route crosses it, or a policy for packets");
@@ -191,7 +191,7 @@ fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
         let (buffer, at) = graph.buffer_as_written(id);
         let fits = if crossing.framed { !buffer.is_in_packets() } else { !buffer.is_in_cells() };
         let at = format!("{at}.buffer");
-        if !fits && report.sound(&at) {
+        if !fits && report.is_valid(&at) {
             let (held, expected) = if buffer.is_in_packets() { ("cells", "`1200 cells`") } else { ("packets", "`100 packets`") };
             let has = if crossing.framed { "has `framing`" } else { "has no `framing`" };
             let problem = report.add(at, format!("`buffer` must be in {held}: `{}` {has}", crossing.name));

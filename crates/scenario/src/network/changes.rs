@@ -21,7 +21,7 @@ pub(super) struct Changes {
     /// By flow group.
     pub groups: BTreeMap<String, GroupChanges>,
     /// Maximum bit rate of each port over the run.
-    pub fastest: Vec<u128>,
+    pub max_rates: Vec<u128>,
 }
 
 /// Changes of one flow group.
@@ -41,8 +41,8 @@ pub(super) fn changes(
     paths: &mut Paths,
     report: &mut Report,
 ) -> Changes {
-    let fastest = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
-    let mut changes = Changes { fastest, ..Changes::default() };
+    let max_rates = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
+    let mut changes = Changes { max_rates, ..Changes::default() };
     let mut faults = Alike::default();
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
@@ -51,7 +51,7 @@ pub(super) fn changes(
             match (&event.link, &event.group) {
                 (Some(_), None) => changes.link(event, &at, graph, report),
                 (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
-                _ if report.sound(&at) => {
+                _ if report.is_valid(&at) => {
                     let given = if event.link.is_some() { "both" } else { "neither" };
                     report
                         .add(&at, format!("{} must have either `link` or `group`", key(&at)))
@@ -72,7 +72,7 @@ pub(super) fn changes(
 /// Reports events after the end of the run.
 fn in_time(event: &Event, description: &Description, at: &str, report: &mut Report) {
     let duration = description.duration;
-    if event.at >= duration && report.sound(at) && report.sound("duration") {
+    if event.at >= duration && report.is_valid(at) && report.is_valid("duration") {
         let problem = report.add(at, "`at` is not before the end of the run");
         problem.given(event.at.to_string()).expected(format!("less than the duration, {duration}"));
     }
@@ -109,17 +109,17 @@ impl Changes {
             check_buffer(buffer, port, &format!("{at}.buffer"), graph, report);
             warn_of_thresholds(buffer, port, &format!("{at}.buffer"), graph, report);
         }
-        if kinds.iter().all(Option::is_none) && report.sound(at) {
+        if kinds.iter().all(Option::is_none) && report.is_valid(at) {
             report.add(at, format!("{} changes nothing", key(at))).expected("`rate`, `delay`, `loss` or `buffer` with `link`");
         }
         let rate_at = format!("{at}.rate");
-        if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.sound(&rate_at) {
+        if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.is_valid(&rate_at) {
             let problem = report.add(rate_at, "`rate` cannot change on a link with a trace");
             problem.expected("no `rate`, or a trace that contains the change");
         }
         if let Some(rate) = event.rate {
-            let fastest = &mut self.fastest[port as usize];
-            *fastest = speed(&graph.ports[port as usize], rate.rate()).max(*fastest);
+            let max_rate = &mut self.max_rates[port as usize];
+            *max_rate = speed(&graph.ports[port as usize], rate.rate()).max(*max_rate);
         }
         let when = time(event.at.time_delta());
         self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: when, what }));
@@ -160,7 +160,7 @@ impl Changes {
         if event.route.is_none() && event.return_route.is_some() {
             report.add(format!("{at}.return_route"), "`return_route` requires `route`").expected("also `route`");
         }
-        if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.sound(at) {
+        if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.is_valid(at) {
             report.add(at, format!("{} changes nothing", key(at))).expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
@@ -209,7 +209,7 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
         Buffer::Bytes(_) => "bytes, like the queue's `buffer`, such as `100 kB`",
         Buffer::Unlimited => "no change, or a finite `buffer` from the start",
     };
-    if report.sound(at) {
+    if report.is_valid(at) {
         let problem = report.add(at, format!("`buffer` is not in the unit of `{queue_at}.buffer`"));
         problem.given(format!("{buffer}, after {own}")).expected(expected);
     }
@@ -229,7 +229,7 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
         for (setting, value) in member.settings.iter().zip(policy.values()) {
             if let (Kind::Cells { .. } | Kind::QueueLength, Value::Integer(threshold)) = (&setting.kind, value)
                 && threshold > units
-                && report.sound(at)
+                && report.is_valid(at)
             {
                 let problem = report.warn(at, format!("`buffer` becomes smaller than `{}` of `{}`", setting.key, member.name));
                 problem.given(format!("{buffer}, a threshold of {threshold}")).expected(format!("at least {threshold}"));
@@ -242,7 +242,7 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
             (network::Buffer::Bytes(own), network::Buffer::Bytes(all)) => own > all,
             _ => false,
         };
-        if queues.iter().any(|queue| exceeds(queue.buffer)) && report.sound(at) {
+        if queues.iter().any(|queue| exceeds(queue.buffer)) && report.is_valid(at) {
             report.warn(at, "`buffer` of a class exceeds that of the queue").given(buffer.to_string());
         }
     }

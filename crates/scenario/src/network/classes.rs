@@ -97,7 +97,7 @@ fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>,
     let hashed = hashed.map(|key| format!("scheduler.{key}"));
     for key in [policy, classes, hashed].into_iter().flatten() {
         let at = format!("{at}.{key}");
-        if report.sound(&at) {
+        if report.is_valid(&at) {
             let problem =
                 report.add(&at, format!("{} cannot be used with `{name}`, which has its own queues and policies", name_of(&at)));
             problem.expected(format!("no {}", name_of(&at)));
@@ -117,7 +117,7 @@ fn exceeds(own: Buffer, shared: Buffer) -> bool {
 /// Reports policies with prices: a price belongs to a link, not to one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
-    if policy.price_meaning().is_some() && report.sound(&at) {
+    if policy.price_meaning().is_some() && report.is_valid(&at) {
         let problem = report.add(at, "`policy` computes a price of the link, which requires a single queue");
         problem.given(policy.name().unwrap_or_default()).expected("no `scheduler`, or a policy without a price");
     }
@@ -137,7 +137,7 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
             });
         }
         let (share, at_share) = (class.share.0, format!("{at}[{index}].share"));
-        if !report.sound(&at_share) {
+        if !report.is_valid(&at_share) {
             continue;
         }
         if !(1e-3..=1e6).contains(&share) {
@@ -179,9 +179,9 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
         return;
     }
-    let is_sound: Vec<bool> = queue_places.iter().map(|place| report.sound(&format!("{place}.classes"))).collect();
+    let is_valid: Vec<bool> = queue_places.iter().map(|place| report.is_valid(&format!("{place}.classes"))).collect();
     let classes_of = |port: u32| match &network.ports[port as usize].scheduling {
-        Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_sound[port as usize] => {
+        Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_valid[port as usize] => {
             Some((queues, of_classes))
         }
         _ => None,
@@ -228,7 +228,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         let Some((queues, _)) = classes_of(port) else { continue };
         for (queue, class) in (0..).zip(queues).filter(|(queue, _)| !used.contains(&(port, *queue))) {
             let at = format!("{place}.classes[{queue}]");
-            if told.is_empty() && report.sound(&at) {
+            if told.is_empty() && report.is_valid(&at) {
                 let problem = report.warn(&at, format!("{} is not used by any flow", name_of(&at)));
                 problem.given(class.name.clone()).expected("a flow group with this `class` whose route crosses the link");
             }

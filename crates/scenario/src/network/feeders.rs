@@ -18,20 +18,20 @@ pub(super) struct Feeders<'d> {
 /// Bounds of the settings of a port over the run.
 struct Bounds {
     /// Rate of each transmitter in bit/s.
-    slowest: u64,
-    fastest: u64,
+    min_rate: u64,
+    max_rate: u64,
     shortest_delay: TimeDelta,
 }
 
 impl Feeders<'_> {
     pub fn new<'d>(graph: &'d Graph, changes: &Changes) -> Feeders<'d> {
-        let of_port = |port: &Port| Bounds { slowest: port.rate.0, fastest: port.rate.0, shortest_delay: port.delay };
+        let of_port = |port: &Port| Bounds { min_rate: port.rate.0, max_rate: port.rate.0, shortest_delay: port.delay };
         let mut bounds: Vec<Bounds> = graph.ports.iter().map(of_port).collect();
         for change in &changes.list {
             match change.what {
                 ChangeKind::Rate(port, rate) => {
                     let bounds = &mut bounds[port as usize];
-                    (bounds.slowest, bounds.fastest) = (bounds.slowest.min(rate.0), bounds.fastest.max(rate.0));
+                    (bounds.min_rate, bounds.max_rate) = (bounds.min_rate.min(rate.0), bounds.max_rate.max(rate.0));
                 }
                 ChangeKind::Delay(port, delay) => {
                     let bounds = &mut bounds[port as usize];
@@ -73,25 +73,25 @@ impl Feeders<'_> {
         let at = format!("{}.switching", self.graph.place(link));
         let name = |port: PortId| &self.graph.ports[port as usize].name;
         let what = disorder(&self.graph.ports[feeder as usize]);
-        if let Some(what) = what.filter(|_| report.sound(&at)) {
+        if let Some(what) = what.filter(|_| report.is_valid(&at)) {
             let problem = report.add(&at, format!("`switching` cannot be cut-through: `{}` {what}", name(feeder)));
             problem.given("\"cut_through\"").expected("\"store_and_forward\"");
             return;
         }
-        let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
-        let needed = self.bounds[link as usize].fastest;
-        if self.graph.ports[feeder as usize].shaper.is_some() && report.sound(&at) {
+        let Bounds { min_rate, shortest_delay, .. } = self.bounds[feeder as usize];
+        let needed = self.bounds[link as usize].max_rate;
+        if self.graph.ports[feeder as usize].shaper.is_some() && report.is_valid(&at) {
             let problem = report
                 .add(&at, format!("`switching` cannot be cut-through: `{}`, which feeds the link, has a shaper", name(feeder)));
             problem.expected("`store_and_forward`, or no `shaper`");
         }
-        if slowest < needed && report.sound(&at) {
+        if min_rate < needed && report.is_valid(&at) {
             let problem =
                 report.add(&at, format!("`switching` cannot be cut-through: `{}` is slower than `{}`", name(feeder), name(link)));
-            problem.given(format!("`{}` at {}", name(feeder), self.described(feeder, slowest)));
+            problem.given(format!("`{}` at {}", name(feeder), self.described(feeder, min_rate)));
             problem.expected(format!("at least {}, or \"store_and_forward\"", self.described(link, needed)));
         }
-        if shortest_delay == TimeDelta::ZERO && report.sound(&at) {
+        if shortest_delay == TimeDelta::ZERO && report.is_valid(&at) {
             let problem = report.add(&at, format!("`switching` cannot be cut-through: `{}` has no delay", name(feeder)));
             problem.given(format!("no delay on `{}`", name(feeder))).expected("a delay above zero, or \"store_and_forward\"");
         }
@@ -100,9 +100,9 @@ impl Feeders<'_> {
     /// Checks an access link; `link` is the next one.
     fn check_access(&self, key: &str, access: &Access, link: Option<PortId>, group: &Group, report: &mut Report) {
         let (Some(units::Rate(rate)), Some(link)) = (access.rate, link.filter(|&link| self.cuts_through(link))) else { return };
-        let needed = self.bounds[link as usize].fastest;
+        let needed = self.bounds[link as usize].max_rate;
         let at = format!("flows.{}.{key}.rate", group.name);
-        if rate < needed && report.sound(&at) {
+        if rate < needed && report.is_valid(&at) {
             let name = &self.graph.ports[link as usize].name;
             let problem = report.add(at, format!("`rate` is below that of `{name}`, a cut-through link"));
             problem.given(Rate::new(rate).to_string());

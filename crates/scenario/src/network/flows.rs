@@ -68,7 +68,7 @@ pub(super) fn flows(
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
             crossed.push((name, of_group, data_ports));
-            let rate = |port: PortId| changes.fastest[port as usize];
+            let rate = |port: PortId| changes.max_rates[port as usize];
             if let Some(port) = distinct.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port))
             {
                 let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
@@ -122,7 +122,7 @@ pub(super) type RoutePair = (Vec<PortId>, Vec<PortId>);
 fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Report) -> bool {
     let key = if flow.route.is_some() { "route" } else { "return_route" };
     let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
-    if !is_one && report.sound(at) {
+    if !is_one && report.is_valid(at) {
         let problem = report.add(format!("{at}.{key}"), format!("`{key}` is given for flows between several pairs of nodes"));
         problem.given(endpoints(flow)).expected("a group for each pair of nodes, or no `route`");
     }
@@ -214,7 +214,7 @@ impl Routes<'_> {
 
     /// Reports flows without a path. A flow without a forward path is not reported again for the reverse path.
     fn report_unreachable(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
-        if !graph.is_complete() || !report.sound(at) {
+        if !graph.is_complete() || !report.is_valid(at) {
             return;
         }
         let (mut lost, mut faults) = (HashSet::new(), Alike::default());
@@ -261,7 +261,7 @@ fn group(
         }
     };
     let application_at = format!("{at}.application");
-    if flow.application.is_some() && flow.tcp.is_none() && report.sound(&application_at) {
+    if flow.application.is_some() && flow.tcp.is_none() && report.is_valid(&application_at) {
         report
             .add(&application_at, "`application` requires `tcp`")
             .expected("`tcp`, or no `application`: datagrams have a `source`");
@@ -298,7 +298,7 @@ fn group(
 fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report) -> bool {
     let Transport::Tcp(spec, law) = transport else { return flow.l4s.unwrap_or(false) };
     let at = format!("{at}.l4s");
-    if flow.l4s == Some(true) && !spec.ecn && report.sound(&at) {
+    if flow.l4s == Some(true) && !spec.ecn && report.is_valid(&at) {
         let problem = report.add(at, "`l4s` requires ECN, and `ecn` is off");
         problem.given("true").expected("`ecn = true` in `tcp`, or no `l4s`");
     }
@@ -312,7 +312,7 @@ fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Repor
     let never = flows.iter().filter(|flow| flow.start >= end.min(stop)).count();
     let at = format!("{at}.start");
     if let Some(latest) =
-        flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.sound(&at) && report.sound("duration"))
+        flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.is_valid(&at) && report.is_valid("duration"))
     {
         let which = if never == flows.len() { "the".into() } else { format!("{never} of {}", flows.len()) };
         let (before, min) = if stop < end { ("`stop`", Duration::new(stop.0)) } else { ("the end of the run", duration) };
@@ -324,7 +324,7 @@ fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Repor
 fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &mut Report) {
     if let (Distribution::Fixed(start), Some(stop), None) = (&flow.start, flow.stop, changes.start) {
         let at = format!("{at}.stop");
-        if stop <= *start && report.sound(&at) {
+        if stop <= *start && report.is_valid(&at) {
             report.add(at, "`stop` is not after `start`").given(stop.to_string()).expected(format!("after `start`, {start}"));
         }
     }
@@ -337,7 +337,7 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
             let position = crossed.partition_point(|(_, flows, _)| flows.end <= drop.flow);
             let Some((name, flows, ports)) = crossed.get(position) else { continue };
             let at = format!("flows.{name}");
-            if flows.contains(&drop.flow) && !ports.contains(&id) && report.sound(&at) {
+            if flows.contains(&drop.flow) && !ports.contains(&id) && report.is_valid(&at) {
                 let message = format!("`drops` of `{}` names `{name}`, whose data does not cross that link", port.name);
                 report.add(at, message).expected("drops at a link on the route of these flows");
             }
@@ -354,7 +354,7 @@ fn max_segments(
     changes: &Changes,
     here: &GroupChanges,
 ) -> u128 {
-    let slowest = |route: &[PortId]| route.iter().map(|&port| changes.fastest[port as usize]).min();
+    let slowest = |route: &[PortId]| route.iter().map(|&port| changes.max_rates[port as usize]).min();
     let routes = std::iter::once(forward).chain(here.routes.iter().map(Vec::as_slice));
     let network = routes.filter_map(slowest).max();
     let access = [&flow.sender_access, &flow.receiver_access].into_iter().flatten().filter_map(|access| access.rate);
@@ -517,7 +517,7 @@ impl Problems<'_, '_> {
         let at = format!("{}.{key}", self.at);
         match distribution {
             Some(Distribution::List(values)) if values.len() as u64 != count => {
-                if self.report.sound(&at) {
+                if self.report.is_valid(&at) {
                     let given = format!("{} values for {count} flows", values.len());
                     self.report
                         .add(&at, format!("{} does not have one value per flow", crate::problem::key(&at)))
@@ -526,7 +526,7 @@ impl Problems<'_, '_> {
                 }
                 false
             }
-            _ => self.report.sound(&at),
+            _ => self.report.is_valid(&at),
         }
     }
 }

@@ -154,7 +154,7 @@ impl Graph {
         let found = self.by_name.binary_search_by(|(known, _)| known.as_str().cmp(link)).ok();
         let there = found.map(|index| self.by_name[index].1);
         let found = there.and_then(|there| if is_back { self.mirror[there as usize] } else { Some(there) });
-        if found.is_none() && report.sound(at) && self.sites.all_named {
+        if found.is_none() && report.is_valid(at) && self.sites.all_named {
             let mut known: Vec<&str> = self.ports.iter().map(|port| port.name.as_str()).collect();
             known.sort_unstable();
             report.unknown(at, "link", &name.0, known);
@@ -197,7 +197,7 @@ impl Graph {
 
     /// Converts a given route between two nodes to ports. Errors are reported.
     pub fn route(&self, names: &[PortName], ends: (usize, usize), at: &str, report: &mut Report) -> Option<Vec<PortId>> {
-        if !report.sound(at) {
+        if !report.is_valid(at) {
             return None;
         }
         let mut faults = Alike::default();
@@ -365,11 +365,11 @@ impl Direction<'_> {
     fn shaper(&self, rate: f64, queue_at: &str, report: &mut Report) -> Option<BucketSpec> {
         let shaper = self.queue.shaper.as_ref()?;
         let (at, burst) = (format!("{queue_at}.shaper"), shaper.burst.bytes());
-        if !(1..=GIGABYTE).contains(&burst) && report.sound(&format!("{at}.burst")) {
+        if !(1..=GIGABYTE).contains(&burst) && report.is_valid(&format!("{at}.burst")) {
             let problem = report.add(format!("{at}.burst"), "`burst` is out of range");
             problem.given(shaper.burst.to_string()).expected(format!("1 B to {}", Size::new(GIGABYTE)));
         }
-        if shaper.rate.rate().0 as f64 >= rate && report.sound(&format!("{at}.rate")) {
+        if shaper.rate.rate().0 as f64 >= rate && report.is_valid(&format!("{at}.rate")) {
             let problem = report.warn(format!("{at}.rate"), "`rate` of the shaper has no effect: the link is not faster");
             problem.given(shaper.rate.to_string()).expected(format!("less than {}", self.rate));
         }
@@ -395,7 +395,7 @@ impl Direction<'_> {
         for (at, policy) in of_queue.into_iter().chain(of_classes) {
             let PolicySpec::Policer(PolicerSpec { rate: policed, .. }) = policy else { continue };
             let at = format!("{at}.rate");
-            if policed.0 as f64 >= rate && report.sound(&at) {
+            if policed.0 as f64 >= rate && report.is_valid(&at) {
                 let message = "`rate` of the policer has no effect: the link is not faster";
                 let problem = report.warn(at, message);
                 problem.given(Rate::new(policed.0).to_string()).expected(format!("less than {}", self.rate));
@@ -406,7 +406,7 @@ impl Direction<'_> {
     fn check_loss(&self, at: &str, report: &mut Report) {
         let at = format!("{at}.loss");
         let loses_nothing = |loss: &Loss| loss.probability.0 == 0.0 && loss.gilbert_elliott.is_none() && loss.drops.is_empty();
-        if self.loss.is_some_and(loses_nothing) && report.sound(&at) {
+        if self.loss.is_some_and(loses_nothing) && report.is_valid(&at) {
             let problem = report.warn(at, "`loss` has no effect: it loses no packets");
             problem.expected("a `probability` above 0, `gilbert_elliott` or `drops` in it, or no `loss`");
         }
@@ -418,12 +418,12 @@ impl Direction<'_> {
             return;
         }
         let transmitters_at = format!("{}.transmitters", at.strip_suffix(".reverse").unwrap_or(at));
-        if transmitters > 1 && report.sound(&transmitters_at) {
+        if transmitters > 1 && report.is_valid(&transmitters_at) {
             let problem = report.add(transmitters_at, "`transmitters` must be 1 on a link with a trace");
             problem.given(transmitters.to_string()).expected("1, or a rate such as `10 Mbps`");
         }
         let switching_at = format!("{at}.switching");
-        if self.switching.0 == Switching::CutThrough && report.sound(&switching_at) {
+        if self.switching.0 == Switching::CutThrough && report.is_valid(&switching_at) {
             let problem = report.add(switching_at, "`switching` cannot be cut-through on a link with a trace");
             problem.given(self.switching.0.word()).expected("`store_and_forward`, or a rate such as `10 Mbps`");
         }
@@ -432,10 +432,10 @@ impl Direction<'_> {
     fn bursts(&self, at: &str, report: &mut Report) -> Option<network::GilbertElliott> {
         let given = self.loss?.gilbert_elliott.as_ref()?;
         let at = format!("{at}.loss.gilbert_elliott.r");
-        if given.r.0 == 0.0 && given.p.0 > 0.0 && report.sound(&at) {
+        if given.r.0 == 0.0 && given.p.0 > 0.0 && report.is_valid(&at) {
             let problem = report.add(at, "`r` of 0 keeps the link in the bad state");
             problem.given("0").expected("a probability above 0, or `probability` alone for losses without bursts");
-        } else if given.r.0 == 0.0 && given.p.0 == 0.0 && report.sound(&at) {
+        } else if given.r.0 == 0.0 && given.p.0 == 0.0 && report.is_valid(&at) {
             let problem = report.add(at, "`p` and `r` of 0 keep the link in the good state");
             problem.given("p = 0, r = 0").expected("both above 0, or `probability` alone for losses without bursts");
         }

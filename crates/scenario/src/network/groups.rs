@@ -80,7 +80,7 @@ impl<'d> Groups<'d> {
     /// The flows of a group; unknown names are reported.
     pub fn flows(&self, name: &str, at: &str, report: &mut Report) -> Option<std::ops::Range<FlowId>> {
         let found = self.list.get(name);
-        if found.is_none() && report.sound(at) {
+        if found.is_none() && report.is_valid(at) {
             report.unknown(at, "flow group", name, self.names());
         }
         found.map(|&(first, count)| first..first + count)
@@ -90,7 +90,7 @@ impl<'d> Groups<'d> {
     pub fn flow(&self, name: &str, index: u64, at: &str, report: &mut Report) -> Option<FlowId> {
         let flows = self.flows(name, at, report)?;
         let count = flows.len() as u64;
-        if index >= count && report.sound(at) {
+        if index >= count && report.is_valid(at) {
             let expected = format!("0 to {}: the group has {count}", count.saturating_sub(1));
             report.add(at, format!("`{name}` has no flow {index}")).given(index.to_string()).expected(expected);
         }

@@ -137,9 +137,9 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
 
 fn check_times(description: &Description, report: &mut Report) {
     let (duration, warmup) = (description.duration, description.warmup);
-    if duration.time_delta().0 == 0 && report.sound("duration") {
+    if duration.time_delta().0 == 0 && report.is_valid("duration") {
         report.add("duration", "`duration` is zero").given(duration.to_string()).expected("more than 0 s");
-    } else if warmup >= duration && report.sound("duration") && report.sound("warmup") {
+    } else if warmup >= duration && report.is_valid("duration") && report.is_valid("warmup") {
         report
             .add("warmup", "`warmup` leaves nothing to measure")
             .given(warmup.to_string())

@@ -34,7 +34,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     };
     let at = format!("{at}.{key}.rate");
     let (Some(given), Some(packets_per_second)) = (given, packets_per_second) else { return };
-    if !report.sound(&at) {
+    if !report.is_valid(&at) {
         return;
     }
     let (name, carries) = access.map_or((first.name, first.rate), |rate| ("sender_access", rate.rate().0.into()));

@@ -36,7 +36,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     for (port, (packet, group)) in largest {
         let Some((name, _)) = description.flows.get_index(group as usize) else { continue };
         for (at, burst) in &policed[&port] {
-            if *burst < packet && report.sound(at) {
+            if *burst < packet && report.is_valid(at) {
                 let problem =
                     report.warn(at.clone(), format!("`burst` is smaller than a full packet of `{name}`, so that none conforms"));
                 problem.given(Size::new(*burst).to_string()).expected(format!("at least {}", Size::new(packet)));

@@ -36,7 +36,7 @@ pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpe
 
 /// The mapping of a scheme that requires one; `None` if an error was reported.
 fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Mapping> {
-    if !report.sound(AT) {
+    if !report.is_valid(AT) {
         return None;
     }
     let is_of_rates = prices.min_rate.is_some() || prices.max_rate.is_some();
@@ -129,7 +129,7 @@ fn warn_of_what_is_not_used(prices: &Prices, spec: &PriceSpec, report: &mut Repo
             report.warn(format!("{AT}.{key}"), format!("`{key}` is ignored: prices are sent as numbers, without a mapping"));
         problem.expected(format!("a `scheme` that marks, `feedback = \"one_bit\"`, or no `{key}`"));
     }
-    if has_range && prices.scale.is_some() && spec.mapping.kind != MappingKind::Signed && report.sound(AT) {
+    if has_range && prices.scale.is_some() && spec.mapping.kind != MappingKind::Signed && report.is_valid(AT) {
         let problem = report.warn(format!("{AT}.scale"), "`scale` is ignored: only the signed mapping uses it");
         problem.given(format!("mapping = \"{}\"", spec.mapping.kind.word())).expected("`mapping = \"signed\"`, or no `scale`");
     }
@@ -181,7 +181,7 @@ pub(super) fn check(
             port.policy.price_meaning(),
             Some(PriceMeaning::Cost | PriceMeaning::Rate | PriceMeaning::Wait | PriceMeaning::Feedback)
         );
-        if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
+        if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.is_valid(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
                 "`policy` computes a price that no sender on this link uses: the queue only discards packets that do not fit",
@@ -198,7 +198,7 @@ pub(super) fn check(
             problem.given(format!("`{group}` uses no price")).expected("controllers that use its price");
         }
     }
-    if description.prices.is_some() && heard.is_empty() && !flows.is_empty() && report.sound(AT) {
+    if description.prices.is_some() && heard.is_empty() && !flows.is_empty() && report.is_valid(AT) {
         report.warn(AT, "`prices` is ignored: no sender uses prices").expected("a controller that uses prices, or no `prices`");
     }
 }
@@ -223,7 +223,7 @@ fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group:
     } else {
         return;
     };
-    if report.sound(&at) {
+    if report.is_valid(&at) {
         report.warn(at, format!("`controller` cannot use prices: {trouble}")).expected(expected);
     }
 }
@@ -243,7 +243,7 @@ struct Path<'a> {
 impl Path<'_> {
     fn check(&self, report: &mut Report) {
         let at = format!("flows.{}.tcp.controller", self.group.name);
-        if !report.sound(&at) {
+        if !report.is_valid(&at) {
             return;
         }
         let law = match &self.group.transport {
@@ -313,7 +313,7 @@ impl Path<'_> {
             report.add("prices.feedback", message).given("\"one_bit\"").expected("\"exact\"");
             return;
         }
-        if self.is_of_rates && self.spec.has_range() && self.meaning != PriceMeaning::Rate && report.sound(AT) {
+        if self.is_of_rates && self.spec.has_range() && self.meaning != PriceMeaning::Rate && report.is_valid(AT) {
             let message =
                 format!("`min_rate` gives a range of inverse rates, and `{}` uses {}", self.group.name, self.meaning.noun());
             report.add("prices.min_rate", message).given("`min_rate` and `max_rate`").expected("`min_price` and `max_price`");

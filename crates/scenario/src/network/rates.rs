@@ -47,7 +47,7 @@ pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<
     }
     for (key, share) in [("rif", given.rif), ("rdf", given.rdf)] {
         let at = format!("{at_abr}.{key}");
-        if share.0 == 0.0 && report.sound(&at) {
+        if share.0 == 0.0 && report.is_valid(&at) {
             let problem = report.add(at, format!("`{key}` of 0 stops the rate from following the network's feedback"));
             problem.given("0").expected("above 0, at most 1, such as 0.0625");
         }
@@ -114,7 +114,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
         let at = format!("flows.{}.abr", crossing.name);
         if let (network::Buffer::Bytes(bytes), Some(packet)) = (abr.buffer, crossing.group.transport.full_packet())
             && units::Bytes(bytes) < packet
-            && report.sound(&at)
+            && report.is_valid(&at)
         {
             let problem = report.add(format!("{at}.buffer"), "`buffer` of the edge is smaller than a full packet");
             problem.given(format!("{bytes} B")).expected(format!("at least {} B", packet.0));
@@ -123,7 +123,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             let mut policies = graph.ports[**port as usize].policies();
             policies.any(|policy| policy.writes_explicit_rate() || policy.may_mark())
         };
-        if !forward.iter().any(|port| says(&port)) && report.sound(&at) {
+        if !forward.iter().any(|port| says(&port)) && report.is_valid(&at) {
             let problem =
                 report.warn(&at, "`abr` receives no feedback: no queue on the path marks cells or allocates rates, so that each flow sends at its peak cell rate");
             problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
@@ -131,13 +131,13 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
     }
     for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate())) {
         let (_, queue) = graph.buffer_as_written(id);
-        if port.scheduling.is_some() && report.sound(queue) {
+        if port.scheduling.is_some() && report.is_valid(queue) {
             let problem =
                 report.add(format!("{queue}.policy"), "`policy` allocates the whole link, which requires a single queue");
             problem.given("erica").expected("no `scheduler`, or another policy");
         }
         let is_crossed = crossings.iter().any(|crossing| crossing.ways.iter().any(|(forward, _)| forward.contains(&id)));
-        if is_crossed && !told.contains(&id) && report.sound(queue) {
+        if is_crossed && !told.contains(&id) && report.is_valid(queue) {
             let problem = report.warn(
                 format!("{queue}.policy"),
                 "`policy` allocates rates that no flow uses: the queue accepts every cell that fits",

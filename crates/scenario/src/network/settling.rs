@@ -50,7 +50,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
             _ => continue,
         };
         let at = format!("{}.{}", places[port as usize], limit.setting);
-        if limit.given > limit.doubtful && report.sound(&at) {
+        if limit.given > limit.doubtful && report.is_valid(&at) {
             let (max, verb) = match limit.given > limit.min_unstable {
                 true => (limit.min_unstable, "makes"),
                 false => (limit.doubtful, "may make"),
@@ -86,7 +86,7 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
         };
         let integrates = matches!(spec.policy.price_meaning(), Some(PriceMeaning::Cost | PriceMeaning::Marginal));
         let at = format!("{}.buffer", places[port as usize]);
-        if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.sound(&at) {
+        if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.is_valid(&at) {
             let message =
                 "`buffer` is too small for the initial rates of senders that use its price: many packets are lost at the start";
             let expected = format!(

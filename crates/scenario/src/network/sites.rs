@@ -89,7 +89,7 @@ impl Sites {
     /// The node of that name; unknown names are reported.
     pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
         let found = self.find(name);
-        if found.is_none() && report.sound(at) && self.all_named {
+        if found.is_none() && report.is_valid(at) && self.all_named {
             report.unknown(at, "node", name.as_str(), self.names().map(Name::as_str));
         }
         found
@@ -98,7 +98,7 @@ impl Sites {
     /// The nodes of these names. Nodes of a pattern are sorted by number. Unknown names are reported.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
         let (mut found, mut all_known, mut faults) = (Vec::new(), true, Alike::default());
-        let is_told = report.sound(at) && self.all_named;
+        let is_told = report.is_valid(at) && self.all_named;
         for (index, name) in names.0.iter().map(|name| name.0.as_str()).enumerate() {
             let before = found.len();
             match name.strip_suffix('*') {
@@ -212,7 +212,7 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
     let mut total = Extent { nodes: 0, links: 0 };
     for (at, generator) in &generators {
         generator.check(at, report);
-        if !report.sound(at) {
+        if !report.is_valid(at) {
             continue;
         }
         let extent = generator.extent();

@@ -141,7 +141,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
     for trace in traces {
         let TraceKind::Throughput(bin) = trace.kind else { continue };
         let bins = duration.time_delta().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
-        if bins.is_none_or(|bins| bins > MAX_BINS) && report.sound(at) {
+        if bins.is_none_or(|bins| bins > MAX_BINS) && report.is_valid(at) {
             let given = Duration::new(bin.0).to_string();
             report.add(at, "`bin` is too short").given(given).expected(format!("at most {MAX_BINS} bins in all"));
         }

@@ -53,7 +53,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
         [permutation.is_some(), shift.is_some(), all_to_all.is_some(), random_pairs.is_some(), incast.is_some(), table.is_some()];
     let at = format!("{at}.traffic");
     if given.iter().filter(|given| **given).count() != 1 {
-        if report.sound(&at) {
+        if report.is_valid(&at) {
             let problem = report.add(at, "`traffic` must have exactly one pattern");
             problem.expected("one of `permutation`, `shift`, `all_to_all`, `random_pairs`, `incast`, `table`");
         }
@@ -147,7 +147,7 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
     let ends: Vec<Ends> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to)))).take(count).collect();
     if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
         let at = format!("{at}.to");
-        if report.sound(&at) {
+        if report.is_valid(&at) {
             report.add(at, "`from` and `to` are the same node").given(sites.name(*node)).expected("another node");
         }
         return None;
@@ -211,7 +211,7 @@ fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Site
 
 /// Pairs of a flow table.
 fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
-    if !report.sound(at) {
+    if !report.is_valid(at) {
         return None;
     }
     if table.flows() != count {

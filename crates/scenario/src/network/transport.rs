@@ -95,7 +95,7 @@ fn receiver_window(given: Option<WindowSize>, mss: Bytes, at: &str, report: &mut
     let window = given?;
     let segments = window.segments(mss);
     let at_window = format!("{at}.receiver_window");
-    if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
+    if segments.is_none() && report.is_valid(&at_window) && report.is_valid(&format!("{at}.mss")) {
         let (min, max) = (Size::new(mss.0), Size::new(mss.0 * u64::from(WindowSize::MAX)));
         let problem = report.add(at_window, "`receiver_window` is out of range");
         problem.given(window.to_string()).expected(format!("{min} to {max}: 1 to {} segments", WindowSize::MAX));
@@ -105,7 +105,7 @@ fn receiver_window(given: Option<WindowSize>, mss: Bytes, at: &str, report: &mut
 
 /// Checks the conditions for an exit from slow start before a loss.
 fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Report) {
-    if spec.slow_start == SlowStart::Standard || !report.sound(at) {
+    if spec.slow_start == SlowStart::Standard || !report.is_valid(at) {
         return;
     }
     let given = format!("\"{}\"", spec.slow_start.word());
@@ -124,11 +124,11 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
 fn abc_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
     let count = given.map_or(f64::INFINITY, Segments::count);
     match spec.ack_counting {
-        AckCounting::Acknowledgements if count.is_finite() && report.sound(at) => {
+        AckCounting::Acknowledgements if count.is_finite() && report.is_valid(at) => {
             let problem = report.add(at, "`abc_limit` requires `ack_counting = \"bytes\"`");
             problem.given(count.to_string()).expected("also `ack_counting = \"bytes\"`, or no `abc_limit`");
         }
-        AckCounting::Bytes if count.is_finite() && count.fract() > 0.0 && report.sound(at) => {
+        AckCounting::Bytes if count.is_finite() && count.fract() > 0.0 && report.is_valid(at) => {
             report
                 .add(at, "`abc_limit` is not a whole number of segments")
                 .given(count.to_string())
@@ -237,7 +237,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
         let problem = report.add(format!("{at}.initial_window"), "`initial_window` cannot be unlimited");
         problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
     }
-    if spec.handshake && spec.header == Bytes(0) && report.sound(&format!("{at}.header")) {
+    if spec.handshake && spec.header == Bytes(0) && report.is_valid(&format!("{at}.header")) {
         let problem = report.add(format!("{at}.handshake"), "`handshake` requires a `header`: a SYN cannot have 0 bytes");
         problem.given("`header` of 0 B").expected("a `header` of at least 1 B, or no `handshake`");
     }
@@ -247,7 +247,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     };
     for (key, value) in [("max_rto", timer.max_rto), tick] {
         let at = format!("{at}.timer.{key}");
-        if value > LONGEST_TIMER && report.sound(&at) {
+        if value > LONGEST_TIMER && report.is_valid(&at) {
             let (given, longest) = (Duration::new(value.0).to_string(), Duration::new(LONGEST_TIMER.0));
             report.add(at, format!("`{key}` is too long")).given(given).expected(format!("at most {longest} (24 h)"));
         }
@@ -257,7 +257,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     above_zero(timer.initial_rto, &format!("{at}.timer.initial_rto"), report);
     for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
         let at = format!("{at}.timer.{key}");
-        if value > timer.max_rto && report.sound(&at) {
+        if value > timer.max_rto && report.is_valid(&at) {
             let given = Duration::new(value.0).to_string();
             report
                 .add(at, format!("`{key}` exceeds `max_rto`"))
@@ -267,7 +267,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     }
     if !timer.max_backoff.is_power_of_two() {
         let at = format!("{at}.timer.max_backoff");
-        if report.sound(&at) {
+        if report.is_valid(&at) {
             report.add(at, "`max_backoff` is not a power of two").given(timer.max_backoff.to_string()).expected("a power of two");
         }
     }
@@ -284,7 +284,7 @@ fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut 
     if fits.contains(&size.bytes()) {
         return Some(Bytes(size.bytes()));
     }
-    if report.sound(at) {
+    if report.is_valid(at) {
         let expected = format!("{} to {}", Size::new(*fits.start()), Size::new(*fits.end()));
         report.add(at, format!("{} is out of range", problem::key(at))).given(size.to_string()).expected(expected);
     }
@@ -292,7 +292,7 @@ fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut 
 }
 
 fn above_zero(span: TimeDelta, at: &str, report: &mut Report) {
-    if span == TimeDelta::ZERO && report.sound(at) {
+    if span == TimeDelta::ZERO && report.is_valid(at) {
         report.add(at, format!("{} is zero", problem::key(at))).given("0 ms").expected("more than 0 ms");
     }
 }

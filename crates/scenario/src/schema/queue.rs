@@ -110,7 +110,7 @@ pub(crate) fn policy_spec(
 /// Frame discard policies require a buffer in cells or bytes.
 fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
     let at = format!("{at}.buffer");
-    if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
+    if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.is_valid(&at) {
         let problem = report.add(at, "`buffer` must be in cells for this policy");
         problem.given(buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
     }

@@ -259,8 +259,8 @@ impl Session {
     /// All tables up to now, as in the command line, and the data that make them comparable.
     pub(super) fn results(&mut self) -> Result<Value, Fault> {
         let mut results = match &self.measured {
-            Some(measured) => self.sound(measured)?,
-            None => Results { traces: Vec::new(), ..self.sound(&self.engine)? },
+            Some(measured) => self.results_of(measured)?,
+            None => Results { traces: Vec::new(), ..self.results_of(&self.engine)? },
         };
         results.events = self.engine.events();
         Ok(json!({
@@ -273,7 +273,7 @@ impl Session {
         }))
     }
 
-    fn sound(&self, engine: &Engine) -> Result<Results, Fault> {
+    fn results_of(&self, engine: &Engine) -> Result<Results, Fault> {
         engine.results().map_err(|error| {
             let (scenario, seed) = (&self.content_hash, self.seed);
             Fault { is_bug: true, ..Fault::whole(&format!("{error}, scenario {scenario}, seed {seed}"), None, None) }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback.papers import Choice, Variant, vary
+from tailback.papers import AxisValue, Variant, vary
 from tailback.papers.bpd_2001.networks import topology_b
 from tailback.papers.spd_1998.networks import LONG, chain
 
@@ -40,7 +40,7 @@ def base(network: str, sender: str) -> Scenario:
     return scenario.with_(changes)
 
 
-def _policies(network: str) -> list[Choice]:
+def _policies(network: str) -> list[AxisValue]:
     queue, cells = _QUEUES[network], _CELLS[network]
     threshold = f"{cells * 4 // 5} cells"
     settings: dict[str, dict[str, Any]] = {
@@ -55,12 +55,12 @@ def _policies(network: str) -> list[Choice]:
         "BPD": {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25},
     }
     return [
-        Choice({"scheme": name, "edge": "none"}, {f"{queue}.{key}": value for key, value in of.items()})
+        AxisValue({"scheme": name, "edge": "none"}, {f"{queue}.{key}": value for key, value in of.items()})
         for name, of in settings.items()
     ]
 
 
-def _services(network: str, edge: str) -> list[Choice]:
+def _services(network: str, edge: str) -> list[AxisValue]:
     queue, cells = _QUEUES[network], _CELLS[network]
     packets = _SHARES[network] if edge == "as the switch" else _WINDOWS[network]
     abr: dict[str, Any] = {"buffer": f"{packets} packets", "pcr": _PCR[network], "icr": _ICR[network]}
@@ -69,9 +69,9 @@ def _services(network: str, edge: str) -> list[Choice]:
     # Section 5.10.2 uses 1/16 for both; explicit rates already bound the increase.
     explicit_rate = {**abr, "rif": 1.0}
     return [
-        Choice({"scheme": "EFCI", "edge": edge}, {"flows.*.abr": abr, **efci}),
-        Choice({"scheme": "ERICA", "edge": edge}, {"flows.*.abr": explicit_rate, **erica}),
-        Choice({"scheme": "ERICA, ACKs held", "edge": edge}, {"flows.*.abr": {**explicit_rate, "ack_threshold": 2}, **erica}),
+        AxisValue({"scheme": "EFCI", "edge": edge}, {"flows.*.abr": abr, **efci}),
+        AxisValue({"scheme": "ERICA", "edge": edge}, {"flows.*.abr": explicit_rate, **erica}),
+        AxisValue({"scheme": "ERICA, ACKs held", "edge": edge}, {"flows.*.abr": {**explicit_rate, "ack_threshold": 2}, **erica}),
     ]
 
 
@@ -81,8 +81,8 @@ def variants() -> tuple[Variant, ...]:
         variant
         for network in NETWORKS
         for sender in SENDERS
-        for choices in (_policies(network), *(_services(network, edge) for edge in EDGES))
-        for variant in vary(base(network, sender), choices, network=network, sender=sender)
+        for schemes in (_policies(network), *(_services(network, edge) for edge in EDGES))
+        for variant in vary(base(network, sender), schemes, network=network, sender=sender)
     )
 
 
@@ -91,9 +91,9 @@ def targets() -> tuple[Variant, ...]:
     found: list[Variant] = []
     for network in NETWORKS:
         queue = _QUEUES[network]
-        handed = [Choice({"target": target}, {f"{queue}.target": target, f"{queue}.delta": 0}) for target in TARGETS]
-        held = [choice for choice in _services(network, EDGES[0]) if choice.labels["scheme"] == ABR[-1]]
-        discard = [choice for choice in _policies(network) if choice.labels["scheme"] == "BPD"]
+        handed = [AxisValue({"target": target}, {f"{queue}.target": target, f"{queue}.delta": 0}) for target in TARGETS]
+        held = [scheme for scheme in _services(network, EDGES[0]) if scheme.labels["scheme"] == ABR[-1]]
+        discard = [scheme for scheme in _policies(network) if scheme.labels["scheme"] == "BPD"]
         for sender in SENDERS:
             found += vary(base(network, sender), held, handed, network=network, sender=sender)
             found += vary(base(network, sender), discard, network=network, sender=sender)

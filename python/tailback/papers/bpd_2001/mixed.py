@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tailback._run import Run
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Experiment,
@@ -29,11 +29,11 @@ from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, 
 __all__ = ["EXPERIMENTS"]
 
 PAIRS = (
-    Choice({"connections": "Reno, Reno"}),
-    Choice({"connections": "SACK, Reno"}, {"flows.first.tcp.preset": "bpd-2001/sack"}),
+    AxisValue({"connections": "Reno, Reno"}),
+    AxisValue({"connections": "SACK, Reno"}, {"flows.first.tcp.preset": "bpd-2001/sack"}),
 )
-USUAL = (Choice({"ssthresh": 122}),)
-CAUTIOUS = (Choice({"ssthresh": 16}, {"flows.*.tcp.initial_ssthresh": 16}),)
+USUAL = (AxisValue({"ssthresh": 122}),)
+CAUTIOUS = (AxisValue({"ssthresh": 16}, {"flows.*.tcp.initial_ssthresh": 16}),)
 BPD = bpd([0.4], gaps=[20])
 BOTH = ("Reno, Reno", "SACK, Reno")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tailback._scenario import Scenario
-from tailback.papers import Assumption, Choice
+from tailback.papers import Assumption, AxisValue
 
 __all__ = [
     "ACTIVITY",
@@ -100,22 +100,22 @@ def bottleneck(buffer: str) -> dict[str, object]:
 
 _QUEUE = "links.bottleneck.queue"
 
-PLAIN = (Choice({"policy": "plain"}),)
-PPD = (Choice({"policy": "PPD"}, {f"{_QUEUE}.policy": "ppd"}),)
+PLAIN = (AxisValue({"policy": "plain"}),)
+PPD = (AxisValue({"policy": "PPD"}, {f"{_QUEUE}.policy": "ppd"}),)
 
 
-def epd(thresholds: Iterable[float] = EPD_THRESHOLDS) -> list[Choice]:
+def epd(thresholds: Iterable[float] = EPD_THRESHOLDS) -> list[AxisValue]:
     """EPD at each threshold, as a fraction of the buffer."""
     return [
-        Choice({"policy": "EPD", "threshold": each}, {f"{_QUEUE}.policy": "epd", f"{_QUEUE}.threshold": _percent(each)})
+        AxisValue({"policy": "EPD", "threshold": each}, {f"{_QUEUE}.policy": "epd", f"{_QUEUE}.threshold": _percent(each)})
         for each in thresholds
     ]
 
 
-def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) -> list[Choice]:
+def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) -> list[AxisValue]:
     """BPD at each lower threshold and with each recovery period."""
     return [
-        Choice(
+        AxisValue(
             {"policy": "BPD", "gap": gap, "threshold": each},
             {
                 f"{_QUEUE}.policy": "bpd",
@@ -129,9 +129,9 @@ def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) 
     ]
 
 
-def ticks(*seconds: float) -> list[Choice]:
+def ticks(*seconds: float) -> list[AxisValue]:
     """Timers with each granularity, in seconds per tick; the minimum timeout is two ticks."""
-    return [Choice({"tick": each}, {"flows.*.tcp.timer.tick": f"{each:g} s"}) for each in seconds]
+    return [AxisValue({"tick": each}, {"flows.*.tcp.timer.tick": f"{each:g} s"}) for each in seconds]
 
 
 def _percent(fraction: float) -> str:

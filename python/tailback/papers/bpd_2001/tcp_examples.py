@@ -14,7 +14,19 @@ from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._topologies import dumbbell
 from tailback._types import Flow
-from tailback.papers import Assumption, Choice, Claim, Experiment, Inequality, Measured, Trace, TracePanel, Values, Variant, vary
+from tailback.papers import (
+    Assumption,
+    AxisValue,
+    Claim,
+    Experiment,
+    Inequality,
+    Measured,
+    Trace,
+    TracePanel,
+    Values,
+    Variant,
+    vary,
+)
 
 __all__ = ["EXPERIMENTS"]
 
@@ -40,7 +52,7 @@ def window_at_once(preset: Preset, window: int) -> Scenario:
 def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Variant:
     """A full window whose segments at these positions are lost."""
     drops = [{"group": "tcp", "segment": segment} for segment in lost]
-    choice = Choice(
+    choice = AxisValue(
         {"preset": preset.removeprefix("bpd-2001/"), "window": window, "losses": len(lost), "lost": " ".join(map(str, lost))},
         {"topology.dumbbell.loss": {"drops": drops}},
     )

@@ -10,7 +10,7 @@ import numpy as np
 from tailback._run import Run
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Experiment,
@@ -36,17 +36,17 @@ SSTHRESH = Assumption("initial slow-start threshold", "the maximum window, 122 s
 WHOSE = Assumption("plotted connection", "the first connection, first seed")
 
 # Measured period: the whole run or a later part; the last choice has a slow start that ends before the buffer is full.
-WHOLE = Choice({"start": "whole run"})
-LATER = Choice({"start": "from 1 s on"}, {"warmup": "1 s"})
-SETTLED = Choice({"start": "from 3.5 s on"}, {"warmup": "3.5 s"})
+WHOLE = AxisValue({"start": "whole run"})
+LATER = AxisValue({"start": "from 1 s on"}, {"warmup": "1 s"})
+SETTLED = AxisValue({"start": "from 3.5 s on"}, {"warmup": "3.5 s"})
 LOW_START = {"flows.source.tcp.initial_ssthresh": 16}
-CAUTIOUS = Choice({"start": "ssthresh 16"}, LOW_START)
-CAUTIOUS_LATER = Choice({"start": "ssthresh 16, from 1 s on"}, {**LOW_START, "warmup": "1 s"})
+CAUTIOUS = AxisValue({"start": "ssthresh 16"}, LOW_START)
+CAUTIOUS_LATER = AxisValue({"start": "ssthresh 16, from 1 s on"}, {**LOW_START, "warmup": "1 s"})
 
 
-def recording(**traces: list[str]) -> Choice:
+def recording(**traces: list[str]) -> AxisValue:
     """Traces that the measures require, and their flows or queues."""
-    return Choice({}, {"record.traces": traces})
+    return AxisValue({}, {"record.traces": traces})
 
 
 def window(run: Run) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from tailback import models
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Curves,
@@ -69,8 +69,8 @@ MEASURES = {"utilisation": utilisation, "log10_loss": log10_loss}
 
 def over_links(inputs_per_link: int, buffer: int) -> tuple[Variant, ...]:
     """All models over the links of a trunk, with 4000 flows per link."""
-    laws = [Choice({"model": name}, {"model": name}) for name in MODELS]
-    links = [Choice({"links": k}, {"transmitters": k, "inputs": inputs_per_link * k, "flows": 4000 * k}) for k in LINKS]
+    laws = [AxisValue({"model": name}, {"model": name}) for name in MODELS]
+    links = [AxisValue({"links": k}, {"transmitters": k, "inputs": inputs_per_link * k, "flows": 4000 * k}) for k in LINKS]
     return vary(Computation(trunk_of_tcp, {"buffer": buffer}), laws, links)
 
 
@@ -192,8 +192,8 @@ SIMULATED = Experiment(
     source="sections 3.3.2 and 3.4, figures 3.6, 3.7, 3.10 and 3.11",
     variants=vary(
         Computation(trunk_of_tcp),
-        [Choice({"place": name}, parameters) for name, parameters in PLACES.items()],
-        [Choice({"model": name}, {"model": name}) for name in MODELS],
+        [AxisValue({"place": name}, parameters) for name, parameters in PLACES.items()],
+        [AxisValue({"model": name}, {"model": name}) for name in MODELS],
     ),
     measures=MEASURES,
     claims=(
@@ -261,8 +261,8 @@ EXTRAPOLATED = Experiment(
     source="section 3.3.2, figures 3.7 and 3.9",
     variants=vary(
         Computation(quoted_fit),
-        [Choice({"curve": name}, parameters) for name, parameters in FITS.items()],
-        [Choice({"left_out": rate}, {"left_out": place}) for place, rate in enumerate(RATES)],
+        [AxisValue({"curve": name}, parameters) for name, parameters in FITS.items()],
+        [AxisValue({"left_out": rate}, {"left_out": place}) for place, rate in enumerate(RATES)],
     ),
     measures={"at_40": at_40, "correlation": correlation},
     claims=(

@@ -237,9 +237,9 @@ def just_filled(row: tables.Entry) -> bool:
     return row.flows * ACCESS_BPS <= row.transmitters * CHANNEL_BPS
 
 
-def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int) -> Experiment:
+def sized(number: str, targets: tuple[float, ...], scale: float, max_links: int) -> Experiment:
     """A table's trunks with the buffers by (3.23), with rates and flows scaled."""
-    of_rule = [row for row in tables.table(number) if row.rule == "(3.23)" and row.transmitters <= most_links]
+    of_rule = [row for row in tables.table(number) if row.rule == "(3.23)" and row.transmitters <= max_links]
     counted = [row for row in of_rule if row.target in targets and not just_filled(row)]
     # With the smallest buffer, the hardest case.
     trivial = [row for row in of_rule if row.target == min(targets) and just_filled(row)]

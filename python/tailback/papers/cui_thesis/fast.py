@@ -14,7 +14,7 @@ from tailback._run import Run
 from tailback._topologies import dumbbell
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Curves,
@@ -203,7 +203,7 @@ FIGURE_4_1 = Experiment(
     title="Figure 4.1: queue added by each arrival",
     question="Does the queue added by a FAST flow grow faster than the logarithm of the number of flows before it?",
     source="figure 4.1, section 4.3.3, equation (4.19)",
-    variants=vary(Computation(by_model), [Choice({"arrived": count}, {"arrived": count}) for count in ARRIVED]),
+    variants=vary(Computation(by_model), [AxisValue({"arrived": count}, {"arrived": count}) for count in ARRIVED]),
     measures={"step": step},
     claims=(
         Claim(
@@ -237,7 +237,7 @@ def worst(form: str) -> Callable[[Measured], Values]:
     return found
 
 
-def least_fall(form: str) -> Callable[[Measured], Values]:
+def min_fall(form: str) -> Callable[[Measured], Values]:
     """Smallest fall of Jain's index from one number of flows to the next."""
 
     def found(results: Measured) -> Values:
@@ -309,7 +309,7 @@ FIGURE_4_2 = Experiment(
                 f"C-4.5.1-{form}",
                 "reproduced",
                 f"fairness falls with the number of flows (smallest fall of Jain's index), form {form}",
-                least_fall(form),
+                min_fall(form),
                 Inequality(">", 0),
             ),
             *(

@@ -9,7 +9,7 @@ import numpy as np
 
 from tailback._run import Run
 from tailback._simulation import simulate
-from tailback.papers import Assumption, Choice, Claim, Computation, Experiment, Inequality, Trace, TracePanel, Value, vary
+from tailback.papers import Assumption, AxisValue, Claim, Computation, Experiment, Inequality, Trace, TracePanel, Value, vary
 from tailback.papers.cui_thesis.packets import EDGES, SENDERS, switch
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
@@ -104,7 +104,7 @@ INTERVALS = Experiment(
     title="Figures 3.3 to 3.5: intervals between packets of 2, 20 and 500 flows",
     question="From how many flows on is their packet stream a Poisson process?",
     source="figures 3.3 to 3.5, section 3.3.1",
-    variants=vary(Computation(generation), [Choice({"flows": count}, {"flows": count}) for count in CROWDS]),
+    variants=vary(Computation(generation), [AxisValue({"flows": count}, {"flows": count}) for count in CROWDS]),
     measures={
         "mean_s": mean_gap,
         "variance_s2": variance_of_gaps,

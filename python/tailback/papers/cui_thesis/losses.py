@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tailback.models import LOSS_MODELS, TrunkLoss, TrunkSimulation, exact_trunk_loss, simulate_trunk, trunk_loss
-from tailback.papers import Choice, Computation, Label, Line, Measured, Values, Variant, vary
+from tailback.papers import AxisValue, Computation, Label, Line, Measured, Values, Variant, vary
 
 __all__ = [
     "EXACT_LINES",
@@ -48,11 +48,11 @@ WIDTH_OF_A_SEED = 0.095
 _MOST_OF_A_SEED = 4_000_000
 
 
-def trunk(places: Iterable[Choice], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
+def trunk(places: Iterable[AxisValue], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
     """A trunk at points of an axis by every model and in simulation; with `exact` also by the other readings, without noise."""
     places = tuple(places)
-    by_model = [Choice({"by": by}, {"model": by}) for by in MODELS]
-    by_variant = [Choice({"by": by}, {"variant": by}) for by in TRUNK_VARIANTS]
+    by_model = [AxisValue({"by": by}, {"model": by}) for by in MODELS]
+    by_variant = [AxisValue({"by": by}, {"variant": by}) for by in TRUNK_VARIANTS]
     simulated = {"variant": "own_length", "relative_width": width, "max_arrivals": _MOST_OF_A_SEED, "threads": 1}
     return (
         *vary(Computation(trunk_loss, parameters), places, by_model),

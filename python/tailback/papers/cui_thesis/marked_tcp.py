@@ -288,7 +288,7 @@ def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> 
     return found
 
 
-def least_growth(sweep: str) -> Callable[[Measured], Values]:
+def min_growth(sweep: str) -> Callable[[Measured], Values]:
     """Smallest increase of the variation as delay or capacity doubles, from within the condition on."""
 
     def found(results: Measured) -> Values:
@@ -357,7 +357,7 @@ INSTABILITY = Experiment(
                 "reproduced",
                 f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (smallest increase of the "
                 "relative standard deviation as it doubles and doubles again, from within the condition on)",
-                least_growth(sweep),
+                min_growth(sweep),
                 Inequality(">", 0),
             )
             for sweep in SWEEPS

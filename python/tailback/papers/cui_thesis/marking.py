@@ -11,7 +11,7 @@ import numpy as np
 from tailback import models, prices
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Curves,
@@ -154,7 +154,7 @@ def random_probes(count: int) -> models.AdpmError:
 
 FORMULAS = {"pure_brc": pure_brc, "random_brc": random_brc, "random": random_probes}
 
-COUNTED = [Choice({"count": count}, {"count": count}) for count in COUNTS]
+COUNTED = [AxisValue({"count": count}, {"count": count}) for count in COUNTS]
 ERRORS = tuple(
     variant
     for order in ORDERS
@@ -406,7 +406,7 @@ TYPES = (
     ("rpm", "RPM", LEVELS, 16, 256),
 )
 
-SQUARED = [Choice({"count": count}, {"count": count}) for count in SQUARE_COUNTS]
+SQUARED = [AxisValue({"count": count}, {"count": count}) for count in SQUARE_COUNTS]
 MEAN_SQUARE = Experiment(
     id="cui-thesis/fig5.3",
     times=3,
@@ -573,7 +573,7 @@ def mean_of(found: Errors | float | Any) -> float:
     return found if isinstance(found, float) else float(found.mean)
 
 
-DRIFTING = [Choice({"drift": drift}, {"drift": drift}) for drift in DRIFTS]
+DRIFTING = [AxisValue({"drift": drift}, {"drift": drift}) for drift in DRIFTS]
 
 
 def over_bound(results: Measured) -> Values:

@@ -10,7 +10,7 @@ import numpy as np
 from tailback.models import trunk_loss
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Curves,
@@ -117,7 +117,7 @@ class Figure:
         lines = (*LINES, *(EXACT_LINES if exact else ()))
         # The text describes only the linear axis of figure 3.17 and the logarithmic one of 3.24.
         linear = overload or self.number == 17
-        loads = [Choice({"load": load}, {"load": load}) for load in self.loads]
+        loads = [AxisValue({"load": load}, {"load": load}) for load in self.loads]
         ports = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": self.buffer}
         width = OVERLOAD_WIDTH if overload else WIDTH_OF_A_SEED
         return Experiment(
@@ -133,12 +133,12 @@ class Figure:
             assumptions=(GRID,),
         )
 
-    def _beside(self, loads: list[Choice]) -> tuple[Variant, ...]:
+    def _beside(self, loads: list[AxisValue]) -> tuple[Variant, ...]:
         """Figure 3.26, with which figure 3.27 is compared."""
         if self.number != 27:
             return ()
         shallower = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": 5}
-        models = [Choice({"by": f"{by}, B = 5"}, {"model": by}) for by in ("g1dm", "ebd")]
+        models = [AxisValue({"by": f"{by}, B = 5"}, {"model": by}) for by in ("g1dm", "ebd")]
         return vary(Computation(trunk_loss, shallower), loads, models)
 
     def _id(self, what: str) -> str:
@@ -253,12 +253,12 @@ def gain(by: str, results: Measured) -> Values:
     return off(results, by, "inputs", [INPUTS[0]]) - off(results, by, "inputs", [INPUTS[-1]])
 
 
-def least_gain(results: Measured) -> Values:
+def min_gain(results: Measured) -> Values:
     gains: Values = np.min([gain(by, results) for by in MODELS], axis=0)
     return gains
 
 
-def least_margin(results: Measured) -> Values:
+def min_margin(results: Measured) -> Values:
     margins = [margin(results, "inputs", [inputs]) for inputs in INPUTS]
     return min(margins, key=lambda each: float(each[0]))
 
@@ -269,7 +269,7 @@ over_inputs = Experiment(
     question="How many inputs does each model require to be accurate?",
     source="figure 3.32, section 3.6.5; no values in the text",
     variants=trunk(
-        [Choice({"inputs": inputs}, {"inputs": inputs}) for inputs in INPUTS], exact=True, transmitters=1, buffer=3, load=0.7
+        [AxisValue({"inputs": inputs}, {"inputs": inputs}) for inputs in INPUTS], exact=True, transmitters=1, buffer=3, load=0.7
     ),
     measures=MEASURES,
     claims=(
@@ -277,7 +277,7 @@ over_inputs = Experiment(
             "C-3.32.1",
             f"the accuracy of all models improves with the inputs: error with {INPUTS[0]} minus error with {INPUTS[-1]}, "
             "smallest over the models",
-            partial(least_gain),
+            partial(min_gain),
             Inequality(">", 0),
         ),
         claim(
@@ -289,7 +289,7 @@ over_inputs = Experiment(
         claim(
             "C-3.32.best",
             f"G1DM is always the closest, or within {TIE:.1%} of it: smallest excess error of the next model",
-            partial(least_margin),
+            partial(min_margin),
             Inequality(">=", -TIE),
         ),
     ),

@@ -14,7 +14,7 @@ from tailback._simulation import simulate
 from tailback._topologies import dumbbell
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Contrast,
@@ -40,7 +40,7 @@ LINK_SECONDS = 120
 # Ten flows take a minute between losses with the 2000 packets that they need for 99.9 %.
 LONGER = {(10, 0.999): 10}
 # Ten bandwidth-delay products.
-MOST_PLACES = 4000
+MAX_BUFFER = 4000
 LINK_TARGETS = {"3.52": 0.75, "3.53": 0.95, "3.54": 0.99, "3.55": 0.999}
 # Whether (3.27) is never below the requirement, for each number of flows.
 NEVER_BELOW = {
@@ -85,9 +85,9 @@ def min_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
 
     too_few, enough = -1, 64
     while not is_enough(enough):
-        if enough == MOST_PLACES:
+        if enough == MAX_BUFFER:
             return {"buffer": math.nan}
-        too_few, enough = enough, min(2 * enough, MOST_PLACES)
+        too_few, enough = enough, min(2 * enough, MAX_BUFFER)
     while enough - too_few > max(1, enough // 20):
         middle = (too_few + enough) // 2
         too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
@@ -126,7 +126,7 @@ def needed(number: str) -> Experiment:
                 *vary(Computation(min_buffer, {"flows": count, "target": target}), flows=count, by=NAME),
                 *vary(
                     Computation(sizing.required_of_link, {"flows": count, "target": target}),
-                    [Choice({"by": rule}, {"rule": rule}) for rule in ("(3.27)", "Appenzeller")],
+                    [AxisValue({"by": rule}, {"rule": rule}) for rule in ("(3.27)", "Appenzeller")],
                     flows=count,
                 ),
             )

@@ -12,7 +12,7 @@ from tailback import models
 from tailback.errors import ParameterError
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Computation,
     Curves,
@@ -225,9 +225,9 @@ SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
 
 def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
     """Rules over targets, for the two networks of a figure, with the entries of the corresponding table."""
-    rules = [Choice({"rule": rule}, {"rule": rule}) for rule in SHOWN]
-    targets = [Choice({"target": target}, {"target": target}) for target in TARGETS]
-    names = [Choice({"case": name}, parameters) for name, parameters in cases.items()]
+    rules = [AxisValue({"rule": rule}, {"rule": rule}) for rule in SHOWN]
+    targets = [AxisValue({"target": target}, {"target": target}) for target in TARGETS]
+    names = [AxisValue({"case": name}, parameters) for name, parameters in cases.items()]
     entered = {(row.inputs, row.transmitters, row.flows, row.rtt_s, row.rule, row.target): row.printed for row in table(number)}
     variants = []
     for variant in vary(Computation(required), names, rules, targets):
@@ -361,8 +361,8 @@ def has_no_answer(target: float) -> Callable[[Measured], Values]:
 
 def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment:
     """Required buffer of a single link over the number of flows."""
-    rules = [Choice({"rule": rule}, {"rule": rule}) for rule in LINK_RULES]
-    flows = [Choice({"flows": count}, {"flows": count}) for count in FLOWS]
+    rules = [AxisValue({"rule": rule}, {"rule": rule}) for rule in LINK_RULES]
+    flows = [AxisValue({"flows": count}, {"flows": count}) for count in FLOWS]
     return Experiment(
         id=f"cui-thesis/fig{number}",
         title=f"Figure {number}: buffer of a single link for {100 * target:g} %",
@@ -414,7 +414,7 @@ NO_BUFFER = Experiment(
     source="chapter 6",
     variants=vary(
         Computation(required, {"rule": "(3.23)", **trunk(400, 100, 500_000)}),
-        [Choice({"target": target}, {"target": target}) for target in (0.7, 0.8)],
+        [AxisValue({"target": target}, {"target": target}) for target in (0.7, 0.8)],
     ),
     measures={"buffer": buffer},
     claims=(

@@ -97,7 +97,7 @@ def worst(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
     return largest
 
 
-def least_fall(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
+def min_fall(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
     """Smallest fall of Jain's index from one number of flows to the next."""
 
     def least(results: Measured) -> Values:
@@ -177,7 +177,7 @@ FIGURE_4_3 = Experiment(
                 f"C-4.5.1-{alpha}",
                 "reproduced",
                 f"fairness falls with the number of flows of Vegas, {alpha} packets/s (smallest fall of Jain's index)",
-                least_fall(LAWS[alpha], CASES[alpha][1]),
+                min_fall(LAWS[alpha], CASES[alpha][1]),
                 Inequality(">", 0),
             )
             for alpha in CASES

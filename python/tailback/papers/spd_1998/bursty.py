@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Experiment,
@@ -21,7 +21,7 @@ from tailback.papers import (
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
-from tailback.papers.spd_1998.schemes import largest, leads, least_lead, ratio, side_by_side
+from tailback.papers.spd_1998.schemes import largest, leads, min_lead, ratio, side_by_side
 
 __all__ = ["EXPERIMENTS"]
 
@@ -30,8 +30,8 @@ MU = 0.00024
 RATE = MU * 1e6 * 1024 * 8
 
 SOURCES = {"flows.vc.application": {"kind": "poisson", "rate": f"{RATE:.0f} bps"}}
-SHORT = Choice({"setting": "SHORT"}, {"duration": "2 s", **SOURCES})
-LONG_BURSTY = Choice({"setting": "LONG"}, {**LONG.changes, **SOURCES})
+SHORT = AxisValue({"setting": "SHORT"}, {"duration": "2 s", **SOURCES})
+LONG_BURSTY = AxisValue({"setting": "LONG"}, {**LONG.changes, **SOURCES})
 
 
 def lead(threshold: int, setting: str = "SHORT") -> Callable[[Measured], Values]:
@@ -79,7 +79,7 @@ figure_11 = Experiment(
             "SPD is better than both EPDs at every threshold (smallest lead)",
             leads("SHORT", BURSTY.thresholds),
             Inequality(">", 0),
-            published=least_lead(BURSTY),
+            published=min_lead(BURSTY),
             setting="SHORT, 2 s",
             contrast=Contrast("LONG", leads("LONG", BURSTY.thresholds)),
         ),

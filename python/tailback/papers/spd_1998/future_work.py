@@ -10,7 +10,7 @@ import numpy as np
 from tailback._run import Run
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Curves,
     Experiment,
@@ -33,7 +33,7 @@ __all__ = ["EXPERIMENTS"]
 POLICIES = ("plain", "PPD", "EPD", "EPD per VC", "BPD", "SPD")
 
 
-def policies(packet_cells: int, names: Iterable[str] = POLICIES, queue: str = "links.*.queue", **labels: Any) -> list[Choice]:
+def policies(packet_cells: int, names: Iterable[str] = POLICIES, queue: str = "links.*.queue", **labels: Any) -> list[AxisValue]:
     """All policies with the same thresholds relative to the buffer, and SPD at one packet per connection."""
     settings: dict[str, dict[str, Any]] = {
         "plain": {"policy": "drop_tail"},
@@ -49,7 +49,8 @@ def policies(packet_cells: int, names: Iterable[str] = POLICIES, queue: str = "l
         },
     }
     return [
-        Choice({"policy": name, **labels}, {f"{queue}.{key}": value for key, value in settings[name].items()}) for name in names
+        AxisValue({"policy": name, **labels}, {f"{queue}.{key}": value for key, value in settings[name].items()})
+        for name in names
     ]
 
 
@@ -109,7 +110,7 @@ recoveries = Experiment(
     variants=vary(
         chain(15),
         policies(23),
-        [Choice({"recovery": name}, {**LONG.changes, "flows.vc.tcp.recovery": word}) for name, word in TCPS.items()],
+        [AxisValue({"recovery": name}, {**LONG.changes, "flows.vc.tcp.recovery": word}) for name, word in TCPS.items()],
     ),
     measures=MEASURES,
     answer=_recoveries,
@@ -179,8 +180,8 @@ recoveries = Experiment(
 # Connections and buffer grow together: 67 cells per connection.
 SIZES = {15: 1000, 30: 2000, 60: 4000, 120: 8000}
 FIXED = [
-    Choice({**choice.labels, "policy": "SPD, fixed"}, {**choice.changes, "links.*.queue.congestion_threshold": "200 cells"})
-    for choice in policies(23, ["SPD"])
+    AxisValue({**value.labels, "policy": "SPD, fixed"}, {**value.changes, "links.*.queue.congestion_threshold": "200 cells"})
+    for value in policies(23, ["SPD"])
 ]
 COMPARED = ("EPD", "BPD", "SPD")
 
@@ -277,7 +278,7 @@ round_trips = Experiment(
         chain(15),
         policies(23, COMPARED),
         [
-            Choice(
+            AxisValue(
                 {"round_trip_ms": each},
                 {**LONG.changes, "duration": "30 s", "links.*.delay": f"{each / 4:g} ms"},
             )
@@ -319,7 +320,7 @@ round_trips = Experiment(
 
 # Networks of both documents: the bottleneck queue, the rate of its link in bit/s, and cells per packet.
 NARROW = {"link23": 10e6, "bottleneck": 75e6}
-TOPOLOGY_TICK = Choice({}, {"flows.*.tcp.timer.tick": "0.3 s"})
+TOPOLOGY_TICK = AxisValue({}, {"flows.*.tcp.timer.tick": "0.3 s"})
 
 
 def _narrow(run: Run) -> str:

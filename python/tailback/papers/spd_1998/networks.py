@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback.papers import Assumption, Choice
+from tailback.papers import Assumption, AxisValue
 from tailback.papers.spd_1998.published import Schemes
 
 __all__ = [
@@ -88,20 +88,20 @@ def _link(begin: str, end: str, rate: str, buffer: int) -> dict[str, Any]:
 _QUEUE = "links.*.queue"
 
 
-def epd(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
+def epd(thresholds: Iterable[int], **labels: Any) -> list[AxisValue]:
     """EPD at each threshold, in cells."""
     return [
-        Choice(
+        AxisValue(
             {"policy": "EPD", "threshold": each, **labels}, {f"{_QUEUE}.policy": "epd", f"{_QUEUE}.threshold": f"{each} cells"}
         )
         for each in thresholds
     ]
 
 
-def epd_per_vc(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
+def epd_per_vc(thresholds: Iterable[int], **labels: Any) -> list[AxisValue]:
     """EPD that accepts packets only from connections below their share of the threshold."""
     return [
-        Choice(
+        AxisValue(
             {"policy": "EPD per VC", "threshold": each, **labels},
             {f"{_QUEUE}.policy": "epd_per_vc", f"{_QUEUE}.threshold": f"{each} cells"},
         )
@@ -116,10 +116,10 @@ def spd(
     congestion: int = CONGESTION_THRESHOLD,
     reading: str = "corrected",
     **labels: Any,
-) -> list[Choice]:
+) -> list[AxisValue]:
     """SPD combined with EPD at each threshold, in cells."""
     return [
-        Choice(
+        AxisValue(
             {"policy": "SPD", "threshold": each, **labels},
             {
                 f"{_QUEUE}.policy": "spd",
@@ -136,27 +136,27 @@ def spd(
 THREE = ("EPD", "SPD", "EPD per VC")
 
 
-def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: int = CONGESTION_THRESHOLD) -> list[Choice]:
+def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: int = CONGESTION_THRESHOLD) -> list[AxisValue]:
     """The schemes of a table at its thresholds, each point with its printed number."""
-    choices = []
+    values = []
     for policy, printed in table.ratios.items():
         for threshold, number in zip(table.thresholds, printed, strict=True):
             if policy == "SPD":
-                choices += spd([threshold], printed=number, dropping=dropping, congestion=congestion)
+                values += spd([threshold], printed=number, dropping=dropping, congestion=congestion)
             else:
-                choices += (epd if policy == "EPD" else epd_per_vc)([threshold], printed=number)
-    return choices
+                values += (epd if policy == "EPD" else epd_per_vc)([threshold], printed=number)
+    return values
 
 
 # Short and long runs see different networks: short ones cover only the start-up.
-SHORT = Choice({"setting": "SHORT"}, {"duration": "1.7 s"})
+SHORT = AxisValue({"setting": "SHORT"}, {"duration": "1.7 s"})
 _FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
-LONG = Choice(
+LONG = AxisValue(
     {"setting": "LONG"},
     {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}},
 )
 # As LONG, but losses are detected by the timer only, as in SHORT.
-TIMER_ONLY = Choice({"setting": "LONG, timer only"}, {"duration": "10 s"})
+TIMER_ONLY = AxisValue({"setting": "LONG, timer only"}, {"duration": "10 s"})
 
 
 def packet(cells: int) -> dict[str, str | int]:

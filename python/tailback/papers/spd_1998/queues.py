@@ -6,7 +6,7 @@ from typing import Any
 
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Experiment,
     Inequality,
@@ -28,7 +28,7 @@ THRESHOLD = 600
 CAPPED = THRESHOLD + 15 * 22
 LEVEL = ReferenceLine("600 cells", THRESHOLD)
 
-QUEUE = Choice({}, {"record.traces": {"queue": ["link23"]}})
+QUEUE = AxisValue({}, {"record.traces": {"queue": ["link23"]}})
 VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
 MEASURES = {
     "max_queue": measures.max_queue,

@@ -25,7 +25,7 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES, Schemes
 
-__all__ = ["EXPERIMENTS", "largest", "leads", "least_lead", "ratio", "side_by_side"]
+__all__ = ["EXPERIMENTS", "largest", "leads", "min_lead", "ratio", "side_by_side"]
 
 MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
 BOTH = ("SHORT", "LONG")
@@ -52,7 +52,7 @@ def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Val
     )
 
 
-def least_lead(table: Schemes) -> float:
+def min_lead(table: Schemes) -> float:
     """Smallest printed lead of SPD over the better of the two EPDs, over the thresholds."""
     spd, epd, per_vc = (np.array(table.ratios[policy]) for policy in ("SPD", "EPD", "EPD per VC"))
     return round(float((spd - np.maximum(epd, per_vc)).min()), 3)
@@ -199,7 +199,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
             "SPD is better than both EPDs at every threshold (smallest lead)",
             leads("SHORT", table.thresholds),
             Inequality(">", 0),
-            published=least_lead(table),
+            published=min_lead(table),
             setting="SHORT",
             contrast=Contrast(contrast_setting, leads(contrast_setting, table.thresholds)),
             ours=True,

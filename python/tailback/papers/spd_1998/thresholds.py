@@ -7,7 +7,7 @@ from typing import Any
 
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Curves,
@@ -29,13 +29,13 @@ __all__ = ["EXPERIMENTS"]
 MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
 
 # Packets of 20 cells, fast retransmit, and a run that ends before any timer has expired.
-EARLY = Choice({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retransmit": 3, **packet(20)})
+EARLY = AxisValue({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retransmit": 3, **packet(20)})
 # LONG without a congestion threshold.
-OPEN = Choice({"setting": "OPEN"}, {**LONG.changes, "links.*.queue.congestion_threshold": "0 cells"})
+OPEN = AxisValue({"setting": "OPEN"}, {**LONG.changes, "links.*.queue.congestion_threshold": "0 cells"})
 # 8 s without fast retransmit, packets of 20 cells, a congestion threshold of 50, and either reading of the code.
 _SLIP = {"duration": "8 s", "links.*.queue.congestion_threshold": "50 cells", **packet(20)}
-PRINTED = Choice({"setting": "PRINTED"}, {**_SLIP, "links.*.queue.variant": "printed"})
-CORRECTED = Choice({"setting": "CORRECTED"}, {**_SLIP, "links.*.queue.variant": "corrected"})
+PRINTED = AxisValue({"setting": "PRINTED"}, {**_SLIP, "links.*.queue.variant": "printed"})
+CORRECTED = AxisValue({"setting": "CORRECTED"}, {**_SLIP, "links.*.queue.variant": "corrected"})
 
 SETTINGS = (SHORT, LONG, EARLY, OPEN, PRINTED, CORRECTED)
 DESCRIBED = {
@@ -48,18 +48,18 @@ DESCRIBED = {
 }
 
 
-def dropping(vcs: int) -> list[Choice]:
+def dropping(vcs: int) -> list[AxisValue]:
     """SPD at each threshold of the table, and at 21 if the table ends at 20; EPD is off."""
     table = DROPPING[vcs]
-    choices = []
+    values = []
     for threshold in sorted({*table, 21}):
         printed = table.get(threshold)
-        (choice,) = spd([NO_EPD], dropping=threshold)
+        (value,) = spd([NO_EPD], dropping=threshold)
         labels: dict[str, Any] = {"dropping_threshold": threshold}
         if printed:
             labels["printed"] = printed[0] if len(printed) == 1 else " and ".join(map(str, printed))
-        choices.append(Choice(labels, choice.changes))
-    return choices
+        values.append(AxisValue(labels, value.changes))
+    return values
 
 
 def at(results: Measured, setting: str, threshold: int) -> Values:

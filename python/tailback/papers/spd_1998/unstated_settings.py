@@ -10,7 +10,7 @@ import numpy as np
 from tailback._run import Run
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Contrast,
     Curves,
@@ -33,8 +33,8 @@ POLICIES = [*epd([THRESHOLD]), *spd([THRESHOLD])]
 
 SECONDS = (1.2, 1.4, 1.6, 1.7, 1.8, 1.9, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 10.0)
 LOSSES = (
-    Choice({"losses": "timer only"}),
-    Choice({"losses": "fast retransmit"}, {"flows.*.tcp.fast_retransmit": 3, "flows.*.tcp.timer": {"form": "coarse_bsd"}}),
+    AxisValue({"losses": "timer only"}),
+    AxisValue({"losses": "fast retransmit"}, {"flows.*.tcp.fast_retransmit": 3, "flows.*.tcp.timer": {"form": "coarse_bsd"}}),
 )
 
 
@@ -53,7 +53,7 @@ duration = Experiment(
     title="The ratio over the length of the run",
     question="How long did the document's runs last?",
     source="not in the document, which gives no duration",
-    variants=vary(chain(15), POLICIES, [Choice({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
+    variants=vary(chain(15), POLICIES, [AxisValue({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
     times=3,
     measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
     claims=(
@@ -100,17 +100,17 @@ def processing(delay: Any) -> dict[str, Any]:
 
 
 OPEN = (
-    Choice({"choice": "as in SHORT"}),
-    Choice({"choice": "22 cells a packet"}, packet(22)),
-    Choice({"choice": "20 cells a packet"}, packet(20)),
-    Choice({"choice": "no processing delay"}, processing(None)),
-    Choice({"choice": "exponential processing delay"}, processing({"exponential": "300 us"})),
-    Choice({"choice": "timer of the BSD form"}, {"flows.vc.tcp.timer": {"form": "coarse_bsd"}}),
-    Choice({"choice": "tick 0.1 s"}, {"flows.vc.tcp.timer": {"tick": "0.1 s"}}),
-    Choice({"choice": "starts within 5 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "5 ms"]}}),
-    Choice({"choice": "starts within 500 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "500 ms"]}}),
-    Choice({"choice": "no delay of segmentation"}, {"flows.vc.framing": {}}),
-    Choice({"choice": "fast retransmit"}, {"flows.vc.tcp.fast_retransmit": 3}),
+    AxisValue({"choice": "as in SHORT"}),
+    AxisValue({"choice": "22 cells a packet"}, packet(22)),
+    AxisValue({"choice": "20 cells a packet"}, packet(20)),
+    AxisValue({"choice": "no processing delay"}, processing(None)),
+    AxisValue({"choice": "exponential processing delay"}, processing({"exponential": "300 us"})),
+    AxisValue({"choice": "timer of the BSD form"}, {"flows.vc.tcp.timer": {"form": "coarse_bsd"}}),
+    AxisValue({"choice": "tick 0.1 s"}, {"flows.vc.tcp.timer": {"tick": "0.1 s"}}),
+    AxisValue({"choice": "starts within 5 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "5 ms"]}}),
+    AxisValue({"choice": "starts within 500 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "500 ms"]}}),
+    AxisValue({"choice": "no delay of segmentation"}, {"flows.vc.framing": {}}),
+    AxisValue({"choice": "fast retransmit"}, {"flows.vc.tcp.fast_retransmit": 3}),
 )
 
 
@@ -186,7 +186,7 @@ active = Experiment(
     variants=vary(
         chain(15),
         epd_per_vc([THRESHOLD]),
-        [Choice({"active": each}, {"links.*.queue.active_vcs": each}) for each in ACTIVE],
+        [AxisValue({"active": each}, {"links.*.queue.active_vcs": each}) for each in ACTIVE],
         [SHORT, LONG],
     ),
     times=3,

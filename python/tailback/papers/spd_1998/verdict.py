@@ -10,7 +10,7 @@ import numpy as np
 
 from tailback.papers import (
     Assumption,
-    Choice,
+    AxisValue,
     Claim,
     Experiment,
     Inequality,
@@ -30,7 +30,7 @@ from tailback.papers.spd_1998.published import SPLIT
 
 __all__ = ["EXPERIMENTS"]
 
-RENO = Choice({"setting": "LONG, Reno"}, {**LONG.changes, "flows.vc.tcp.recovery": "reno"})
+RENO = AxisValue({"setting": "LONG, Reno"}, {**LONG.changes, "flows.vc.tcp.recovery": "reno"})
 VCS = (5, 15, 25)
 SETTINGS = (SHORT, LONG, TIMER_ONLY, RENO)
 

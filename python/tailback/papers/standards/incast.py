@@ -23,13 +23,13 @@ SERVERS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60)
 MSS = 1460
 # A static buffer of 100 kB (66 packets of 1500 bytes), and DCTCP's K at 1 Gbit/s.
 BUFFER, THRESHOLD = "66 packets", 20
-LEAST_RTO_MS = 10
+MIN_RTO_MS = 10
 
 
 def incast(law: str, servers: int) -> Scenario:
     """All servers respond within a tenth of a millisecond, with the windows and timers of persistent connections."""
     marks = {"ecn": True} if law == "dctcp" else {}
-    timer = {"min_rto": f"{LEAST_RTO_MS} ms", "initial_rto": f"{LEAST_RTO_MS} ms"}
+    timer = {"min_rto": f"{MIN_RTO_MS} ms", "initial_rto": f"{MIN_RTO_MS} ms"}
     tcp = sender(law, mss=f"{MSS} B", initial_window=2, initial_ssthresh=2, timer=timer, **marks)
     flows: Any = {
         "server": {
@@ -102,7 +102,7 @@ INCAST = Experiment(
             "reproduced",
             "with 60 servers, two segments each exceed the buffer, and DCTCP's responses have timeouts as well",
             lambda results: of(results, "completion_ms", "dctcp", 60),
-            Inequality(">", 8 + LEAST_RTO_MS),
+            Inequality(">", 8 + MIN_RTO_MS),
         ),
     ),
     panels=(
@@ -118,7 +118,7 @@ INCAST = Experiment(
         Assumption(
             "connections",
             "the document keeps them open between queries; here each starts in the state of a persistent connection: a window "
-            f"of two segments, past slow start, and a timeout of {LEAST_RTO_MS} ms",
+            f"of two segments, past slow start, and a timeout of {MIN_RTO_MS} ms",
         ),
         Assumption("answers", "start within 100 us"),
     ),

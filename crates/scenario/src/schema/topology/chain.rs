@@ -29,7 +29,7 @@ impl Generator for Chain {
 
     fn check(&self, at: &str, report: &mut Report) {
         let (rates, delays) = (self.rates.len(), self.delays.len());
-        if (rates != delays || rates == 0) && report.sound(at) {
+        if (rates != delays || rates == 0) && report.is_valid(at) {
             let problem = report.add(at, "`rates` and `delays` do not have one value per link");
             problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
         }

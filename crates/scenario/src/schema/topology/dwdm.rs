@@ -47,7 +47,7 @@ impl Generator for Dwdm {
 
     fn check(&self, at: &str, report: &mut Report) {
         let (inputs, channels) = (self.inputs.0, self.transmitters.0);
-        if !self.wavelength_conversion && inputs < channels && report.sound(at) {
+        if !self.wavelength_conversion && inputs < channels && report.is_valid(at) {
             let problem =
                 report.add(format!("{at}.inputs"), "`inputs` is below the number of wavelengths, so that some are unused");
             problem.given(inputs.to_string()).expected(format!("at least {channels}, or `wavelength_conversion = true`"));

@@ -36,7 +36,7 @@ impl Fabric {
 
     /// Reports settings of hosts if there are none; `at` is the path of the generator.
     pub(super) fn check_hosts(&self, hosts: u64, at: &str, report: &mut Report) {
-        if hosts > 0 || !report.sound(&format!("{at}.hosts")) {
+        if hosts > 0 || !report.is_valid(&format!("{at}.hosts")) {
             return;
         }
         let said = [

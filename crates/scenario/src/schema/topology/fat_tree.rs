@@ -26,7 +26,7 @@ impl Generator for FatTree {
 
     fn check(&self, at: &str, report: &mut Report) {
         let at = format!("{at}.k");
-        if !self.k.0.is_multiple_of(2) && report.sound(&at) {
+        if !self.k.0.is_multiple_of(2) && report.is_valid(&at) {
             let problem = report.add(at, "`k` is odd");
             problem.given(self.k.0.to_string()).expected("an even number, such as 4 or 32");
         }

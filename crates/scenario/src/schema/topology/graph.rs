@@ -113,7 +113,7 @@ impl Generator for Graph {
 
     fn check(&self, at: &str, report: &mut Report) {
         let Graph(listed) = self;
-        if !report.sound(at) {
+        if !report.is_valid(at) {
             return;
         }
         if listed.links.is_empty() {

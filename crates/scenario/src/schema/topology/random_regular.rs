@@ -37,7 +37,7 @@ impl Generator for RandomRegular {
     fn check(&self, at: &str, report: &mut Report) {
         self.links.check_hosts(self.hosts.0, at, report);
         let (switches, degree) = (self.switches.0, self.degree.0);
-        if !report.sound(&format!("{at}.switches")) || !report.sound(&format!("{at}.degree")) {
+        if !report.is_valid(&format!("{at}.switches")) || !report.is_valid(&format!("{at}.degree")) {
             return;
         }
         let at = format!("{at}.degree");

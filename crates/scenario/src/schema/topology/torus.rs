@@ -42,7 +42,7 @@ impl Generator for Torus {
         self.links.check_hosts(self.hosts.0, at, report);
         let at = format!("{at}.dimensions");
         let given = self.dimensions.len();
-        if !(1..=MAX_DIMENSIONS).contains(&given) && report.sound(&at) {
+        if !(1..=MAX_DIMENSIONS).contains(&given) && report.is_valid(&at) {
             let problem = report.add(at, if given == 0 { "`dimensions` is empty" } else { "`dimensions` has too many entries" });
             problem.given(given.to_string()).expected(format!("1 to {MAX_DIMENSIONS}, such as `[4, 4, 4]`"));
         }

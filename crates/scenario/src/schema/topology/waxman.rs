@@ -47,7 +47,7 @@ impl Generator for Waxman {
     fn check(&self, at: &str, report: &mut Report) {
         for (key, share) in [("alpha", self.alpha), ("beta", self.beta)] {
             let at = format!("{at}.{key}");
-            if share.0 <= 0.0 && report.sound(&at) {
+            if share.0 <= 0.0 && report.is_valid(&at) {
                 report
                     .add(at, format!("`{key}` of 0 creates no links"))
                     .given(share.0.to_string())
