@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback.models._broadcasting import answers, number
-from tailback.models._words import Rule, Word
+from tailback.models._words import KeywordInfo, Rule
 
 if TYPE_CHECKING:
     from tailback.models._broadcasting import Numbers, Result
@@ -62,8 +62,10 @@ def module(families: Families) -> str:
     for name, words in choices(models).items():
         title = "".join(f"_{letter}" if letter.isupper() and at else letter for at, letter in enumerate(name)).upper() + "S"
         literal = ", ".join(repr(word["word"]) for word in words)
-        said = ", ".join(f"{word['word']!r}: Word({word['title']!r}, {word['help']!r}, {word['source']!r})" for word in words)
-        parts.append(f"{name}: TypeAlias = Literal[{literal}]\n{title}: dict[{name}, Word] = {{{said}}}\n")
+        said = ", ".join(
+            f"{word['word']!r}: KeywordInfo({word['title']!r}, {word['help']!r}, {word['source']!r})" for word in words
+        )
+        parts.append(f"{name}: TypeAlias = Literal[{literal}]\n{title}: dict[{name}, KeywordInfo] = {{{said}}}\n")
         names += [name, title]
     parts.append(f"SIZING_RULES: dict[str, Rule] = {{{', '.join(rules(models))}}}\n")
     parts.append('"""All rules, from those that use most parameters of the network to those that use fewest."""\n')
@@ -211,7 +213,7 @@ def page(families: Families, text: str) -> str:
             raise SystemExit(f"{PAGE}: expected one table `<!-- models: {family} -->` up to `<!-- end -->`, found {found}")
 
     for name, words in choices([model for family in families.values() for model in family]).items():
-        head = ["| Model | Word | Description | Source |", "|---|---|---|---|"]
+        head = ["| Model | Keyword | Description | Source |", "|---|---|---|---|"]
         listed = [f"| {word['title']} | `{word['word']}` | {word['help']} | {word['source']} |" for word in words]
         table = "\n".join([*head, *listed])
         text = re.sub(rf"(<!-- words: {name} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)

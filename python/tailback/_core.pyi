@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 from typing_extensions import Buffer
 
-from tailback.prediction._question import Question
+from tailback.prediction._sizing_case import SizingCase
 
 __all__ = [
     "FEW_FLOWS",
@@ -92,7 +92,7 @@ def proportional(
 def shared_network(text: str, file: str, format: str, seed: int) -> str: ...
 def write_capture(packets: Table, path: str | PathLike[str], *, scenario: str, seed: int) -> None: ...
 def buffer_answers(
-    question: Question,
+    question: SizingCase,
 ) -> tuple[str, list[tuple[str, int | None, int | None, bool, str]], str | None, str]: ...
 def is_slow(access_rate_bps: float | None, rate_bps: float, transmitters: int) -> bool: ...
 def buffer_question(text: str, file: str) -> str: ...

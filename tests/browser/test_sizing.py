@@ -86,7 +86,7 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
             "source": answer.rule.source,
             "assumes": list(answer.rule.assumes),
             "packets": answer.buffer,
-            "most": answer.max_buffer,
+            "max_packets": answer.max_buffer,
             "bytes": answer.bytes,
             "delay_s": None if answer.delay_s is None else pytest.approx(answer.delay_s, rel=1e-12),
             "applies": answer.applies,

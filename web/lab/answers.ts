@@ -207,7 +207,7 @@ export interface RuleAnswer {
   assumes: string[];
   // Null if the rule has no answer; `most` is the upper end of a range.
   packets: number | null;
-  most: number | null;
+  max_packets: number | null;
   bytes: number | null;
   delay_s: number | null;
   // Whether the rule applies to the question, and the reason.

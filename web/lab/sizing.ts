@@ -117,7 +117,7 @@ function row(rule: RuleAnswer, recommended: boolean): HTMLElement {
   const verdict = refused ? "no answer" : rule.applies ? "applies" : "does not apply";
   // The reason of a refusal starts with the verdict, and that of a rule without conditions is no more than the verdict.
   const why = rule.why.startsWith(verdict) ? rule.why : `${verdict}: ${rule.why}`;
-  const places = rule.most === null ? count(rule.packets) : `${count(rule.packets)} to ${count(rule.most)}`;
+  const places = rule.max_packets === null ? count(rule.packets) : `${count(rule.packets)} to ${count(rule.max_packets)}`;
   return make(
     "tr",
     { class: [rule.applies ? "applies" : "", recommended ? "recommended" : ""].join(" ").trim() || undefined, "data-rule": rule.rule },

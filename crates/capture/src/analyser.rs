@@ -1,9 +1,9 @@
 //! Analysis of a capture, read to its end in slices.
 
-use crate::connection::{Connections, Point, Samples};
+use crate::connection::{CapturePoint, Connections, Samples};
 use crate::read::{OpenError, Packet, ReadError, Reader, Record};
 use crate::segment::IpPacket;
-use crate::skipped::{Reason, Skipped};
+use crate::skipped::{SkipReason, Skipped};
 use crate::tables;
 use crate::time::Timestamp;
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ pub struct Analyser<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub at_byte: u64,
-    pub what: String,
+    pub message: String,
 }
 
 impl<R: Read> Analyser<R> {
@@ -68,8 +68,8 @@ impl<R: Read> Analyser<R> {
                     self.last = Some(at);
                     seen.err()
                 }
-                Err(ReadError::Damaged { at_byte, what }) => {
-                    self.damage = Some(Damage { at_byte, what });
+                Err(ReadError::Damaged { at_byte, message }) => {
+                    self.damage = Some(Damage { at_byte, message });
                     return Ok(true);
                 }
                 Err(ReadError::Unreadable(error)) => return Err(error),
@@ -121,10 +121,10 @@ impl<R: Read> Analyser<R> {
 }
 
 #[inline]
-fn seen(connections: &mut Connections, packet: &Packet<'_>) -> Result<(), Reason> {
+fn seen(connections: &mut Connections, packet: &Packet<'_>) -> Result<(), SkipReason> {
     let inside = packet.link.unwrap(packet.bytes)?;
     let original = Bytes(u64::from(packet.original).saturating_sub(inside.header_bytes as u64));
-    let point = Point { interface: packet.interface as u32, behind: inside.behind };
+    let point = CapturePoint { interface: packet.interface as u32, behind: inside.behind };
     connections.see(point, packet.at, &IpPacket { bytes: inside.ip, original })
 }
 

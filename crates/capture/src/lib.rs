@@ -25,11 +25,11 @@ mod time;
 mod write;
 
 pub use analyser::{Analyser, Damage};
-pub use connection::{Connections, Point, Samples};
+pub use connection::{CapturePoint, Connections, Samples};
 pub use link::LinkType;
 pub use read::{Interface, OpenError, Packet, ReadError, Reader, Record};
 pub use run::{CaptureInfo, write_run};
 pub use segment::IpPacket;
-pub use skipped::{Reason, Skipped};
+pub use skipped::{SkipReason, Skipped};
 pub use time::Timestamp;
 pub use write::{Captured, Section, Writer};

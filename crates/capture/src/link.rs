@@ -1,6 +1,6 @@
 //! From a frame to its IP packet, for each link type (<https://www.tcpdump.org/linktypes.html>).
 
-use crate::skipped::Reason;
+use crate::skipped::SkipReason;
 use etherparse::{EtherType, Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
 /// Header before a packet in a capture.
@@ -19,7 +19,7 @@ pub enum LinkType {
 
 /// An IP packet, and the index of its underlying interface if the header contains it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unwrapped<'a> {
+pub(crate) struct LinkPayload<'a> {
     pub(crate) ip: &'a [u8],
     pub(crate) header_bytes: usize,
     pub(crate) behind: Option<u32>,
@@ -39,17 +39,17 @@ impl LinkType {
     }
 
     #[inline]
-    pub(crate) fn unwrap(self, frame: &[u8]) -> Result<Unwrapped<'_>, Reason> {
+    pub(crate) fn unwrap(self, frame: &[u8]) -> Result<LinkPayload<'_>, SkipReason> {
         match self {
-            LinkType::Raw => Ok(Unwrapped { ip: frame, header_bytes: 0, behind: None }),
+            LinkType::Raw => Ok(LinkPayload { ip: frame, header_bytes: 0, behind: None }),
             LinkType::Ethernet => {
-                let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Reason::LinkHeaderCut)?;
+                let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| SkipReason::LinkHeaderCut)?;
                 within(header.ether_type(), frame, header.slice().len())
             }
             LinkType::LinuxCooked => within(EtherType(word(frame, 14)?), frame, 16),
             LinkType::LinuxCooked2 => {
                 let behind = u32::from(word(frame, 4)?) << 16 | u32::from(word(frame, 6)?);
-                within(EtherType(word(frame, 0)?), frame, 20).map(|inside| Unwrapped { behind: Some(behind), ..inside })
+                within(EtherType(word(frame, 0)?), frame, 20).map(|inside| LinkPayload { behind: Some(behind), ..inside })
             }
             LinkType::Loopback => {
                 let (high, low) = (word(frame, 0)?, word(frame, 2)?);
@@ -57,34 +57,34 @@ impl LinkType {
                 // systems.
                 let family = if high == 0 { low } else { high.swap_bytes() };
                 match family {
-                    2 | 10 | 24 | 28 | 30 => Ok(Unwrapped { ip: &frame[4..], header_bytes: 4, behind: None }),
-                    _ => Err(Reason::NotIp),
+                    2 | 10 | 24 | 28 | 30 => Ok(LinkPayload { ip: &frame[4..], header_bytes: 4, behind: None }),
+                    _ => Err(SkipReason::NotIp),
                 }
             }
-            LinkType::Other(number) => Err(Reason::LinkType(number)),
+            LinkType::Other(number) => Err(SkipReason::LinkType(number)),
         }
     }
 }
 
 /// The packet after a header of `header_bytes` bytes and any VLAN tags.
-fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<Unwrapped<'_>, Reason> {
+fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<LinkPayload<'_>, SkipReason> {
     loop {
-        let rest = frame.get(header_bytes..).ok_or(Reason::LinkHeaderCut)?;
+        let rest = frame.get(header_bytes..).ok_or(SkipReason::LinkHeaderCut)?;
         match of {
-            EtherType::IPV4 | EtherType::IPV6 => return Ok(Unwrapped { ip: rest, header_bytes, behind: None }),
+            EtherType::IPV4 | EtherType::IPV6 => return Ok(LinkPayload { ip: rest, header_bytes, behind: None }),
             EtherType::VLAN_TAGGED_FRAME | EtherType::PROVIDER_BRIDGING | EtherType::VLAN_DOUBLE_TAGGED_FRAME => {
-                let tag = SingleVlanHeaderSlice::from_slice(rest).map_err(|_| Reason::LinkHeaderCut)?;
+                let tag = SingleVlanHeaderSlice::from_slice(rest).map_err(|_| SkipReason::LinkHeaderCut)?;
                 of = tag.ether_type();
                 header_bytes += tag.slice().len();
             }
-            _ => return Err(Reason::NotIp),
+            _ => return Err(SkipReason::NotIp),
         }
     }
 }
 
 /// Two bytes in network byte order.
-fn word(frame: &[u8], at: usize) -> Result<u16, Reason> {
-    let bytes = frame.get(at..at + 2).ok_or(Reason::LinkHeaderCut)?;
+fn word(frame: &[u8], at: usize) -> Result<u16, SkipReason> {
+    let bytes = frame.get(at..at + 2).ok_or(SkipReason::LinkHeaderCut)?;
     Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
@@ -92,7 +92,7 @@ fn word(frame: &[u8], at: usize) -> Result<u16, Reason> {
 mod tests {
     use super::*;
 
-    fn found(link: LinkType, header: &[u8]) -> Result<Vec<u8>, Reason> {
+    fn found(link: LinkType, header: &[u8]) -> Result<Vec<u8>, SkipReason> {
         let frame = [header, b"packet"].concat();
         link.unwrap(&frame).map(|inside| {
             assert_eq!(inside.header_bytes, header.len());
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn frames_without_ip_report_the_reason() {
-        assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0x06]].concat()), Err(Reason::NotIp));
-        assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 7]), Err(Reason::NotIp));
-        assert_eq!(found(LinkType::Other(127), &[]), Err(Reason::LinkType(127)));
-        assert_eq!(LinkType::Ethernet.unwrap(&[0; 13]), Err(Reason::LinkHeaderCut));
-        assert_eq!(LinkType::LinuxCooked2.unwrap(&[0x08, 0, 0]), Err(Reason::LinkHeaderCut));
-        assert_eq!(LinkType::Ethernet.unwrap(&[[0; 12].as_slice(), &[0x81, 0, 0]].concat()), Err(Reason::LinkHeaderCut));
+        assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0x06]].concat()), Err(SkipReason::NotIp));
+        assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 7]), Err(SkipReason::NotIp));
+        assert_eq!(found(LinkType::Other(127), &[]), Err(SkipReason::LinkType(127)));
+        assert_eq!(LinkType::Ethernet.unwrap(&[0; 13]), Err(SkipReason::LinkHeaderCut));
+        assert_eq!(LinkType::LinuxCooked2.unwrap(&[0x08, 0, 0]), Err(SkipReason::LinkHeaderCut));
+        assert_eq!(LinkType::Ethernet.unwrap(&[[0; 12].as_slice(), &[0x81, 0, 0]].concat()), Err(SkipReason::LinkHeaderCut));
     }
 }

@@ -38,7 +38,7 @@ const ADDRESSES: u32 = 0xffff;
 /// # Errors
 /// If `out` cannot be written, or the table is not a packet trace.
 pub fn write_run<W: Write>(out: W, packets: &Table, about: &CaptureInfo<'_>) -> io::Result<W> {
-    let rows = Rows::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a packet trace"))?;
+    let rows = PacketColumns::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a packet trace"))?;
     let comment = comment(&rows, about);
     let mut writer = Writer::new(out, &Section { application: about.application, comment: &comment })?;
     let mut interfaces: BTreeMap<u32, u32> = BTreeMap::new();
@@ -64,12 +64,12 @@ pub fn write_run<W: Write>(out: W, packets: &Table, about: &CaptureInfo<'_>) -> 
 }
 
 /// The columns of the table.
-struct Rows<'a> {
+struct PacketColumns<'a> {
     time_s: &'a [f64],
     group: &'a [u32],
     group_names: &'a [String],
     flow: &'a [u64],
-    what: Vec<&'a str>,
+    kind: Vec<&'a str>,
     sequence: &'a [u64],
     payload: &'a [u64],
     bytes: &'a [u64],
@@ -83,8 +83,8 @@ struct Rows<'a> {
     numbers: BTreeMap<(u32, u64), u32>,
 }
 
-impl<'a> Rows<'a> {
-    fn of(table: &'a Table) -> Option<Rows<'a>> {
+impl<'a> PacketColumns<'a> {
+    fn of(table: &'a Table) -> Option<PacketColumns<'a>> {
         let real = |name: &str| match table.column(name)? {
             Column::Float(values) => Some(values.as_slice()),
             _ => None,
@@ -96,12 +96,12 @@ impl<'a> Rows<'a> {
         let Column::Word(group, group_names) = table.column("group")? else { return None };
         let flow = whole("flow")?;
         let flows: BTreeSet<(u32, u64)> = group.iter().copied().zip(flow.iter().copied()).collect();
-        Some(Rows {
+        Some(PacketColumns {
             time_s: real("time_s")?,
             group,
             group_names,
             flow,
-            what: table.words("kind")?,
+            kind: table.words("kind")?,
             sequence: whole("sequence_bytes")?,
             payload: whole("payload_bytes")?,
             bytes: whole("bytes")?,
@@ -118,10 +118,10 @@ impl<'a> Rows<'a> {
     /// Appends the headers of a packet to `out`. Returns the length of the whole packet.
     fn headers(&self, row: usize, number: u32, identification: &mut u16, zeros: &[u8], out: &mut Vec<u8>) -> io::Result<Bytes> {
         let (sender, receiver) = ends(number);
-        let is_ack = matches!(self.what[row], "ack" | "syn_ack");
+        let is_ack = matches!(self.kind[row], "ack" | "syn_ack");
         let (from, to) = if is_ack { (receiver, sender) } else { (sender, receiver) };
         let payload = self.payload[row];
-        let is_udp = self.what[row] == "datagram";
+        let is_udp = self.kind[row] == "datagram";
         let protocol = if is_udp { IpNumber::UDP } else { IpNumber::TCP };
         let mut tcp = if is_udp { TcpHeader::default() } else { self.tcp(row, from, to)? };
         let transport = if is_udp { UDP } else { tcp.header_len() as u64 };
@@ -155,14 +155,14 @@ impl<'a> Rows<'a> {
         Ok(Bytes(total))
     }
 
-    fn tcp(&self, row: usize, from: End, to: End) -> io::Result<TcpHeader> {
+    fn tcp(&self, row: usize, from: Endpoint, to: Endpoint) -> io::Result<TcpHeader> {
         // The data of both ends start at 1, after a SYN.
         let position = |bytes: u64| bytes.wrapping_add(1) as u32;
         let mut tcp = TcpHeader::new(from.port, to.port, 1, u16::MAX);
-        tcp.ack = self.what[row] != "syn";
+        tcp.ack = self.kind[row] != "syn";
         tcp.acknowledgment_number = u32::from(tcp.ack);
         let mut options = Vec::new();
-        if matches!(self.what[row], "ack" | "syn_ack") {
+        if matches!(self.kind[row], "ack" | "syn_ack") {
             tcp.acknowledgment_number = position(self.sequence[row]);
             tcp.window_size = u16::try_from(self.window[row]).unwrap_or(u16::MAX);
             tcp.ece = self.ecn[row] == "echo";
@@ -179,7 +179,7 @@ impl<'a> Rows<'a> {
             // End-of-options padding.
             options.resize(options_bytes(self.header_bytes(row)).unwrap_or(0) as usize, 0);
         }
-        if matches!(self.what[row], "syn" | "syn_ack") {
+        if matches!(self.kind[row], "syn" | "syn_ack") {
             tcp.syn = true;
             tcp.sequence_number = 0;
         }
@@ -199,23 +199,23 @@ impl<'a> Rows<'a> {
     }
 
     fn any(&self, is_so: impl Fn(usize) -> bool) -> bool {
-        (0..self.what.len()).any(is_so)
+        (0..self.kind.len()).any(is_so)
     }
 }
 
 /// Host and port of a flow's end.
 #[derive(Clone, Copy)]
-struct End {
+struct Endpoint {
     address: [u8; 4],
     port: u16,
 }
 
 /// Sender and receiver of a flow, from the range for benchmarks, 198.18.0.0/15 (RFC 2544 appendix C).
-fn ends(number: u32) -> (End, End) {
+fn ends(number: u32) -> (Endpoint, Endpoint) {
     let [_, _, third, fourth] = (1 + number % ADDRESSES).to_be_bytes();
     let turn = u16::try_from(number / ADDRESSES).unwrap_or(u16::MAX);
-    let sender = End { address: [198, 18, third, fourth], port: SENDER_PORT.wrapping_add(turn) };
-    (sender, End { address: [198, 19, third, fourth], port: RECEIVER_PORT })
+    let sender = Endpoint { address: [198, 18, third, fourth], port: SENDER_PORT.wrapping_add(turn) };
+    (sender, Endpoint { address: [198, 19, third, fourth], port: RECEIVER_PORT })
 }
 
 /// Bytes of TCP options such that all headers together have the simulated size; `None` if there are no such options.
@@ -229,7 +229,7 @@ fn range(text: &str) -> Option<(u64, u64)> {
 }
 
 /// Notes for the reader, including differences between real headers and the simulation.
-fn comment(rows: &Rows<'_>, about: &CaptureInfo<'_>) -> String {
+fn comment(rows: &PacketColumns<'_>, about: &CaptureInfo<'_>) -> String {
     // The format requires a bounded text, and users' texts are unbounded.
     let scenario: String = about.scenario.chars().take(200).collect();
     let mut notes = vec![format!(
@@ -237,22 +237,22 @@ fn comment(rows: &Rows<'_>, about: &CaptureInfo<'_>) -> String {
          Payloads are truncated. Marks (CE) are set after the point of capture and are visible in their echoes.",
         about.seed
     )];
-    if rows.any(|row| rows.what[row] == "syn") {
+    if rows.any(|row| rows.kind[row] == "syn") {
         notes.push("The handshake consists of SYN and SYN-ACK without negotiated options.".into());
     } else {
         notes.push("No handshake is simulated: sequence numbers start at 1.".into());
     }
-    if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
+    if rows.any(|row| rows.kind[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
         notes.push("Receiver windows above 65535 bytes are written as 65535, because no window scale is negotiated.".into());
     }
-    if rows.any(|row| rows.what[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
+    if rows.any(|row| rows.kind[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
         notes.push("TCP headers of simulated sizes that real headers cannot have are written with 40 bytes in total.".into());
     }
-    if rows.any(|row| rows.what[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
+    if rows.any(|row| rows.kind[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
         notes.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
     }
     if rows
-        .any(|row| matches!(rows.what[row], "ack" | "syn_ack") && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row]))
+        .any(|row| matches!(rows.kind[row], "ack" | "syn_ack") && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row]))
     {
         notes.push("Acknowledgements have a fixed size in the simulation, and the size of their headers in this file.".into());
     }
@@ -280,11 +280,11 @@ mod tests {
     use std::sync::Arc;
 
     /// A row: time, kind, position, payload, bytes, congestion signals, SACK blocks, and queue and reason of a discard.
-    type Written<'a> = (f64, &'a str, u64, u64, u64, &'a str, &'a str, &'a str, &'a str);
+    type PacketRow<'a> = (f64, &'a str, u64, u64, u64, &'a str, &'a str, &'a str, &'a str);
 
-    fn table(rows: &[Written<'_>], window: u64) -> Table {
-        let whole = |pick: fn(&Written<'_>) -> u64| Column::Integer(rows.iter().map(pick).collect());
-        let words = |pick: for<'a> fn(&Written<'a>) -> &'a str| {
+    fn table(rows: &[PacketRow<'_>], window: u64) -> Table {
+        let whole = |pick: fn(&PacketRow<'_>) -> u64| Column::Integer(rows.iter().map(pick).collect());
+        let words = |pick: for<'a> fn(&PacketRow<'a>) -> &'a str| {
             Column::Word((0..rows.len() as u32).collect(), Arc::new(rows.iter().map(|row| pick(row).to_string()).collect()))
         };
         let columns = vec![
@@ -309,7 +309,7 @@ mod tests {
     type Packet = (Vec<u8>, u32, Option<String>);
 
     /// Each packet, and the comment on all of them.
-    fn written(rows: &[Written<'_>], window: u64) -> (Vec<Packet>, String) {
+    fn written(rows: &[PacketRow<'_>], window: u64) -> (Vec<Packet>, String) {
         let about = CaptureInfo { application: "Tailback", scenario: "small", seed: 7 };
         let file = write_run(Vec::new(), &table(rows, window), &about).unwrap();
         let mut reader = Reader::open(file.as_slice()).unwrap();
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!((ip.source, ip.ecn), ([198, 19, 0, 1], IpEcn::NotEct));
         assert_eq!((tcp.acknowledgment_number, tcp.ece, tcp.window_size), (1001, true, 50_000));
         assert_eq!(
-            crate::segment::Options::of(tcp.options.as_slice()).blocks,
+            crate::segment::TcpOptions::of(tcp.options.as_slice()).blocks,
             [Some((2001, 4001)), Some((6001, 7001)), None, None]
         );
         let (ip, _) = read(2);

@@ -1,6 +1,6 @@
 //! Headers of one TCP segment.
 
-use crate::skipped::Reason;
+use crate::skipped::SkipReason;
 use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};
 use etherparse::{IpEcn, IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator};
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ pub struct IpPacket<'a> {
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct End {
+pub(crate) struct Endpoint {
     pub(crate) address: IpAddr,
     pub(crate) port: u16,
 }
@@ -25,19 +25,19 @@ pub(crate) struct End {
 /// A TCP segment without its data.
 #[derive(Debug)]
 pub(crate) struct Segment<'a> {
-    pub(crate) from: End,
-    pub(crate) to: End,
+    pub(crate) from: Endpoint,
+    pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
     pub(crate) header: TcpHeaderSlice<'a>,
     pub(crate) payload: Bytes,
 }
 
 impl<'a> Segment<'a> {
-    pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Segment<'a>, Reason> {
+    pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Segment<'a>, SkipReason> {
         let (ip, stopped) = LaxIpSlice::from_slice(packet.bytes).map_err(|error| match error {
-            LaxHeaderSliceError::Len(_) => Reason::IpHeaderCut,
-            LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => Reason::NotIp,
-            LaxHeaderSliceError::Content(_) => Reason::IpHeaderDamaged,
+            LaxHeaderSliceError::Len(_) => SkipReason::IpHeaderCut,
+            LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => SkipReason::NotIp,
+            LaxHeaderSliceError::Content(_) => SkipReason::IpHeaderDamaged,
         })?;
         let (header_bytes, total, ecn) = match &ip {
             LaxIpSlice::Ipv4(ip) => {
@@ -53,36 +53,36 @@ impl<'a> Segment<'a> {
             }
         };
         if ip.is_fragmenting_payload() {
-            return Err(Reason::Fragment);
+            return Err(SkipReason::Fragment);
         }
         match ip.payload_ip_number() {
-            _ if stopped.is_some() => return Err(Reason::IpHeaderCut),
+            _ if stopped.is_some() => return Err(SkipReason::IpHeaderCut),
             IpNumber::TCP => {}
-            IpNumber::UDP => return Err(Reason::Udp),
-            IpNumber::ICMP | IpNumber::IPV6_ICMP => return Err(Reason::Icmp),
-            IpNumber(other) => return Err(Reason::OtherProtocol(other)),
+            IpNumber::UDP => return Err(SkipReason::Udp),
+            IpNumber::ICMP | IpNumber::IPV6_ICMP => return Err(SkipReason::Icmp),
+            IpNumber(other) => return Err(SkipReason::OtherProtocol(other)),
         }
         let total = if total == 0 { packet.original.0 } else { total };
-        let of_tcp = total.checked_sub(header_bytes as u64).ok_or(Reason::IpHeaderDamaged)?;
+        let of_tcp = total.checked_sub(header_bytes as u64).ok_or(SkipReason::IpHeaderDamaged)?;
         let header = TcpHeaderSlice::from_slice(ip.payload().payload).map_err(|error| match error {
-            etherparse::err::tcp::HeaderSliceError::Len(_) => Reason::TcpHeaderCut,
-            etherparse::err::tcp::HeaderSliceError::Content(_) => Reason::TcpHeaderDamaged,
+            etherparse::err::tcp::HeaderSliceError::Len(_) => SkipReason::TcpHeaderCut,
+            etherparse::err::tcp::HeaderSliceError::Content(_) => SkipReason::TcpHeaderDamaged,
         })?;
-        let payload = of_tcp.checked_sub(header.slice().len() as u64).ok_or(Reason::TcpHeaderDamaged)?;
-        let from = End { address: ip.source_addr(), port: header.source_port() };
-        let to = End { address: ip.destination_addr(), port: header.destination_port() };
+        let payload = of_tcp.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
+        let from = Endpoint { address: ip.source_addr(), port: header.source_port() };
+        let to = Endpoint { address: ip.destination_addr(), port: header.destination_port() };
         Ok(Segment { from, to, ecn, header, payload: Bytes(payload) })
     }
 
     #[inline]
-    pub(crate) fn options(&self) -> Options {
-        Options::of(self.header.options())
+    pub(crate) fn options(&self) -> TcpOptions {
+        TcpOptions::of(self.header.options())
     }
 }
 
 /// The options of a segment that are relevant for performance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct TcpOptions {
     pub(crate) mss: Option<u16>,
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
@@ -92,9 +92,9 @@ pub(crate) struct Options {
     pub(crate) blocks: [Option<(u32, u32)>; 4],
 }
 
-impl Options {
-    pub(crate) fn of(options: &[u8]) -> Options {
-        let mut found = Options::default();
+impl TcpOptions {
+    pub(crate) fn of(options: &[u8]) -> TcpOptions {
+        let mut found = TcpOptions::default();
         let mut rest = options;
         while !rest.is_empty() {
             let mut next = TcpOptionsIterator::from_slice(rest);
@@ -140,7 +140,7 @@ mod tests {
         packet
     }
 
-    fn segment(bytes: &[u8]) -> Result<Segment<'_>, Reason> {
+    fn segment(bytes: &[u8]) -> Result<Segment<'_>, SkipReason> {
         Segment::of(&IpPacket { bytes, original: Bytes(bytes.len() as u64) })
     }
 
@@ -151,8 +151,8 @@ mod tests {
             let found = segment(&whole[..captured]).unwrap();
             assert_eq!((found.payload, found.from.port, found.to.port), (Bytes(100), 1000, 2000));
         }
-        assert_eq!(segment(&whole[..39]).unwrap_err(), Reason::TcpHeaderCut);
-        assert_eq!(segment(&whole[..19]).unwrap_err(), Reason::IpHeaderCut);
+        assert_eq!(segment(&whole[..39]).unwrap_err(), SkipReason::TcpHeaderCut);
+        assert_eq!(segment(&whole[..19]).unwrap_err(), SkipReason::IpHeaderCut);
         // Link-layer padding of short frames is no payload.
         assert_eq!(segment(&[tcp_over_ipv4(&[], &[]).as_slice(), &[0; 6]].concat()).unwrap().payload, Bytes(0));
     }
@@ -183,27 +183,27 @@ mod tests {
         let packet = [header.to_bytes().as_slice(), &inside].concat();
         let found = segment(&packet).unwrap();
         assert_eq!((found.payload, found.ecn), (Bytes(10), IpEcn::CongestionExperienced));
-        assert_eq!(segment(&packet[..44]).unwrap_err(), Reason::IpHeaderCut);
+        assert_eq!(segment(&packet[..44]).unwrap_err(), SkipReason::IpHeaderCut);
     }
 
     #[test]
     fn other_or_damaged_packets_report_the_reason() {
         let mut header = Ipv4Header::new(40, 64, IpNumber::UDP, [1; 4], [2; 4]).unwrap();
         let packet = |header: &Ipv4Header| [header.to_bytes().as_slice(), &[0; 40]].concat();
-        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::Udp);
+        assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::Udp);
         header.protocol = IpNumber::GRE;
-        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::OtherProtocol(47));
+        assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::OtherProtocol(47));
         header.protocol = IpNumber::TCP;
-        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::TcpHeaderDamaged);
+        assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::TcpHeaderDamaged);
         header.fragment_offset = IpFragOffset::try_new(8).unwrap();
-        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::Fragment);
-        assert_eq!(segment(&[0x75; 40]).unwrap_err(), Reason::NotIp);
-        assert_eq!(segment(&[0x42; 40]).unwrap_err(), Reason::IpHeaderDamaged);
+        assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::Fragment);
+        assert_eq!(segment(&[0x75; 40]).unwrap_err(), SkipReason::NotIp);
+        assert_eq!(segment(&[0x42; 40]).unwrap_err(), SkipReason::IpHeaderDamaged);
         // A total length that ends within the headers.
         let mut short = tcp_over_ipv4(&[], &[]);
         short[3] = 30;
-        assert!(matches!(segment(&short).unwrap_err(), Reason::TcpHeaderDamaged | Reason::TcpHeaderCut));
-        assert_eq!(segment(&[]).unwrap_err(), Reason::IpHeaderCut);
+        assert!(matches!(segment(&short).unwrap_err(), SkipReason::TcpHeaderDamaged | SkipReason::TcpHeaderCut));
+        assert_eq!(segment(&[]).unwrap_err(), SkipReason::IpHeaderCut);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(found.timestamp, Some(9));
         assert_eq!(found.blocks, [Some((1, 2)), Some((3, 4)), None, None]);
         // A length of 0 would cause an endless loop.
-        assert_eq!(Options::of(&[34, 0, 8, 10]), Options::default());
-        assert_eq!(Options::of(&[2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 0, 0]).mss, Some(1460));
+        assert_eq!(TcpOptions::of(&[34, 0, 8, 10]), TcpOptions::default());
+        assert_eq!(TcpOptions::of(&[2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 0, 0]).mss, Some(1460));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Reason why a packet was not analysed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum SkipReason {
     /// Its interface has an unsupported link type.
     LinkType(u16),
     /// Refers to an interface that the file does not describe.
@@ -30,39 +30,39 @@ pub enum Reason {
     TcpHeaderDamaged,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for SkipReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::LinkType(number) => write!(out, "unsupported link type {number}"),
-            Reason::UnknownInterface => out.write_str("undefined interface"),
-            Reason::NoTime => out.write_str("no timestamp"),
-            Reason::TimeOutOfRange => out.write_str("timestamp out of range"),
-            Reason::UnknownBlock(number) => write!(out, "unsupported block type {number:#x}"),
-            Reason::LinkHeaderCut => out.write_str("truncated link header"),
-            Reason::NotIp => out.write_str("not IP"),
-            Reason::IpHeaderCut => out.write_str("truncated IP header"),
-            Reason::IpHeaderDamaged => out.write_str("damaged IP header"),
-            Reason::Fragment => out.write_str("a fragment"),
-            Reason::Udp => out.write_str("UDP"),
-            Reason::Icmp => out.write_str("ICMP"),
-            Reason::OtherProtocol(number) => write!(out, "IP protocol {number}"),
-            Reason::TcpHeaderCut => out.write_str("truncated TCP header"),
-            Reason::TcpHeaderDamaged => out.write_str("damaged TCP header"),
+            SkipReason::LinkType(number) => write!(out, "unsupported link type {number}"),
+            SkipReason::UnknownInterface => out.write_str("undefined interface"),
+            SkipReason::NoTime => out.write_str("no timestamp"),
+            SkipReason::TimeOutOfRange => out.write_str("timestamp out of range"),
+            SkipReason::UnknownBlock(number) => write!(out, "unsupported block type {number:#x}"),
+            SkipReason::LinkHeaderCut => out.write_str("truncated link header"),
+            SkipReason::NotIp => out.write_str("not IP"),
+            SkipReason::IpHeaderCut => out.write_str("truncated IP header"),
+            SkipReason::IpHeaderDamaged => out.write_str("damaged IP header"),
+            SkipReason::Fragment => out.write_str("a fragment"),
+            SkipReason::Udp => out.write_str("UDP"),
+            SkipReason::Icmp => out.write_str("ICMP"),
+            SkipReason::OtherProtocol(number) => write!(out, "IP protocol {number}"),
+            SkipReason::TcpHeaderCut => out.write_str("truncated TCP header"),
+            SkipReason::TcpHeaderDamaged => out.write_str("damaged TCP header"),
         }
     }
 }
 
 /// Counts by reason.
 #[derive(Clone, Debug, Default)]
-pub struct Skipped(BTreeMap<Reason, u64>);
+pub struct Skipped(BTreeMap<SkipReason, u64>);
 
 impl Skipped {
-    pub fn add(&mut self, reason: Reason) {
+    pub fn add(&mut self, reason: SkipReason) {
         *self.0.entry(reason).or_default() += 1;
     }
 
     /// In a fixed order.
-    pub fn counts(&self) -> impl Iterator<Item = (Reason, u64)> {
+    pub fn counts(&self) -> impl Iterator<Item = (SkipReason, u64)> {
         self.0.iter().map(|(&reason, &count)| (reason, count))
     }
 }

@@ -1,6 +1,6 @@
 //! Connections as tables.
 
-use crate::connection::{Connection, Connections, Direction, EcnFlags, Point, Syn, Which};
+use crate::connection::{CapturePoint, Connection, Connections, Direction, DirectionId, EcnFlags, Syn};
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
 use std::collections::HashMap;
@@ -32,10 +32,10 @@ impl Connections {
 
     fn summed(&self, interfaces: &[String], origin: Timestamp) -> Table {
         let each = |connection| (0..2).map(move |sender| (connection, sender));
-        let rows: Vec<Row<'_>> = (0..)
+        let rows: Vec<DirectionRow<'_>> = (0..)
             .zip(self.all())
             .flat_map(each)
-            .map(|((number, connection), sender)| Row {
+            .map(|((number, connection), sender)| DirectionRow {
                 number,
                 connection,
                 sender,
@@ -43,9 +43,9 @@ impl Connections {
                 origin,
             })
             .collect();
-        let whole = |value: fn(&Row<'_>) -> u64| Column::Integer(rows.iter().map(value).collect());
-        let real = |value: fn(&Row<'_>) -> f64| Column::Float(rows.iter().map(value).collect());
-        let words = |words: &[&str], value: fn(&Row<'_>) -> u32| {
+        let whole = |value: fn(&DirectionRow<'_>) -> u64| Column::Integer(rows.iter().map(value).collect());
+        let real = |value: fn(&DirectionRow<'_>) -> f64| Column::Float(rows.iter().map(value).collect());
+        let words = |words: &[&str], value: fn(&DirectionRow<'_>) -> u32| {
             Column::Word(rows.iter().map(value).collect(), Arc::new(words.iter().map(|&word| word.to_string()).collect()))
         };
         let columns = vec![
@@ -114,7 +114,7 @@ impl Connections {
 }
 
 /// A row of the table: a direction, and its connection.
-struct Row<'a> {
+struct DirectionRow<'a> {
     number: u64,
     connection: &'a Connection,
     sender: usize,
@@ -122,7 +122,7 @@ struct Row<'a> {
     origin: Timestamp,
 }
 
-impl Row<'_> {
+impl DirectionRow<'_> {
     fn duration_s(&self) -> f64 {
         self.direction.span.map_or(f64::NAN, |(first, last)| last.since(first).as_secs_f64())
     }
@@ -144,13 +144,13 @@ impl Row<'_> {
         first.syn.zip(second.syn)
     }
 
-    fn receiver_reports(&self, what: fn(&Syn) -> Option<f64>) -> f64 {
-        self.connection.directions[1 - self.sender].syn.as_ref().and_then(what).unwrap_or(f64::NAN)
+    fn receiver_reports(&self, option: fn(&Syn) -> Option<f64>) -> f64 {
+        self.connection.directions[1 - self.sender].syn.as_ref().and_then(option).unwrap_or(f64::NAN)
     }
 
     /// Whether both SYNs have the feature.
-    fn agreed(&self, what: fn(&Syn) -> bool) -> u32 {
-        self.syns().map_or(2, |(first, second)| u32::from(what(&first) && what(&second)))
+    fn agreed(&self, option: fn(&Syn) -> bool) -> u32 {
+        self.syns().map_or(2, |(first, second)| u32::from(option(&first) && option(&second)))
     }
 
     /// RFC 3168 section 6.1.1: requested with ECE and CWR, accepted with ECE alone.
@@ -170,7 +170,7 @@ pub(crate) fn skipped(skipped: &Skipped) -> Table {
 
 fn samples(
     name: &str,
-    of: impl Iterator<Item = (Timestamp, Which)> + Clone,
+    of: impl Iterator<Item = (Timestamp, DirectionId)> + Clone,
     origin: Timestamp,
     values: Vec<(&'static str, Column)>,
 ) -> Table {
@@ -185,7 +185,7 @@ fn samples(
 }
 
 /// The name of a point of capture.
-fn point(point: Point, interfaces: &[String]) -> String {
+fn point(point: CapturePoint, interfaces: &[String]) -> String {
     let name = interfaces.get(point.interface as usize).cloned().unwrap_or_else(|| point.interface.to_string());
     match point.behind {
         Some(behind) => format!("{name}, index {behind}"),

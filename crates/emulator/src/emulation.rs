@@ -1,7 +1,7 @@
 //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
 use crate::hosts::Hosts;
-use crate::in_flight::{InFlight, Key};
+use crate::in_flight::{InFlight, PacketKey};
 use crate::ip;
 use crate::pacer::{Clock, Pacer};
 use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
@@ -35,12 +35,12 @@ pub struct RunProperties {
 
 /// Access from other threads while an emulation runs.
 #[derive(Debug, Default)]
-pub struct Control {
+pub struct EmulationControl {
     stopped: AtomicBool,
     now: AtomicU64,
 }
 
-impl Control {
+impl EmulationControl {
     /// Ends the emulation.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
@@ -70,7 +70,7 @@ pub struct Emulation<H, C> {
     engine: Engine,
     hosts: H,
     pacer: Pacer<C>,
-    ways: HashMap<ip::Ends, (u32, usize)>,
+    ways: HashMap<ip::Addresses, (u32, usize)>,
     /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
@@ -139,7 +139,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     ///
     /// # Errors
     /// A device failed.
-    pub fn run(&mut self, control: &Control) -> io::Result<()> {
+    pub fn run(&mut self, control: &EmulationControl) -> io::Result<()> {
         let mut ready = Vec::new();
         while !control.stopped.load(Ordering::Relaxed) && self.turn(&mut ready)? {
             control.now.store(self.engine.now().0, Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         self.engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
         self.engine.take_fates(&mut self.fates);
         for fate in self.fates.drain(..) {
-            let key = Key { flow: fate.flow, number: fate.datagram };
+            let key = PacketKey { flow: fate.flow, number: fate.datagram };
             match fate.outcome {
                 Outcome::Delivered { .. } => self.due.push(Reverse(fate)),
                 Outcome::Discarded { port, reason } => {
@@ -197,7 +197,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     }
 
     fn deliver(&mut self, fate: Fate) -> io::Result<()> {
-        let key = Key { flow: fate.flow, number: fate.datagram };
+        let key = PacketKey { flow: fate.flow, number: fate.datagram };
         let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
         if let Outcome::Delivered { is_marked: true } = fate.outcome {
             ip::mark(&mut packet);
@@ -244,8 +244,12 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         match self.engine.inject(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn) {
             Some(number) => {
                 self.sent += 1;
-                self.in_flight.put(Key { flow, number }, packet);
-                self.observer.on_sent(self.engine.now(), Key { flow, number }, ObservedPacket { host: host as u32, packet });
+                self.in_flight.put(PacketKey { flow, number }, packet);
+                self.observer.on_sent(
+                    self.engine.now(),
+                    PacketKey { flow, number },
+                    ObservedPacket { host: host as u32, packet },
+                );
             }
             None => self.refused.impossible_size += 1,
         }
@@ -298,7 +302,7 @@ mod tests {
     /// A test environment with a clock that is advanced by hand. The left host (0) sends at given times; the right host (1)
     /// answers each packet at once with one of 40 bytes.
     #[derive(Default)]
-    struct World {
+    struct TestEnvironment {
         now: Cell<TimeDelta>,
         to_send: RefCell<VecDeque<(TimeDelta, Vec<u8>)>>,
         answers: RefCell<VecDeque<Vec<u8>>>,
@@ -310,16 +314,16 @@ mod tests {
     /// Time in microseconds, host, ECN field.
     type ObservedPacket = (u64, usize, u8);
 
-    struct Hand(Rc<World>);
-    struct Made(Rc<World>);
+    struct ManualClock(Rc<TestEnvironment>);
+    struct FakeHosts(Rc<TestEnvironment>);
 
-    impl Clock for Hand {
+    impl Clock for ManualClock {
         fn elapsed(&self) -> TimeDelta {
             self.0.now.get()
         }
     }
 
-    impl Hosts for Made {
+    impl Hosts for FakeHosts {
         fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
             let taken = if host == 0 {
                 let mut to_send = self.0.to_send.borrow_mut();
@@ -374,11 +378,15 @@ mod tests {
     }
 
     /// 12 Mbit/s: 1500 bytes take 1 ms; 5 ms each way.
-    fn world(to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+    fn world(to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<TestEnvironment>, Emulation<FakeHosts, ManualClock>) {
         led(TimeDelta::from_millis(5), to_send, policy)
     }
 
-    fn led(lead: TimeDelta, to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+    fn led(
+        lead: TimeDelta,
+        to_send: Vec<(TimeDelta, Vec<u8>)>,
+        policy: PolicySpec,
+    ) -> (Rc<TestEnvironment>, Emulation<FakeHosts, ManualClock>) {
         let spec =
             DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(20) };
         let group = |name: &str| Group {
@@ -416,7 +424,7 @@ mod tests {
             stepped: false,
             prices: PriceSpec::default(),
         };
-        let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
+        let world = Rc::new(TestEnvironment { to_send: RefCell::new(to_send.into()), ..TestEnvironment::default() });
         let ways =
             [AddressPair { from: LEFT, to: RIGHT, flow: 0, host: 1 }, AddressPair { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
         let course = RunProperties { end: Time(TimeDelta::from_millis(100).0), lead };
@@ -425,8 +433,8 @@ mod tests {
             course,
             &ways,
             PacketObserver::new(vec![], vec![]),
-            Made(world.clone()),
-            Hand(world.clone()),
+            FakeHosts(world.clone()),
+            ManualClock(world.clone()),
         );
         (world, emulation)
     }
@@ -438,7 +446,7 @@ mod tests {
     #[test]
     fn packets_arrive_after_serialisation_and_delay_and_answers_return() {
         let (world, mut emulation) = world(sends(&[10, 10, 10, 10], 0), PolicySpec::DropTail(()));
-        emulation.run(&Control::default()).unwrap();
+        emulation.run(&EmulationControl::default()).unwrap();
         // One is served, two wait, the fourth is discarded. An answer of 40 bytes takes 27 us and 5 ms.
         let expected = [(16_000, 1, 0), (17_000, 1, 0), (18_000, 1, 0), (21_026, 0, 0), (22_026, 0, 0), (23_026, 0, 0)];
         let near = |(a, b): (&ObservedPacket, &ObservedPacket)| a.0.abs_diff(b.0) <= 1 && a.1 == b.1 && a.2 == b.2;
@@ -457,7 +465,7 @@ mod tests {
     fn deferring_events_changes_nothing() {
         let seen = |lead| {
             let (world, mut emulation) = led(lead, sends(&[1, 1, 3, 7, 7, 7, 20], 0), PolicySpec::DropTail(()));
-            emulation.run(&Control::default()).unwrap();
+            emulation.run(&EmulationControl::default()).unwrap();
             let rounded: Vec<_> = world.seen.borrow().iter().map(|seen| (seen.0 / 10, seen.1)).collect();
             (rounded, emulation.engine().results().unwrap().bytes())
         };
@@ -468,7 +476,7 @@ mod tests {
     fn a_stall_causes_no_burst() {
         let (world, mut emulation) = world(sends(&[10, 10, 10], 0), PolicySpec::DropTail(()));
         world.stall.set(Some((TimeDelta::from_micros(15_500), TimeDelta::from_millis(7))));
-        emulation.run(&Control::default()).unwrap();
+        emulation.run(&EmulationControl::default()).unwrap();
         // The first was due at 16 ms and leaves at 22.5 ms; the others keep their distance of one millisecond.
         let at_right: Vec<u64> = world.seen.borrow().iter().filter(|seen| seen.1 == 1).map(|seen| seen.0).collect();
         assert_eq!(at_right, [22_500, 23_500, 24_500]);
@@ -491,7 +499,7 @@ mod tests {
         };
         let fields = |ecn| {
             let (world, mut emulation) = world(sends(&[10, 10, 10], ecn), PolicySpec::Red(red));
-            emulation.run(&Control::default()).unwrap();
+            emulation.run(&EmulationControl::default()).unwrap();
             let seen = world.seen.borrow();
             seen.iter().filter(|seen| seen.1 == 1).map(|seen| seen.2).collect::<Vec<_>>()
         };
@@ -508,7 +516,7 @@ mod tests {
             (TimeDelta::from_millis(3), Vec::new()),
         ];
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
-        emulation.run(&Control::default()).unwrap();
+        emulation.run(&EmulationControl::default()).unwrap();
         assert!(world.seen.borrow().is_empty());
         assert_eq!(emulation.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
     }
@@ -516,7 +524,7 @@ mod tests {
     #[test]
     fn it_stops_on_request() {
         let (_world, mut emulation) = world(Vec::new(), PolicySpec::DropTail(()));
-        let control = Control::default();
+        let control = EmulationControl::default();
         control.stop();
         emulation.run(&control).unwrap();
         assert!(!emulation.engine().results().unwrap().complete);

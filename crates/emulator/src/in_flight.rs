@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(crate) struct InFlight {
-    flows: Vec<Row>,
+    flows: Vec<FlowPackets>,
     /// Buffers of packets that have left, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 #[derive(Default)]
-struct Row {
+struct FlowPackets {
     /// Number of the packet at index 0.
     first: u32,
     places: VecDeque<Option<Vec<u8>>>,
@@ -18,18 +18,18 @@ struct Row {
 
 /// A packet, by its flow and its number in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct PacketKey {
     pub(crate) flow: u32,
     pub(crate) number: u32,
 }
 
 impl InFlight {
     pub(crate) fn new(flows: usize) -> InFlight {
-        InFlight { flows: (0..flows).map(|_| Row::default()).collect(), spare: Vec::new() }
+        InFlight { flows: (0..flows).map(|_| FlowPackets::default()).collect(), spare: Vec::new() }
     }
 
     /// The numbers of a flow arrive in order without gaps.
-    pub(crate) fn put(&mut self, key: Key, packet: &[u8]) {
+    pub(crate) fn put(&mut self, key: PacketKey, packet: &[u8]) {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(packet);
@@ -38,7 +38,7 @@ impl InFlight {
         row.places.push_back(Some(bytes));
     }
 
-    pub(crate) fn take(&mut self, key: Key) -> Option<Vec<u8>> {
+    pub(crate) fn take(&mut self, key: PacketKey) -> Option<Vec<u8>> {
         let row = self.flows.get_mut(key.flow as usize)?;
         let packet = row.places.get_mut(key.number.wrapping_sub(row.first) as usize)?.take();
         while let Some(None) = row.places.front() {
@@ -61,11 +61,11 @@ mod tests {
     fn packets_leave_in_any_order_and_once() {
         let mut in_flight = InFlight::new(2);
         for number in 0..4 {
-            in_flight.put(Key { flow: 1, number }, &[number as u8]);
+            in_flight.put(PacketKey { flow: 1, number }, &[number as u8]);
         }
-        let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(Key { flow: 1, number }));
+        let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(PacketKey { flow: 1, number }));
         assert_eq!(taken, [Some(vec![2]), Some(vec![0]), Some(vec![1]), None, Some(vec![3]), None]);
         assert!(in_flight.flows[1].places.is_empty());
-        assert_eq!(in_flight.take(Key { flow: 7, number: 0 }), None);
+        assert_eq!(in_flight.take(PacketKey { flow: 7, number: 0 }), None);
     }
 }

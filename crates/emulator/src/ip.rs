@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 /// Source and destination.
-pub(crate) type Ends = (Ipv4Addr, Ipv4Addr);
+pub(crate) type Addresses = (Ipv4Addr, Ipv4Addr);
 
 /// Length of the shortest header.
 pub(crate) const HEADER: usize = 20;
@@ -13,7 +13,7 @@ const CHECKSUM: usize = 10;
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 
 /// The addresses of a packet, if it is an IPv4 packet with a complete header.
-pub(crate) fn ends(packet: &[u8]) -> Option<Ends> {
+pub(crate) fn ends(packet: &[u8]) -> Option<Addresses> {
     let address = |at: usize| packet.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()).map(Ipv4Addr::from);
     let is_ipv4 = packet.len() >= HEADER && packet[0] >> 4 == 4;
     if is_ipv4 { address(12).zip(address(16)) } else { None }
@@ -34,17 +34,17 @@ pub(crate) fn mark(packet: &mut [u8]) {
     packet[ECN_FIELD] = marked;
     let checksum = u16::from_be_bytes([packet[CHECKSUM], packet[CHECKSUM + 1]]);
     let (before, after) = (u16::from_be_bytes([version, field]), u16::from_be_bytes([version, marked]));
-    packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&updated(checksum, Word { before, after }).to_be_bytes());
+    packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&updated(checksum, HeaderWord { before, after }).to_be_bytes());
 }
 
 /// A 16-bit word of a header that changes.
-struct Word {
+struct HeaderWord {
     before: u16,
     after: u16,
 }
 
 /// RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
-fn updated(checksum: u16, word: Word) -> u16 {
+fn updated(checksum: u16, word: HeaderWord) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!word.before) + u32::from(word.after);
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
@@ -55,7 +55,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A packet of `length` bytes with an ECN field and the checksum of RFC 791.
-    pub(crate) fn packet(ends: Ends, length: u16, ecn: u8) -> Vec<u8> {
+    pub(crate) fn packet(ends: Addresses, length: u16, ecn: u8) -> Vec<u8> {
         let mut packet = vec![0; length.into()];
         packet[0] = 0x45;
         packet[ECN_FIELD] = ecn;
@@ -75,7 +75,7 @@ pub(crate) mod tests {
         ((sum & 0xffff) + (sum >> 16)) as u16
     }
 
-    const ENDS: Ends = (Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 19, 255, 2));
+    const ENDS: Addresses = (Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 19, 255, 2));
 
     #[test]
     fn a_marked_packet_has_a_correct_checksum() {

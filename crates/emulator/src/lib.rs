@@ -23,7 +23,7 @@ mod pacer;
 mod packet_observer;
 mod tun_device;
 
-pub use emulation::{AddressPair, Control, Emulation, RunProperties};
+pub use emulation::{AddressPair, Emulation, EmulationControl, RunProperties};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;

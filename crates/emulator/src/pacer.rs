@@ -89,9 +89,9 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    struct Hand<'a>(&'a Cell<TimeDelta>);
+    struct ManualClock<'a>(&'a Cell<TimeDelta>);
 
-    impl Clock for Hand<'_> {
+    impl Clock for ManualClock<'_> {
         fn elapsed(&self) -> TimeDelta {
             self.0.get()
         }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn small_delays_count_as_lateness_and_stalls_set_the_clock_back() {
         let hand = Cell::new(TimeDelta::from_millis(10));
-        let mut pacer = Pacer::new(Hand(&hand));
+        let mut pacer = Pacer::new(ManualClock(&hand));
         let due = Time(TimeDelta::from_micros(9_900).0);
         assert_eq!(pacer.catch_up(due), Time(TimeDelta::from_millis(10).0));
         assert_eq!((pacer.slipped, pacer.slips), (TimeDelta::ZERO, 0));
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn lateness_is_measured_on_deliveries() {
         let hand = Cell::new(TimeDelta::from_millis(1));
-        let mut pacer = Pacer::new(Hand(&hand));
+        let mut pacer = Pacer::new(ManualClock(&hand));
         for late in [10, 20, 200] {
             pacer.note_delivery(Time(TimeDelta::from_micros(1000 - late).0));
         }

@@ -1,14 +1,14 @@
 //! Observes every packet at the hosts: measures their TCP connections, and writes a capture on request.
 
-use crate::in_flight::Key;
+use crate::in_flight::PacketKey;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
-use tailback_capture::{Captured, Connections, IpPacket, Point, Samples, Section, Timestamp, Writer};
+use tailback_capture::{CapturePoint, Captured, Connections, IpPacket, Samples, Section, Timestamp, Writer};
 use tailback_core::network::PortId;
 use tailback_core::primitives::units::{Bytes, Time};
-use tailback_core::queue::Reason;
+use tailback_core::queue::DropReason;
 use tailback_core::record::Table;
 
 /// Observer of the traffic at the hosts' devices.
@@ -26,7 +26,7 @@ pub struct PacketObserver {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Discard {
     pub(crate) port: PortId,
-    pub(crate) reason: Reason,
+    pub(crate) reason: DropReason,
 }
 
 impl PacketObserver {
@@ -46,27 +46,27 @@ impl PacketObserver {
         Ok(())
     }
 
-    pub(crate) fn on_sent(&mut self, at: Time, key: Key, of: ObservedPacket<'_>) {
+    pub(crate) fn on_sent(&mut self, at: Time, key: PacketKey, of: ObservedPacket<'_>) {
         let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
         if let Some(capture) = &mut self.capture {
-            capture.note(Entry::of(at, of, Some(key)));
+            capture.note(CaptureEntry::of(at, of, Some(key)));
         }
     }
 
     /// `at`: the time at which the packet is handed to its host.
-    pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: ObservedPacket<'_>) {
+    pub(crate) fn on_delivered(&mut self, at: Time, key: PacketKey, of: ObservedPacket<'_>) {
         let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
         if let Some(capture) = &mut self.capture {
             capture.settle(key, None);
-            capture.note(Entry::of(at, of, None));
+            capture.note(CaptureEntry::of(at, of, None));
         }
     }
 
-    pub(crate) fn on_discarded(&mut self, at: Time, key: Key, discard: Discard) {
+    pub(crate) fn on_discarded(&mut self, at: Time, key: PacketKey, discard: Discard) {
         if let Some(capture) = &mut self.capture {
             let port = self.ports.get(discard.port as usize).map_or("a queue", String::as_str);
             let comment = format!("discarded at {port}: {} at {:.6} s", discard.reason.name(), at.seconds());
@@ -83,7 +83,7 @@ impl PacketObserver {
     fn see(&mut self, at: Time, of: ObservedPacket<'_>) {
         let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64) };
         // Packets other than TCP are ignored by the connections.
-        let _ = self.connections.see(Point { interface: of.host, behind: None }, self.stamp(at), &packet);
+        let _ = self.connections.see(CapturePoint { interface: of.host, behind: None }, self.stamp(at), &packet);
     }
 
     fn stamp(&self, at: Time) -> Timestamp {
@@ -112,29 +112,29 @@ pub(crate) struct ObservedPacket<'a> {
 /// wait until its fate is known.
 struct Capture {
     writer: Option<Writer<BufWriter<File>>>,
-    waiting: VecDeque<Entry>,
+    waiting: VecDeque<CaptureEntry>,
     /// Number of packets written.
     written: u64,
-    on_their_way: HashMap<Key, u64>,
+    on_their_way: HashMap<PacketKey, u64>,
     problem: Option<String>,
 }
 
-struct Entry {
+struct CaptureEntry {
     at: Timestamp,
     interface: u32,
     bytes: Vec<u8>,
     original: Bytes,
     comment: Option<String>,
-    pending: Option<Key>,
+    pending: Option<PacketKey>,
 }
 
 /// Headers, and part of the payload.
 const SNAP_LENGTH: usize = 256;
 
-impl Entry {
-    fn of(at: Timestamp, of: ObservedPacket<'_>, pending: Option<Key>) -> Entry {
+impl CaptureEntry {
+    fn of(at: Timestamp, of: ObservedPacket<'_>, pending: Option<PacketKey>) -> CaptureEntry {
         let bytes = of.packet[..of.packet.len().min(SNAP_LENGTH)].to_vec();
-        Entry { at, interface: of.host, bytes, original: Bytes(of.packet.len() as u64), comment: None, pending }
+        CaptureEntry { at, interface: of.host, bytes, original: Bytes(of.packet.len() as u64), comment: None, pending }
     }
 }
 
@@ -150,7 +150,7 @@ impl Capture {
         Ok(Capture { writer: Some(writer), waiting: VecDeque::new(), written: 0, on_their_way: HashMap::new(), problem: None })
     }
 
-    fn note(&mut self, entry: Entry) {
+    fn note(&mut self, entry: CaptureEntry) {
         if let Some(key) = entry.pending {
             self.on_their_way.insert(key, self.written + self.waiting.len() as u64);
         }
@@ -158,7 +158,7 @@ impl Capture {
         self.write_known();
     }
 
-    fn settle(&mut self, key: Key, comment: Option<String>) {
+    fn settle(&mut self, key: PacketKey, comment: Option<String>) {
         let Some(place) = self.on_their_way.remove(&key) else { return };
         if let Some(entry) = self.waiting.get_mut((place - self.written) as usize) {
             (entry.pending, entry.comment) = (None, comment);
@@ -168,7 +168,7 @@ impl Capture {
 
     fn write_known(&mut self) {
         while let Some(entry) = self.waiting.front().filter(|entry| entry.pending.is_none()) {
-            let Entry { at, interface, bytes, original, comment, .. } = entry;
+            let CaptureEntry { at, interface, bytes, original, comment, .. } = entry;
             let packet = Captured { interface: *interface, at: *at, bytes, original: *original, comment: comment.as_deref() };
             if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.packet(&packet)) {
                 self.give_up(&error);
@@ -214,13 +214,13 @@ mod tests {
         let mut observer = PacketObserver::new(names(["left", "right"]), names(["bottleneck", "bottleneck.reverse"]));
         observer.capture_to(&file).unwrap();
         let sent = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1000, 0);
-        let key = |number| Key { flow: 0, number };
+        let key = |number| PacketKey { flow: 0, number };
         let of = |host| ObservedPacket { host, packet: &sent };
         for number in 0..3 {
             observer.on_sent(Time(1_000_000 * u64::from(number)), key(number), of(0));
         }
         observer.on_delivered(Time(5_000_000), key(2), of(1));
-        observer.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: Reason::Full });
+        observer.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: DropReason::Full });
         assert_eq!(observer.finish(), None);
         let mut reader = Reader::open(File::open(&file).unwrap()).unwrap();
         let mut found = Vec::new();

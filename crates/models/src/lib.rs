@@ -46,7 +46,7 @@ pub const SOURCES: &str = env!("TAILBACK_SOURCES");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Kind;
+    use model::ParameterKind;
 
     #[test]
     fn every_model_and_every_parameter_has_a_description() {
@@ -58,7 +58,7 @@ mod tests {
             }
             for parameter in (model.parameters)() {
                 assert!(!parameter.help.is_empty(), "{} of {}", parameter.name, model.name);
-                if let Kind::Choice { words, .. } = parameter.kind {
+                if let ParameterKind::Keyword { words, .. } = parameter.kind {
                     assert!(words.iter().all(|word| !word.help.is_empty()), "{} of {}", parameter.name, model.name);
                 }
             }

@@ -57,7 +57,7 @@ pub struct Model {
 pub struct Parameter {
     pub name: &'static str,
     pub help: String,
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// Default in Python syntax; `None` if the parameter is required.
     pub default: Option<&'static str>,
     /// Whether it belongs to an [`Arguments`] struct. Python then accepts it by name only.
@@ -66,22 +66,22 @@ pub struct Parameter {
 
 /// Valid values of a parameter.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ParameterKind {
     Number {
         whole: bool,
         /// In words: `> 0`.
         range: &'static str,
     },
-    Choice {
+    Keyword {
         /// Name of its type.
         of: &'static str,
-        words: Vec<Word>,
+        words: Vec<KeywordInfo>,
     },
 }
 
 /// One of the words of a choice.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct KeywordInfo {
     pub word: &'static str,
     /// Spelling for people.
     pub title: &'static str,
@@ -216,23 +216,23 @@ impl Arguments for InterruptCheck {
 }
 
 /// A set of words; a model takes one of them.
-pub trait Choice: Sized {
+pub trait Keyword: Sized {
     /// Name of its type.
     const NAME: &'static str;
 
-    fn words() -> Vec<Word>;
+    fn words() -> Vec<KeywordInfo>;
 
     fn named(word: &str) -> Result<Self, ParameterError>;
 }
 
-pub(crate) fn describe_choice<C: Choice>(asked: &ParameterSpec, parameters: &mut Vec<Parameter>) {
-    let kind = Kind::Choice { of: C::NAME, words: C::words() };
+pub(crate) fn describe_keyword<C: Keyword>(asked: &ParameterSpec, parameters: &mut Vec<Parameter>) {
+    let kind = ParameterKind::Keyword { of: C::NAME, words: C::words() };
     let ParameterSpec { name, help, default, .. } = *asked;
     parameters.push(Parameter { name, help: prose(help), kind, default, named: true });
 }
 
 /// The error for a word that is not in the choice.
-pub(crate) fn unknown<C: Choice>(name: &'static str, word: &str) -> ParameterError {
+pub(crate) fn unknown_keyword<C: Keyword>(name: &'static str, word: &str) -> ParameterError {
     let words: Vec<&str> = C::words().iter().map(|word| word.word).collect();
     ParameterError::new(name, format!("\"{word}\""), format!("one of {}", words.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! Parameter types that cannot hold invalid values: each is checked once, on construction.
 
-use crate::model::{Kind, Parameter, ParameterSpec, prose};
+use crate::model::{Parameter, ParameterKind, ParameterSpec, prose};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -331,7 +331,7 @@ pub(crate) fn described<S: Scalar>(asked: &ParameterSpec) -> Parameter {
     let ParameterSpec { name, help, default, named } = *asked;
     let meaning = MEANINGS.iter().find(|(of, _)| *of == name).map_or(S::HELP, |(_, meaning)| meaning);
     let help = if help.is_empty() { meaning.into() } else { prose(help) };
-    Parameter { name, help, kind: Kind::Number { whole: S::WHOLE, range: S::RANGE }, default, named }
+    Parameter { name, help, kind: ParameterKind::Number { whole: S::WHOLE, range: S::RANGE }, default, named }
 }
 
 /// Models may take each of these types.

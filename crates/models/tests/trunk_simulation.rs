@@ -23,7 +23,7 @@ fn settings((inputs, transmitters, buffer): Size, load: f64) -> Result<Settings,
 fn estimate(settings: Settings) -> Result<Estimate, ParameterError> {
     let mut simulation = Simulation::new(settings)?;
     while !simulation.conclude() {
-        simulation.jobs(u64::MAX).into_iter().for_each(|job| job.run());
+        simulation.segments(u64::MAX).into_iter().for_each(|segment| segment.run());
     }
     Ok(simulation.estimate())
 }
@@ -130,7 +130,7 @@ fn results_do_not_depend_on_the_size_and_order_of_slices() -> Result<(), Paramet
     let mut simulation = Simulation::new(settings)?;
     let mut slice = 1;
     while !simulation.conclude() {
-        simulation.jobs(slice).into_iter().rev().for_each(|job| job.run());
+        simulation.segments(slice).into_iter().rev().for_each(|segment| segment.run());
         slice = (slice * 3) % 100_000;
     }
     assert_eq!(simulation.estimate(), estimate(settings)?);

@@ -82,7 +82,7 @@ impl CaptureAnalysis {
     /// Position and cause of damage in the file.
     #[getter]
     fn damage(&self) -> Option<(u64, String)> {
-        self.analyser.damage().map(|damage| (damage.at_byte, damage.what.clone()))
+        self.analyser.damage().map(|damage| (damage.at_byte, damage.message.clone()))
     }
 
     /// Tables `connections`, `skipped`, and with samples `rtt` and `in_flight`.

@@ -149,22 +149,22 @@ pub fn scenario_error(
 
 /// An `ArgumentError` for arguments of a Python function.
 #[pyfunction]
-pub fn argument_errors(py: Python<'_>, problems: Vec<Given>) -> Py<PyAny> {
+pub fn argument_errors(py: Python<'_>, problems: Vec<ProblemFields>) -> Py<PyAny> {
     let list = problems.into_iter().map(problem).collect();
     errors::argument_error(py, &Errors { file: String::new(), list, more: 0 }).into_value(py).into_any()
 }
 
 /// A problem as passed by Python: place, message, given, expected, hint.
-type Given = (String, String, Option<String>, Option<String>, Option<String>);
+type ProblemFields = (String, String, Option<String>, Option<String>, Option<String>);
 
 /// The same for several faults, as when a grid is checked as a whole; `more` problems were omitted.
 #[pyfunction]
-pub fn scenario_errors(py: Python<'_>, file: String, problems: Vec<Given>, more: usize) -> Py<PyAny> {
+pub fn scenario_errors(py: Python<'_>, file: String, problems: Vec<ProblemFields>, more: usize) -> Py<PyAny> {
     let list = problems.into_iter().map(problem).collect();
     errors::scenario_error(py, &Errors { file, list, more }).into_value(py).into_any()
 }
 
-fn problem((at, message, given, expected, hint): Given) -> Problem {
+fn problem((at, message, given, expected, hint): ProblemFields) -> Problem {
     let mut problem = Problem::new(at, message);
     (problem.given, problem.expected, problem.hint) = (given, expected, hint);
     problem

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::description::{checked, parse};
-use crate::simulation::{Origin, Results, text};
+use crate::simulation::{Results, RunIdentity, text};
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{AddressPair, Control, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns};
+use tailback_emulator::{AddressPair, EmulationControl, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns};
 use tailback_scenario::{Emulated, Host, Integer, Played};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
@@ -38,8 +38,8 @@ pub struct Emulation {
     ways: Vec<tailback_scenario::AddressPair>,
     played: Vec<Played>,
     lead: TimeDelta,
-    origin: Origin,
-    control: Control,
+    identity: RunIdentity,
+    control: EmulationControl,
     state: Mutex<State>,
 }
 
@@ -64,7 +64,8 @@ impl Emulation {
             Ok((network, warnings, (hosts, ways, played, lead)))
         };
         let (network, (hosts, ways, played, lead)) = checked(py, &scenario, file, build)?;
-        let (origin, duration_s, warmup_s) = (Origin::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
+        let (identity, duration_s, warmup_s) =
+            (RunIdentity::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
         let reach_bps = reach(&network, &ways);
         let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let engine = py.detach(|| Engine::with_code(network, &Registered));
@@ -72,7 +73,19 @@ impl Emulation {
             return Err(user_code::failed(py, &failure));
         }
         let state = Mutex::new(State::Ready(Box::new(engine)));
-        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ports, ways, played, lead, origin, control: Control::default(), state })
+        Ok(Self {
+            duration_s,
+            warmup_s,
+            reach_bps,
+            hosts,
+            ports,
+            ways,
+            played,
+            lead,
+            identity,
+            control: EmulationControl::default(),
+            state,
+        })
     }
 
     /// Name and addresses of each host.
@@ -107,7 +120,7 @@ impl Emulation {
         let ran = py.detach(|| catch_unwind(AssertUnwindSafe(carry)));
         match ran {
             Ok(ran) => ran.map_err(|error| PyOSError::new_err(error.to_string())),
-            Err(panic) => Err(self.origin.bug(py, &text(&*panic))),
+            Err(panic) => Err(self.identity.bug(py, &text(&*panic))),
         }
     }
 
@@ -133,10 +146,10 @@ impl Emulation {
         if let Some(failure) = engine.failure() {
             return Err(user_code::failed(py, &failure));
         }
-        let mut results = self.origin.measured(py, || engine.results())?;
+        let mut results = self.identity.measured(py, || engine.results())?;
         leave_out_silent_pairs(&mut results);
         results.traces.splice(0..0, tables);
-        self.origin.results(py, results)
+        self.identity.results(py, results)
     }
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-use crate::checkpoint;
+use crate::checkpoint::{self, CheckpointIdentity};
 use crate::description::{network, parse};
 use crate::errors::{checkpoint_error, internal_error, scenario_error};
 use crate::memory;
@@ -30,12 +30,12 @@ pub struct Simulation {
     /// Reason why the run uses fewer threads than requested; none if it does not.
     #[pyo3(get)]
     fewer_threads: Option<String>,
-    origin: Origin,
+    identity: RunIdentity,
 }
 
 /// Identity of a run.
 #[derive(Clone)]
-pub(crate) struct Origin {
+pub(crate) struct RunIdentity {
     /// Normalised.
     scenario: String,
     /// JSON of the user code's sources; empty without user code.
@@ -57,9 +57,9 @@ impl Simulation {
             let fits = py.detach(|| memory::fits_shared(memory_estimate(&network), threads.get(), file));
             fits.map_err(|problems| scenario_error(py, &problems))?;
         }
-        let (origin, duration_s) = (Origin::of(py, &scenario)?, network.duration.seconds());
+        let (identity, duration_s) = (RunIdentity::of(py, &scenario)?, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
-        Self::of(py, engine, duration_s, threads, origin)
+        Self::of(py, engine, duration_s, threads, identity)
     }
 
     /// Number of threads in use.
@@ -70,12 +70,12 @@ impl Simulation {
 
     #[getter]
     fn content_hash(&self) -> &str {
-        &self.origin.content_hash
+        &self.identity.content_hash
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.origin.seed
+        self.identity.seed
     }
 
     #[getter]
@@ -88,7 +88,7 @@ impl Simulation {
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let running = &mut self.running;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
-        let done = done.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
+        let done = done.map_err(|panic| self.identity.bug(py, &text(&*panic)))?;
         self.check_user_code(py).map(|()| done)
     }
 
@@ -97,23 +97,24 @@ impl Simulation {
     fn snapshot(&mut self, py: Python<'_>) -> PyResult<Self> {
         let running = &mut self.running;
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
-        let engine = copied.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
-        Self::of(py, engine, self.duration_s, self.threads, self.origin.clone())
+        let engine = copied.map_err(|panic| self.identity.bug(py, &text(&*panic)))?;
+        Self::of(py, engine, self.duration_s, self.threads, self.identity.clone())
     }
 
     /// Writes a checkpoint of the run, replacing an existing file.
     fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let Self { running, origin, .. } = self;
+        let Self { running, identity, .. } = self;
         if running.has_user_code() {
             return Err(checkpoint_error(py, &path, "user code cannot be saved in a checkpoint"));
         }
-        let written = py.detach(|| running.with_engine(|engine| checkpoint::write(&path, engine, &origin.of_checkpoint())));
+        let written =
+            py.detach(|| running.with_engine(|engine| checkpoint::write(&path, engine, &identity.checkpoint_identity())));
         written.map_err(|error| checkpoint_error(py, &path, &error.to_string()))
     }
 
     /// Continues from a checkpoint of the same run.
     fn resume(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let read = py.detach(|| checkpoint::read(&path, &self.origin.of_checkpoint()));
+        let read = py.detach(|| checkpoint::read(&path, &self.identity.checkpoint_identity()));
         let engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
         (self.running, self.fewer_threads) = py.detach(|| Running::new(engine, self.threads));
         Ok(())
@@ -121,16 +122,16 @@ impl Simulation {
 
     /// Measurements up to now, after a check of packet conservation.
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
-        let Self { running, origin, .. } = self;
-        let measured = origin.measured(py, || running.with_engine(Engine::results))?;
-        origin.results(py, measured)
+        let Self { running, identity, .. } = self;
+        let measured = identity.measured(py, || running.with_engine(Engine::results))?;
+        identity.results(py, measured)
     }
 }
 
 impl Simulation {
-    fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, origin: Origin) -> PyResult<Self> {
+    fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, identity: RunIdentity) -> PyResult<Self> {
         let (running, fewer_threads) = py.detach(|| Running::new(engine, threads));
-        let made = Self { running, duration_s, threads, fewer_threads, origin };
+        let made = Self { running, duration_s, threads, fewer_threads, identity };
         made.check_user_code(py).map(|()| made)
     }
 
@@ -140,15 +141,15 @@ impl Simulation {
     }
 }
 
-impl Origin {
-    fn of_checkpoint(&self) -> checkpoint::Of<'_> {
-        checkpoint::Of { version: env!("CARGO_PKG_VERSION"), content_hash: &self.content_hash, seed: self.seed }
+impl RunIdentity {
+    fn checkpoint_identity(&self) -> CheckpointIdentity<'_> {
+        CheckpointIdentity { version: env!("CARGO_PKG_VERSION"), content_hash: &self.content_hash, seed: self.seed }
     }
 
-    pub(crate) fn of(py: Python<'_>, scenario: &Scenario) -> PyResult<Origin> {
+    pub(crate) fn of(py: Python<'_>, scenario: &Scenario) -> PyResult<RunIdentity> {
         let (sources, user_code) = user_code::sources(py, scenario)?;
         let (content_hash, seed) = (scenario.content_hash(&sources), scenario.description.seed.0);
-        Ok(Origin { scenario: scenario.to_json(), user_code, content_hash, seed })
+        Ok(RunIdentity { scenario: scenario.to_json(), user_code, content_hash, seed })
     }
 
     pub(crate) fn bug(&self, py: Python<'_>, message: &str) -> PyErr {

@@ -2,16 +2,16 @@
 
 use pyo3::prelude::*;
 use tailback_models::limits;
-use tailback_sizing::{Question, RoundTrips, SizingResult, answers};
+use tailback_sizing::{RoundTrips, SizingCase, SizingResult, answers};
 
 /// A question in numbers, from `tailback.prediction`.
 #[derive(FromPyObject)]
-pub struct Asked {
+pub struct SizingInput {
     rate_bps: f64,
     packet_bytes: f64,
     transmitters: u64,
     flows: u64,
-    base_rtt: Means,
+    base_rtt: RoundTripMeans,
     target: f64,
     inputs: Option<u64>,
     access_rate_bps: Option<f64>,
@@ -21,16 +21,16 @@ pub struct Asked {
 
 /// `tailback.models.RoundTrips`.
 #[derive(FromPyObject)]
-struct Means {
+struct RoundTripMeans {
     harmonic_s: f64,
     mean_s: f64,
     max_s: f64,
 }
 
-impl Asked {
-    fn question(&self) -> Question {
-        let Means { harmonic_s, mean_s, max_s } = self.base_rtt;
-        Question {
+impl SizingInput {
+    fn question(&self) -> SizingCase {
+        let RoundTripMeans { harmonic_s, mean_s, max_s } = self.base_rtt;
+        SizingCase {
             rate_bps: self.rate_bps,
             packet_bytes: self.packet_bytes,
             transmitters: self.transmitters,
@@ -46,15 +46,17 @@ impl Asked {
 }
 
 /// Name of the rule, packets, upper end of a range, whether it applies, and the reason.
-type Judged = (&'static str, Option<u64>, Option<u64>, bool, String);
+type RuleFields = (&'static str, Option<u64>, Option<u64>, bool, String);
 
 /// The question in one line; the answers of all rules; the recommended rule, if one reaches the target; and the reason.
 #[pyfunction]
-pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, Option<&'static str>, String) {
+pub fn buffer_answers(py: Python<'_>, question: SizingInput) -> (String, Vec<RuleFields>, Option<&'static str>, String) {
     let question = question.question();
     let found = py.detach(|| answers(&question));
-    let judged =
-        found.rules.into_iter().map(|SizingResult { rule, packets, most, applies, why, .. }| (rule, packets, most, applies, why));
+    let judged = found
+        .rules
+        .into_iter()
+        .map(|SizingResult { rule, packets, max_packets, applies, why, .. }| (rule, packets, max_packets, applies, why));
     (question.to_string(), judged.collect(), found.recommended, found.advice)
 }
 

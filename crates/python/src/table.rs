@@ -51,7 +51,7 @@ enum Values {
 type Pickled = (String, String, Vec<u8>, Vec<String>);
 
 /// The same for serialisation.
-type Pickling<'a, 'py> = (&'a str, &'static str, Bound<'py, PyBytes>, &'a [String]);
+type PickledRef<'a, 'py> = (&'a str, &'static str, Bound<'py, PyBytes>, &'a [String]);
 
 impl Table {
     pub fn new(table: core::Table) -> Result<Self, ArrowError> {
@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// Pickle protocol.
-    fn __reduce__<'a, 'py>(&'a self, py: Python<'py>) -> (Bound<'py, PyType>, (&'a str, Vec<Pickling<'a, 'py>>)) {
+    fn __reduce__<'a, 'py>(&'a self, py: Python<'py>) -> (Bound<'py, PyType>, (&'a str, Vec<PickledRef<'a, 'py>>)) {
         let columns = self.columns.iter().map(|(name, values)| {
             let bytes = PyBytes::new(py, &values.little_endian());
             (name.as_str(), values.kind(), bytes, values.words())
@@ -302,7 +302,7 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
             parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
         ),
         DataType::Dictionary(_, value) if matches!(**value, DataType::Utf8 | DataType::LargeUtf8) => {
-            let mut words = Words::default();
+            let mut words = Dictionary::default();
             let mut keys = Vec::new();
             for part in parts {
                 // Each batch has its own words.
@@ -318,9 +318,9 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
             core::Column::Word(keys, Arc::new(words.list))
         }
         // Strings without a dictionary, as other programs write them.
-        DataType::Utf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i32>())),
-        DataType::LargeUtf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i64>())),
-        DataType::Utf8View => Words::column(parts.iter().flat_map(|part| part.as_string_view())),
+        DataType::Utf8 => Dictionary::column(parts.iter().flat_map(|part| part.as_string::<i32>())),
+        DataType::LargeUtf8 => Dictionary::column(parts.iter().flat_map(|part| part.as_string::<i64>())),
+        DataType::Utf8View => Dictionary::column(parts.iter().flat_map(|part| part.as_string_view())),
         other => {
             return Err(ArrowError::SchemaError(format!(
                 "its column `{}` has type {other}, which is not supported; expected 64-bit floats, 64-bit signed integers or strings",
@@ -332,14 +332,14 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
 
 /// Distinct words, in the order of their first occurrence.
 #[derive(Default)]
-struct Words {
+struct Dictionary {
     list: Vec<String>,
     places: HashMap<String, u32>,
 }
 
-impl Words {
+impl Dictionary {
     fn column<'a>(values: impl Iterator<Item = Option<&'a str>>) -> core::Column {
-        let mut words = Words::default();
+        let mut words = Dictionary::default();
         let keys = values.map(|word| words.place_of(word)).collect();
         core::Column::Word(keys, Arc::new(words.list))
     }

@@ -1,15 +1,15 @@
 //! Selection of the rule that applies to a case, with the reason.
 
 use crate::judgement::{SizingResult, has_few_of_a_channel, is_tried};
-use crate::question::Question;
+use crate::sizing_case::SizingCase;
 use crate::trunk_map::is_measured;
 use crate::words::{digits, packets};
 use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
-/// The answers to a question, by rule name.
-struct Known<'a>(&'a [SizingResult]);
+/// The answers to a case, by rule name.
+struct RuleResults<'a>(&'a [SizingResult]);
 
-impl Known<'_> {
+impl RuleResults<'_> {
     fn get(&self, rule: &str) -> Option<&SizingResult> {
         self.0.iter().find(|answer| answer.rule == rule)
     }
@@ -45,26 +45,29 @@ impl Known<'_> {
 }
 
 /// The recommended rule, or `None` if no buffer reaches the target; and an explanation in a sentence or two.
-pub(crate) fn advice(question: &Question, answers: &[SizingResult]) -> (Option<&'static str>, String) {
-    let known = Known(answers);
-    let poisson = if question.is_plain_link() { "cui_link" } else { "cui_trunk" };
-    let target = format!("{} %", digits(100.0 * question.target, 6));
-    if let Some(inputs) = question.inputs.filter(|inputs| (*inputs as f64) < question.target * question.transmitters as f64) {
-        let most = digits(100.0 * inputs as f64 / question.transmitters as f64, 3);
-        let why = format!("the inputs, each as fast as a transmitter, carry at most {most} % of the capacity");
+pub(crate) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'static str>, String) {
+    let known = RuleResults(answers);
+    let poisson = if case.is_plain_link() { "cui_link" } else { "cui_trunk" };
+    let target = format!("{} %", digits(100.0 * case.target, 6));
+    if let Some(inputs) = case.inputs.filter(|inputs| (*inputs as f64) < case.target * case.transmitters as f64) {
+        let max_share = digits(100.0 * inputs as f64 / case.transmitters as f64, 3);
+        let why = format!("the inputs, each as fast as a transmitter, carry at most {max_share} % of the capacity");
         return (None, format!("No buffer achieves {target}: {why}."));
     }
-    if let Some(load) = question.access_limit().filter(|load| *load < question.target) {
-        let most = digits(100.0 * load, 3);
-        return (None, format!("No buffer achieves {target}: the senders' access links carry at most {most} % of the capacity."));
+    if let Some(load) = case.access_limit().filter(|load| *load < case.target) {
+        let max_share = digits(100.0 * load, 3);
+        return (
+            None,
+            format!("No buffer achieves {target}: the senders' access links carry at most {max_share} % of the capacity."),
+        );
     }
-    if question.target >= 1.0 {
+    if case.target >= 1.0 {
         let rule = if known.packets("full_utilisation").is_some() { "full_utilisation" } else { "bandwidth_delay" };
         return (Some(rule), format!("Full utilisation requires {} ({rule}).", known.size_text(rule)));
     }
-    if let Some(load) = question.over_provision().filter(|load| *load <= question.target) {
-        let most = digits(100.0 * load, 3);
-        return (None, format!("No buffer achieves {target}: at their largest windows all flows together use {most} %."));
+    if let Some(load) = case.over_provision().filter(|load| *load <= case.target) {
+        let max_share = digits(100.0 * load, 3);
+        return (None, format!("No buffer achieves {target}: at their largest windows all flows together use {max_share} %."));
     }
     if known.applies("enachescu") {
         let places = known.size_text("enachescu");
@@ -75,31 +78,31 @@ pub(crate) fn advice(question: &Question, answers: &[SizingResult]) -> (Option<&
     }
     // Few flows may halve together; the buffer has to absorb their bursts as well.
     let bursts = if known.applies("unpaced") { "unpaced" } else { "appenzeller" };
-    let is_few = question.flows < FEW_FLOWS || known.packets(bursts).is_none();
-    let otherwise = if is_few { of_few(question, &known) } else { bursts };
-    if known.applies(poisson) && question.flows > 1 {
-        return (Some(poisson), if_smooth(question, &known, poisson, otherwise, &target));
+    let is_few = case.flows < FEW_FLOWS || known.packets(bursts).is_none();
+    let otherwise = if is_few { of_few(case, &known) } else { bursts };
+    if known.applies(poisson) && case.flows > 1 {
+        return (Some(poisson), if_smooth(case, &known, poisson, otherwise, &target));
     }
     if is_few {
-        return for_few(question, &known, poisson, otherwise, &target);
+        return for_few(case, &known, poisson, otherwise, &target);
     }
     (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
 }
 
-fn if_smooth(question: &Question, known: &Known, poisson: &str, otherwise: &str, target: &str) -> String {
+fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &str, otherwise: &str, target: &str) -> String {
     let mut check = String::new();
-    if question.target > LOSE_TOGETHER {
+    if case.target > LOSE_TOGETHER {
         check += "  Verify by simulation: above 85 % paced flows may lose packets at the same time.";
     }
-    if question.share() < SHORT_WINDOW {
+    if case.share() < SHORT_WINDOW {
         check += "  Verify by simulation: with fewer than 12 packets in flight per flow, timeouts are frequent.";
     }
-    if poisson == "cui_trunk" && has_few_of_a_channel(question) {
+    if poisson == "cui_trunk" && has_few_of_a_channel(case) {
         check +=
             "  Verify by simulation: with a tenth of a channel or more per flow, individual flows determine the utilisation.";
     }
-    let is_smooth = question.smooth() == Some(true);
-    if !is_measured(question.inputs, question.transmitters, known.places(poisson), question.target) {
+    let is_smooth = case.smooth() == Some(true);
+    if !is_measured(case.inputs, case.transmitters, known.places(poisson), case.target) {
         check += "  The error of its loss model has not been measured for such a trunk: verify by simulation.";
         if is_smooth {
             check += &format!(" The next rule requires {} ({otherwise}).", known.size_text(otherwise));
@@ -114,13 +117,13 @@ fn if_smooth(question: &Question, known: &Known, poisson: &str, otherwise: &str,
 }
 
 fn for_few(
-    question: &Question,
-    known: &Known,
+    case: &SizingCase,
+    known: &RuleResults,
     poisson: &'static str,
     otherwise: &'static str,
     target: &str,
 ) -> (Option<&'static str>, String) {
-    let paced = question.smooth() == Some(true) && known.places(poisson) > known.places("synchronised");
+    let paced = case.smooth() == Some(true) && known.places(poisson) > known.places("synchronised");
     let rule = if paced { poisson } else { otherwise };
     let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "even if they do" } else { "to absorb their bursts" };
     let mut text = format!("So few flows may halve together: {} for {target} {why} ({rule}).", known.size_text(rule));
@@ -139,9 +142,9 @@ fn for_few(
 /// The rule for few flows: the one for synchronised halving, or the one for bursts where these are larger.
 ///
 /// Bursts are at most a bandwidth-delay product, and known for windows within the tested range.
-fn of_few(question: &Question, known: &Known) -> &'static str {
+fn of_few(case: &SizingCase, known: &RuleResults) -> &'static str {
     let (together, bursts) = (known.places("synchronised"), known.places("unpaced"));
-    if is_tried(question) && bursts > together {
+    if is_tried(case) && bursts > together {
         return if bursts <= known.places("bandwidth_delay") { "unpaced" } else { "bandwidth_delay" };
     }
     if together > 0 { "synchronised" } else { "bandwidth_delay" }

@@ -1,6 +1,6 @@
 //! The answer of each rule, and the objections to it in this case.
 
-use crate::question::Question;
+use crate::sizing_case::SizingCase;
 use crate::trunk_map::is_measured;
 use crate::words::thousands;
 use tailback_models::Model;
@@ -22,7 +22,7 @@ pub struct SizingResult {
     /// `None` where the rule has no answer.
     pub packets: Option<u64>,
     /// Upper end of a range.
-    pub most: Option<u64>,
+    pub max_packets: Option<u64>,
     /// Whether the case meets the rule's assumptions, as far as known.
     pub applies: bool,
     /// The objections, or the reason why there is no answer; if the rule applies, the conditions to ensure.
@@ -30,33 +30,40 @@ pub struct SizingResult {
 }
 
 /// The answers of all rules. A rule is a sizing model that declares a purpose of the buffer.
-pub(crate) fn answers(question: &Question) -> Vec<SizingResult> {
+pub(crate) fn answers(case: &SizingCase) -> Vec<SizingResult> {
     let sizing = tailback_models::families().into_iter().filter(|(family, _)| *family == "sizing");
     let rules = sizing.flat_map(|(_, models)| models).filter(|model| !model.idea.is_empty());
-    rules.map(|model| answered(question, model)).collect()
+    rules.map(|model| answered(case, model)).collect()
 }
 
-fn answered(question: &Question, model: &'static Model) -> SizingResult {
+fn answered(case: &SizingCase, model: &'static Model) -> SizingResult {
     let rule = model.name.trim_end_matches("_buffer");
-    let found = match size(question, rule, model) {
+    let found = match size(case, rule, model) {
         Ok(found) => found,
         Err(error) => {
-            return SizingResult { model, rule, packets: None, most: None, applies: false, why: format!("no answer: {error}") };
+            return SizingResult {
+                model,
+                rule,
+                packets: None,
+                max_packets: None,
+                applies: false,
+                why: format!("no answer: {error}"),
+            };
         }
     };
     // In the order of the fields of `BufferSize`: packets, the unrounded value, the upper end of a range.
     let packets = found.first().map(|packets| *packets as u64);
-    let most = found.get(2).filter(|most| most.is_finite()).map(|most| *most as u64);
-    let against = against(question, rule);
+    let max_packets = found.get(2).filter(|max| max.is_finite()).map(|max| *max as u64);
+    let against = against(case, rule);
     let applies = against.is_empty();
-    let why = if applies { provided(question, rule, packets.unwrap_or(0)) } else { against.join("; ") };
-    SizingResult { model, rule, packets, most, applies, why }
+    let why = if applies { provided(case, rule, packets.unwrap_or(0)) } else { against.join("; ") };
+    SizingResult { model, rule, packets, max_packets, applies, why }
 }
 
-fn size(question: &Question, rule: &str, model: &Model) -> Result<Vec<f64>, String> {
-    let transmitters = question.transmitters;
-    let flows = question.flows as f64;
-    let inputs = question.inputs.map(|inputs| inputs as f64);
+fn size(case: &SizingCase, rule: &str, model: &Model) -> Result<Vec<f64>, String> {
+    let transmitters = case.transmitters;
+    let flows = case.flows as f64;
+    let inputs = case.inputs.map(|inputs| inputs as f64);
     let (inputs, windows) = match rule {
         "cui_link" if transmitters != 1 => {
             return Err(format!("`transmitters` is {transmitters}; expected 1: this rule is for a single link"));
@@ -66,76 +73,76 @@ fn size(question: &Question, rule: &str, model: &Model) -> Result<Vec<f64>, Stri
         }
         // For a single link with an unknown number of inputs, the number of flows (cui-thesis, section 3.8.2).
         "gorinsky" => (inputs.unwrap_or(flows), None),
-        "enachescu" => (COUNTLESS, Some(windows(question)?)),
+        "enachescu" => (COUNTLESS, Some(windows(case)?)),
         _ => (inputs.unwrap_or(COUNTLESS), None),
     };
     evaluate(model, |name| match name {
         "inputs" => Some(inputs),
         "window" => windows.map(|(window, _)| window),
         "over_provision" => windows.map(|(_, over_provision)| over_provision),
-        "utilisation" => Some(question.target),
-        _ => of_bottleneck(question, name),
+        "utilisation" => Some(case.target),
+        _ => of_bottleneck(case, name),
     })
 }
 
-fn of_bottleneck(question: &Question, name: &str) -> Option<f64> {
+fn of_bottleneck(case: &SizingCase, name: &str) -> Option<f64> {
     match name {
-        "transmitters" => Some(question.transmitters as f64),
-        "rate_bps" => Some(question.rate_bps),
-        "packet_bytes" => Some(question.packet_bytes),
-        "flows" => Some(question.flows as f64),
-        "harmonic_rtt_s" => Some(question.base_rtt.harmonic_s),
-        "mean_rtt_s" => Some(question.base_rtt.mean_s),
-        "max_rtt_s" => Some(question.base_rtt.max_s),
+        "transmitters" => Some(case.transmitters as f64),
+        "rate_bps" => Some(case.rate_bps),
+        "packet_bytes" => Some(case.packet_bytes),
+        "flows" => Some(case.flows as f64),
+        "harmonic_rtt_s" => Some(case.base_rtt.harmonic_s),
+        "mean_rtt_s" => Some(case.base_rtt.mean_s),
+        "max_rtt_s" => Some(case.base_rtt.max_s),
         _ => None,
     }
 }
 
 /// Window and over-provisioning factor: the values of the flows, or the default of cui-thesis.
-fn windows(question: &Question) -> Result<(f64, f64), String> {
-    if let (Some(window), Some(over_provision)) = (question.window, question.over_provision().filter(|load| *load < 1.0)) {
+fn windows(case: &SizingCase) -> Result<(f64, f64), String> {
+    if let (Some(window), Some(over_provision)) = (case.window, case.over_provision().filter(|load| *load < 1.0)) {
         return Ok((window as f64, over_provision));
     }
     let model = tailback_models::named("enachescu_window").ok_or("no model `enachescu_window`")?;
-    let window = evaluate(model, |name| of_bottleneck(question, name))?;
+    let window = evaluate(model, |name| of_bottleneck(case, name))?;
     Ok((window.first().copied().unwrap_or(f64::NAN), OVER_PROVISION))
 }
 
 /// Whether the flows' largest windows do not fill the bottleneck.
-fn is_limited(question: &Question) -> bool {
-    question.over_provision().is_some_and(|load| load < 1.0)
+fn is_limited(case: &SizingCase) -> bool {
+    case.over_provision().is_some_and(|load| load < 1.0)
 }
 
 /// Objections to a rule in this case.
-fn against(question: &Question, rule: &str) -> Vec<String> {
+fn against(case: &SizingCase, rule: &str) -> Vec<String> {
     let reason = |holds: bool, text: &str| holds.then(|| text.to_string());
-    let is_few = question.flows < FEW_FLOWS;
+    let is_few = case.flows < FEW_FLOWS;
     let bursty = reason(
-        question.smooth() == Some(false),
+        case.smooth() == Some(false),
         "packets arrive in bursts: unpaced, and over access links of more than a hundredth of the rate",
     );
     let few = reason(is_few, &format!("fewer than {FEW_FLOWS} flows may halve together"));
-    let full = reason(question.target > NEARLY_FULL, "far too large above 95 %: arrivals are no longer a Poisson process");
-    let small = reason(question.share() < SMALL_WINDOW, "windows of fewer than four packets, where losses cause timeouts");
-    let limited = reason(is_limited(question), "the flows' largest windows cannot fill the bottleneck");
-    let many = format!("{} flows almost never halve at the same time: larger than necessary", thousands(question.flows));
+    let full = reason(case.target > NEARLY_FULL, "far too large above 95 %: arrivals are no longer a Poisson process");
+    let small = reason(case.share() < SMALL_WINDOW, "windows of fewer than four packets, where losses cause timeouts");
+    let limited = reason(is_limited(case), "the flows' largest windows cannot fill the bottleneck");
+    let many = format!("{} flows almost never halve at the same time: larger than necessary", thousands(case.flows));
     let reasons = match rule {
         "cui_trunk" => {
-            let link = reason(question.is_plain_link(), "cui_link covers one transmitter with unlimited inputs");
+            let link = reason(case.is_plain_link(), "cui_link covers one transmitter with unlimited inputs");
             vec![bursty, full, small, limited, link]
         }
         "cui_link" => {
-            let trunk = reason(question.inputs.is_some(), "cui_trunk covers a known number of inputs");
+            let trunk = reason(case.inputs.is_some(), "cui_trunk covers a known number of inputs");
             vec![bursty, full, small, limited, trunk]
         }
         "unpaced" => {
-            let (least, most) = TRIED_WINDOWS;
-            let fast = question.access_rate_bps.is_none_or(|access| 5.0 * access > question.rate_bps);
+            let (min, max) = TRIED_WINDOWS;
+            let fast = case.access_rate_bps.is_none_or(|access| 5.0 * access > case.rate_bps);
             vec![
-                reason(question.smooth() == Some(true), "packets arrive smoothly: larger than necessary"),
-                reason(!is_tried(question), &format!("tested with {least} to {most} packets in flight per flow")),
+                reason(case.smooth() == Some(true), "packets arrive smoothly: larger than necessary"),
+                reason(!is_tried(case), &format!("tested with {min} to {max} packets in flight per flow")),
                 reason(
-                    question.target > TRIED_UTILISATION,
+                    case.target > TRIED_UTILISATION,
                     &format!("tested for utilisations of up to {:.0} %", 100.0 * TRIED_UTILISATION),
                 ),
                 reason(fast, "one flow can fill the bottleneck over access links of more than a fifth of its rate"),
@@ -145,11 +152,11 @@ fn against(question: &Question, rule: &str) -> Vec<String> {
         }
         "enachescu" => {
             let text = "the flows could overload the bottleneck; computed as if their largest windows filled 95 % of it";
-            vec![bursty, reason(!is_limited(question), text)]
+            vec![bursty, reason(!is_limited(case), text)]
         }
         "appenzeller" => vec![few, small, limited],
         "synchronised" | "bandwidth_delay" => vec![reason(!is_few, &many)],
-        "full_utilisation" => vec![reason(question.target < 1.0, "the target is below full utilisation")],
+        "full_utilisation" => vec![reason(case.target < 1.0, "the target is below full utilisation")],
         "gorinsky" | "beheshti" => vec![reason(true, "guarantees no utilisation")],
         _ => vec![reason(true, "the conditions for this rule are not specified")],
     };
@@ -157,34 +164,34 @@ fn against(question: &Question, rule: &str) -> Vec<String> {
 }
 
 /// Whether `unpaced` was tested with windows of this size.
-pub(crate) fn is_tried(question: &Question) -> bool {
-    (TRIED_WINDOWS.0..=TRIED_WINDOWS.1).contains(&question.share())
+pub(crate) fn is_tried(case: &SizingCase) -> bool {
+    (TRIED_WINDOWS.0..=TRIED_WINDOWS.1).contains(&case.share())
 }
 
 /// Whether each flow has a large fraction of a channel.
-pub(crate) fn has_few_of_a_channel(question: &Question) -> bool {
-    question.flows <= FEW_FLOWS_OF_A_CHANNEL.saturating_mul(question.transmitters)
+pub(crate) fn has_few_of_a_channel(case: &SizingCase) -> bool {
+    case.flows <= FEW_FLOWS_OF_A_CHANNEL.saturating_mul(case.transmitters)
 }
 
 /// Conditions to ensure, where there are no objections to a rule.
-fn provided(question: &Question, rule: &str, packets: u64) -> String {
+fn provided(case: &SizingCase, rule: &str, packets: u64) -> String {
     let is_poisson = matches!(rule, "cui_trunk" | "cui_link");
     let mut provided = Vec::new();
-    if (is_poisson || rule == "enachescu") && question.smooth().is_none() {
+    if (is_poisson || rule == "enachescu") && case.smooth().is_none() {
         provided.push("that packets arrive smoothly: paced, or over access links of at most a hundredth of the rate");
     }
-    if is_poisson && question.target > LOSE_TOGETHER {
+    if is_poisson && case.target > LOSE_TOGETHER {
         provided.push("that flows do not lose packets at the same time, as paced flows did in simulations of targets above 85 %");
     }
-    if is_poisson && question.share() < SHORT_WINDOW {
+    if is_poisson && case.share() < SHORT_WINDOW {
         provided.push(
             "that timeouts cost little: with fewer than 12 packets in flight per flow the utilisation of trunks was up to 6 points lower",
         );
     }
-    if rule == "cui_trunk" && has_few_of_a_channel(question) {
+    if rule == "cui_trunk" && has_few_of_a_channel(case) {
         provided.push("that a simulation confirms it: where a flow has a tenth of a channel or more, individual flows determine the utilisation");
     }
-    if is_poisson && !is_measured(question.inputs, question.transmitters, packets, question.target) {
+    if is_poisson && !is_measured(case.inputs, case.transmitters, packets, case.target) {
         provided.push("that its loss model, EBD, overestimates the loss for such a trunk, as it did for all that were measured");
     }
     if provided.is_empty() { "applies to this case".into() } else { format!("provided {}", provided.join(", and ")) }

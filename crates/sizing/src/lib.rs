@@ -1,19 +1,19 @@
 //! Every buffer sizing rule for a bottleneck, side by side, with the rule that applies: the results of `tailback size-buffer` and
 //! of the lab's calculator.
 //!
-//! The rules themselves are models (`tailback_models::sizing`). This crate judges them: [`Question`] describes the case,
+//! The rules themselves are models (`tailback_models::sizing`). This crate judges them: [`SizingCase`] describes the case,
 //! `judgement.rs` computes each rule's answer and the objections to it, and `advice.rs` selects the recommended rule.
 
 mod advice;
 mod judgement;
-mod question;
+mod sizing_case;
 mod trunk_map;
 mod words;
 
 pub use judgement::SizingResult;
-pub use question::{Question, RoundTrips};
+pub use sizing_case::{RoundTrips, SizingCase};
 
-/// All answers to a question, and the recommended one.
+/// All answers to a case, and the recommended one.
 #[derive(Debug)]
 pub struct SizingResults {
     /// In the order of the models.
@@ -24,9 +24,9 @@ pub struct SizingResults {
     pub advice: String,
 }
 
-pub fn answers(question: &Question) -> SizingResults {
-    let rules = judgement::answers(question);
-    let (recommended, advice) = advice::advice(question, &rules);
+pub fn answers(case: &SizingCase) -> SizingResults {
+    let rules = judgement::answers(case);
+    let (recommended, advice) = advice::advice(case, &rules);
     SizingResults { rules, recommended, advice }
 }
 
@@ -35,8 +35,8 @@ mod tests {
     use super::*;
 
     /// 1 Gbit/s x 0.1 s / 8000 bit = 12,500 packets.
-    fn question() -> Question {
-        Question {
+    fn case() -> SizingCase {
+        SizingCase {
             rate_bps: 1e9,
             packet_bytes: 1000.0,
             transmitters: 1,
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_hundred_flows_need_about_a_tenth_of_the_product() {
-        let found = answers(&question());
+        let found = answers(&case());
         let packets = |name| of(&found, name).and_then(|answer| answer.packets);
         assert_eq!(packets("bandwidth_delay"), Some(12_500));
         assert!(packets("appenzeller").is_some_and(|packets| (900..1500).contains(&packets)), "{found:?}");
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn objections_are_listed_with_each_rule() {
-        let found = answers(&Question { flows: 2, paced: Some(false), access_rate_bps: Some(1e9), ..question() });
+        let found = answers(&SizingCase { flows: 2, paced: Some(false), access_rate_bps: Some(1e9), ..case() });
         assert_eq!(why(&found, "appenzeller"), "fewer than 100 flows may halve together");
-        assert_eq!(of(&found, "beheshti").map(|answer| (answer.packets, answer.most)), Some((Some(10), Some(20))));
+        assert_eq!(of(&found, "beheshti").map(|answer| (answer.packets, answer.max_packets)), Some((Some(10), Some(20))));
         assert_eq!(of(&found, "gorinsky").and_then(|answer| answer.packets), Some(4));
         assert_eq!(of(&found, "enachescu").and_then(|answer| answer.packets), None);
         assert!(why(&found, "cui_link").contains("; far too large above 95 %"));
@@ -79,8 +79,7 @@ mod tests {
 
     #[test]
     fn no_rule_is_recommended_if_access_links_are_too_slow() {
-        let of_access =
-            |access| answers(&Question { access_rate_bps: Some(access), target: 0.8, paced: Some(true), ..question() });
+        let of_access = |access| answers(&SizingCase { access_rate_bps: Some(access), target: 0.8, paced: Some(true), ..case() });
         let slow = of_access(5e6);
         assert_eq!(slow.recommended, None);
         assert_eq!(slow.advice, "No buffer achieves 80 %: the senders' access links carry at most 50 % of the capacity.");
@@ -89,8 +88,8 @@ mod tests {
 
     #[test]
     fn individual_flows_matter_where_each_has_a_tenth_of_a_channel() {
-        let trunk = Question { transmitters: 4, rate_bps: 2.5e8, inputs: Some(16), target: 0.8, paced: Some(true), ..question() };
-        let of_flows = |flows| answers(&Question { flows, ..trunk.clone() });
+        let trunk = SizingCase { transmitters: 4, rate_bps: 2.5e8, inputs: Some(16), target: 0.8, paced: Some(true), ..case() };
+        let of_flows = |flows| answers(&SizingCase { flows, ..trunk.clone() });
         assert!(of_flows(40).advice.contains("individual flows determine"), "{:?}", of_flows(40));
         assert!(why(&of_flows(40), "cui_trunk").contains("individual flows determine"));
         assert!(!of_flows(41).advice.contains("individual flows determine"));
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn short_windows_cause_timeouts() {
         // 1250 flows have 10 packets in flight each, 625 have 20, and 5000 have 2.5.
-        let of_flows = |flows| answers(&Question { flows, target: 0.7, paced: Some(true), ..question() });
+        let of_flows = |flows| answers(&SizingCase { flows, target: 0.7, paced: Some(true), ..case() });
         let short = of_flows(1250);
         assert!(why(&short, "cui_link").starts_with("provided that timeouts cost little"), "{short:?}");
         assert_eq!(short.recommended, Some("cui_link"));

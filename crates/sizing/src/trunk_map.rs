@@ -26,32 +26,32 @@ pub(crate) fn is_measured(inputs: Option<u64>, transmitters: u64, buffer: u64, l
     if [&channels, &shares, &buffers, &loads].iter().any(|axis| axis.is_empty()) {
         return false;
     }
-    let near = |place: &Place| {
+    let near = |place: &MapPoint| {
         channels.contains(&place.channels)
             && shares.contains(&place.share)
             && buffers.contains(&place.buffer)
             && loads.contains(&place.load)
     };
-    let measured = MAP.lines().filter_map(Place::read).filter(near).count();
+    let measured = MAP.lines().filter_map(MapPoint::read).filter(near).count();
     measured == channels.len() * shares.iter().filter(|share| **share > 0.0).count() * buffers.len() * loads.len()
 }
 
-struct Place {
+struct MapPoint {
     channels: f64,
     share: f64,
     buffer: f64,
     load: f64,
 }
 
-impl Place {
+impl MapPoint {
     /// Parses a row that measures the detailed model, in which a packet keeps its length. Without waiting places all variants are
     /// equal.
-    fn read(row: &str) -> Option<Place> {
+    fn read(row: &str) -> Option<MapPoint> {
         let mut cells = row.split(',');
         let mut number = || cells.next()?.parse::<f64>().ok();
         let (inputs, channels, buffer, load) = (number()?, number()?, number()?, number()?);
         let variant = cells.next()?;
-        (variant == "own_length" || buffer == 0.0).then_some(Place { channels, share: channels / inputs, buffer, load })
+        (variant == "own_length" || buffer == 0.0).then_some(MapPoint { channels, share: channels / inputs, buffer, load })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Numbers in text, formatted as in the Python package.
 
-/// The number with at most `most` significant digits, as Python's `g`.
-pub(crate) fn digits(value: f64, most: usize) -> String {
-    let last = most.saturating_sub(1);
+/// The number with at most `max_digits` significant digits, as Python's `g`.
+pub(crate) fn digits(value: f64, max_digits: usize) -> String {
+    let last = max_digits.saturating_sub(1);
     let scientific = format!("{value:.last$e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific;
@@ -60,7 +60,10 @@ mod tests {
     #[test]
     fn numbers_are_formatted_as_in_python() {
         let written = [(98.0, 6), (0.833_333, 3), (1234.5, 3), (0.000_012_3, 3), (12_345_678.0, 4), (99.99, 3)];
-        assert_eq!(written.map(|(value, most)| digits(value, most)), ["98", "0.833", "1.23e+03", "1.23e-05", "1.235e+07", "100"]);
+        assert_eq!(
+            written.map(|(value, max_digits)| digits(value, max_digits)),
+            ["98", "0.833", "1.23e+03", "1.23e-05", "1.235e+07", "100"]
+        );
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([rate(40e9), rate(0.5), time(0.1), time(1e-9)], ["40 Gbps", "0.5 bps", "100 ms", "0.001 us"]);
     }

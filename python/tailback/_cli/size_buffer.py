@@ -57,7 +57,7 @@ def size_buffer(
     from tailback import plots
     from tailback._scenario import load
     from tailback.prediction._buffer_size import answer
-    from tailback.prediction._question import ask
+    from tailback.prediction._sizing_case import ask
 
     if plot is not None:
         plots.require()

@@ -12,19 +12,19 @@ from tailback.models._fast_retransmit import FastRetransmit, fast_retransmit
 from tailback.models._round_trips import RoundTrips, round_trips
 from tailback.models._trunk_map import TrunkAccuracy, trunk_accuracy
 from tailback.models._trunk_simulation import TrunkInterrupted, TrunkSimulation, simulate_trunk
-from tailback.models._words import Rule, Word
+from tailback.models._words import KeywordInfo, Rule
 
 __all__ = [
     "Extrapolation",
     "FastRetransmit",
     "Fit",
+    "KeywordInfo",
     "PoissonCheck",
     "RoundTrips",
     "Rule",
     "TrunkAccuracy",
     "TrunkInterrupted",
     "TrunkSimulation",
-    "Word",
     "extrapolate",
     "fast_retransmit",
     "fit",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback.models._broadcasting import answers, number
-from tailback.models._words import Rule, Word
+from tailback.models._words import KeywordInfo, Rule
 
 if TYPE_CHECKING:
     from tailback.models._broadcasting import Numbers, Result
@@ -26,7 +26,7 @@ __all__ = [
     "AdpmError",
     "AdpmRampError",
     "AdpmStepError",
-    "Arrived",
+    "ArrivalEquilibrium",
     "BinaryError",
     "BufferSize",
     "ClosedLoop",
@@ -115,28 +115,28 @@ __all__ = [
 ]
 
 ProbeOrder: TypeAlias = Literal["random", "pure_brc", "random_brc"]
-PROBE_ORDERS: dict[ProbeOrder, Word] = {
-    "random": Word("random", "each threshold is drawn independently", "cui-thesis, section 5.2.2"),
-    "pure_brc": Word(
+PROBE_ORDERS: dict[ProbeOrder, KeywordInfo] = {
+    "random": KeywordInfo("random", "each threshold is drawn independently", "cui-thesis, section 5.2.2"),
+    "pure_brc": KeywordInfo(
         "pure BRC", "bit-reversed counting from 1: 1/2, 1/4, 3/4, 1/8 and so on", "cui-thesis, sections 5.2.2 and 5.4"
     ),
-    "random_brc": Word("random BRC", "bit-reversed counting from a uniformly drawn counter", "cui-thesis, section 5.4"),
+    "random_brc": KeywordInfo("random BRC", "bit-reversed counting from a uniformly drawn counter", "cui-thesis, section 5.4"),
 }
 
 DetectionForm: TypeAlias = Literal["random", "brc", "brc_direct", "brc_printed"]
-DETECTION_FORMS: dict[DetectionForm, Word] = {
-    "random": Word("random", "independently drawn thresholds: (1 - a)^k", "cui-thesis, equation (5.4)"),
-    "brc": Word(
+DETECTION_FORMS: dict[DetectionForm, KeywordInfo] = {
+    "random": KeywordInfo("random", "independently drawn thresholds: (1 - a)^k", "cui-thesis, equation (5.4)"),
+    "brc": KeywordInfo(
         "BRC",
         "bit-reversed counting, exact: the mean over all starting points and positions of the step",
         "docs/evidence/theory.md",
     ),
-    "brc_direct": Word(
+    "brc_direct": KeywordInfo(
         "BRC, direct",
         "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound",
         "docs/evidence/theory.md",
     ),
-    "brc_printed": Word(
+    "brc_printed": KeywordInfo(
         "BRC, printed",
         "1 - a 2^m multiplied over m = 1 to j = floor(log2 k), as if scales were independent, and 0 from a 2^j = 1",
         "cui-thesis, equation (5.5)",
@@ -144,37 +144,39 @@ DETECTION_FORMS: dict[DetectionForm, Word] = {
 }
 
 TpmMarking: TypeAlias = Literal["one_bit", "two_bits"]
-TPM_MARKINGS: dict[TpmMarking, Word] = {
-    "one_bit": Word("one bit", "a packet is marked or not: one bit of the price of one router", "cui-thesis, section 5.4"),
-    "two_bits": Word(
+TPM_MARKINGS: dict[TpmMarking, KeywordInfo] = {
+    "one_bit": KeywordInfo("one bit", "a packet is marked or not: one bit of the price of one router", "cui-thesis, section 5.4"),
+    "two_bits": KeywordInfo(
         "two bits", "both ECN bits: two packets carry one bit of the prices of six routers", "cui-thesis, equation (2.9)"
     ),
 }
 
 UnseenBit: TypeAlias = Literal["zero", "half"]
-UNSEEN_BITS: dict[UnseenBit, Word] = {
-    "zero": Word("zero", "as 0: estimates start at the lowest price and are too low", ""),
-    "half": Word("half", "as 1/2, the mean over all prices: estimates start in the middle", ""),
+UNSEEN_BITS: dict[UnseenBit, KeywordInfo] = {
+    "zero": KeywordInfo("zero", "as 0: estimates start at the lowest price and are too low", ""),
+    "half": KeywordInfo("half", "as 1/2, the mean over all prices: estimates start in the middle", ""),
 }
 
 LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
-LOSS_MODELS: dict[LossModel, Word] = {
-    "g1dm": Word(
+LOSS_MODELS: dict[LossModel, KeywordInfo] = {
+    "g1dm": KeywordInfo(
         "G1DM",
         "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
         "cui-thesis, section 3.6.2",
     ),
-    "ebd": Word(
+    "ebd": KeywordInfo(
         "EBD", "Engset with a buffer and discarding: input links that insert are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "ebi": Word(
+    "ebi": KeywordInfo(
         "EBI", "Engset with a buffer and inserting: input links that discard are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "eb": Word("EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"),
-    "mmkkb": Word(
+    "eb": KeywordInfo(
+        "EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"
+    ),
+    "mmkkb": KeywordInfo(
         "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
     ),
-    "ebl": Word(
+    "ebl": KeywordInfo(
         "EBL",
         "Tailback's own, Engset with a buffer and lengths: packets are sent in the time of their reception, and links discard while the trunk is full; three of its constants are fitted to simulations",
         "docs/evidence/trunk_accuracy.md",
@@ -182,35 +184,37 @@ LOSS_MODELS: dict[LossModel, Word] = {
 }
 
 TrunkVariant: TypeAlias = Literal["own_length", "fresh", "coupled"]
-TRUNK_VARIANTS: dict[TrunkVariant, Word] = {
-    "own_length": Word("own_length", "the time of its reception", ""),
-    "fresh": Word("fresh", "a new exponential time", ""),
-    "coupled": Word("coupled", "a new exponential time, with which its reception ends at the latest", ""),
+TRUNK_VARIANTS: dict[TrunkVariant, KeywordInfo] = {
+    "own_length": KeywordInfo("own_length", "the time of its reception", ""),
+    "fresh": KeywordInfo("fresh", "a new exponential time", ""),
+    "coupled": KeywordInfo("coupled", "a new exponential time, with which its reception ends at the latest", ""),
 }
 
 OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl", "md1k"]
-OPEN_LOOPS: dict[OpenLoop, Word] = {
-    "g1dm": Word(
+OPEN_LOOPS: dict[OpenLoop, KeywordInfo] = {
+    "g1dm": KeywordInfo(
         "G1DM",
         "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
         "cui-thesis, section 3.6.2",
     ),
-    "ebd": Word(
+    "ebd": KeywordInfo(
         "EBD", "Engset with a buffer and discarding: input links that insert are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "ebi": Word(
+    "ebi": KeywordInfo(
         "EBI", "Engset with a buffer and inserting: input links that discard are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "eb": Word("EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"),
-    "mmkkb": Word(
+    "eb": KeywordInfo(
+        "EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"
+    ),
+    "mmkkb": KeywordInfo(
         "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
     ),
-    "ebl": Word(
+    "ebl": KeywordInfo(
         "EBL",
         "Tailback's own, Engset with a buffer and lengths: packets are sent in the time of their reception, and links discard while the trunk is full; three of its constants are fitted to simulations",
         "docs/evidence/trunk_accuracy.md",
     ),
-    "md1k": Word("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
+    "md1k": KeywordInfo("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
 }
 
 SIZING_RULES: dict[str, Rule] = {
@@ -355,7 +359,7 @@ class DelayEquilibrium:
 
 
 @dataclass(frozen=True)
-class Arrived:
+class ArrivalEquilibrium:
     """Equilibrium of flows that arrived one after the other, each after the flows before it had reached equilibrium.
 
     Attributes
@@ -675,7 +679,7 @@ class BufferSize:
         Packets: the equation's value rounded up, 0 where no buffer is required.
     unrounded : float or array
         Value of the equation; below 0 where no buffer is required.
-    most : int or array or None
+    max_buffer : int or array or None
         Upper end, for a rule that gives a range.
     switch : float or array or None
         Packets for all M / K trunks of a switch; trunk rule only.
@@ -684,7 +688,7 @@ class BufferSize:
     rule: Rule
     buffer: Result
     unrounded: Result
-    most: Result | None = None
+    max_buffer: Result | None = None
     switch: Result | None = None
 
 
@@ -798,7 +802,7 @@ def delay_equilibrium(*, alpha: Numbers, flows: Numbers, capacity_pps: Numbers, 
     )
 
 
-def fast_arrivals(*, existing: Numbers = 0, arrived: Numbers, flow: Numbers = 1) -> Arrived:
+def fast_arrivals(*, existing: Numbers = 0, arrived: Numbers, flow: Numbers = 1) -> ArrivalEquilibrium:
     """Persistent congestion of FAST: rates and queue when flows arrive one after the other.
 
     A new flow never sees the path empty. It mistakes the queueing delay that it finds for propagation delay and adds more
@@ -840,10 +844,10 @@ def fast_arrivals(*, existing: Numbers = 0, arrived: Numbers, flow: Numbers = 1)
     >>> round(tb.models.fast_arrivals(arrived=2).share, 5)
     0.38197
     """
-    return Arrived(*answers("fast_arrivals", existing=existing, arrived=arrived, flow=flow))
+    return ArrivalEquilibrium(*answers("fast_arrivals", existing=existing, arrived=arrived, flow=flow))
 
 
-def vegas_arrivals(*, alpha_pps: Numbers, capacity_pps: Numbers, arrived: Numbers, flow: Numbers = 1) -> Arrived:
+def vegas_arrivals(*, alpha_pps: Numbers, capacity_pps: Numbers, arrived: Numbers, flow: Numbers = 1) -> ArrivalEquilibrium:
     """Persistent congestion of Vegas, whose thresholds are rates. Steps grow, by a factor near `alpha / capacity` where that
     is large.
 
@@ -879,7 +883,9 @@ def vegas_arrivals(*, alpha_pps: Numbers, capacity_pps: Numbers, arrived: Number
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, equations (4.10), (4.12) and (4.24).
     """
-    return Arrived(*answers("vegas_arrivals", alpha_pps=alpha_pps, capacity_pps=capacity_pps, arrived=arrived, flow=flow))
+    return ArrivalEquilibrium(
+        *answers("vegas_arrivals", alpha_pps=alpha_pps, capacity_pps=capacity_pps, arrived=arrived, flow=flow)
+    )
 
 
 def late_arrival_coefficient(arrived: Numbers) -> Result:

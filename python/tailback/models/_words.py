@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Rule", "Word"]
+__all__ = ["KeywordInfo", "Rule"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Word:
-    """Description of a choice that a model accepts.
+class KeywordInfo:
+    """Description of a keyword that a model accepts.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
-from tailback.prediction._question import Question, windows
+from tailback.prediction._sizing_case import SizingCase, windows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +27,8 @@ _MOST_BUFFER = 1e9
 _LOWEST = 0.02
 
 
-def plot(question: Question, answers: Mapping[str, int]) -> Figure:
-    """See `BufferAnswers.plot`. `answers` maps the rules to their buffers in packets."""
+def plot(question: SizingCase, answers: Mapping[str, int]) -> Figure:
+    """See `SizingResults.plot`. `answers` maps the rules to their buffers in packets."""
     require()
     import matplotlib.pyplot as plt
     import numpy as np
@@ -60,7 +60,7 @@ def plot(question: Question, answers: Mapping[str, int]) -> Figure:
     return close(figure)
 
 
-def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, NDArray[Any]]:
+def curves(question: SizingCase, buffers: NDArray[np.floating[Any]]) -> dict[str, NDArray[Any]]:
     """Utilisation over `buffers` by each rule that has an answer, and by the closed loop of the trunk rule."""
     bottleneck: dict[str, Any] = {
         "transmitters": question.transmitters,
@@ -94,7 +94,7 @@ def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, 
     return found
 
 
-def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str, Any]) -> NDArray[Any]:
+def _closed_loop(question: SizingCase, buffers: NDArray[Any], bottleneck: dict[str, Any]) -> NDArray[Any]:
     """Utilisation of the closed loop; NaN outside the range of the loss model. Without `inputs` arrivals are Poisson."""
     import numpy as np
 

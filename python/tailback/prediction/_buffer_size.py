@@ -12,16 +12,16 @@ from tailback._html import Lines, Shown, notebook
 from tailback._scenario import Scenario
 from tailback.errors import UnknownName
 from tailback.models import Rule
-from tailback.prediction._question import Question, ask
+from tailback.prediction._sizing_case import SizingCase, ask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Answer", "BufferAnswers", "size_buffer"]
+__all__ = ["SizingResult", "SizingResults", "size_buffer"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class SizingResult:
     """The answer of one sizing rule.
 
     Attributes
@@ -48,17 +48,17 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class BufferAnswers(Sequence[Answer]):
+class SizingResults(Sequence[SizingResult]):
     """The answers of all sizing rules, in the order of `models.SIZING_RULES`.
 
     Attributes
     ----------
-    question : Question
+    question : SizingCase
         The question in numbers.
     asked : str
         The question in one line.
-    answers : tuple of Answer
-    recommended : Answer or None
+    answers : tuple of SizingResult
+    recommended : SizingResult or None
         The answer that applies to this case; None if no buffer reaches the target.
     advice : str
         The reason in one or two sentences.
@@ -72,10 +72,10 @@ class BufferAnswers(Sequence[Answer]):
     ('cui_trunk', 16)
     """
 
-    question: Question
+    question: SizingCase
     asked: str
-    answers: tuple[Answer, ...]
-    recommended: Answer | None
+    answers: tuple[SizingResult, ...]
+    recommended: SizingResult | None
     advice: str
 
     def __getitem__(self, key: Any) -> Any:
@@ -138,7 +138,7 @@ def size_buffer(
     paced: bool | None = None,
     window: int | None = None,
     link: str | None = None,
-) -> BufferAnswers:
+) -> SizingResults:
     """Compute the buffer size that a bottleneck needs for a target utilisation, by every sizing rule.
 
     The result contains the answer of every rule, and recommends the one whose assumptions hold.
@@ -183,21 +183,21 @@ def size_buffer(
     return answer(ask(given, described, link))
 
 
-def answer(question: Question) -> BufferAnswers:
+def answer(question: SizingCase) -> SizingResults:
     """Compute the answers to a question in numbers."""
     asked, judged, recommended, advice = _core.buffer_answers(question)
     answers = tuple(_answer(question, *each) for each in judged)
     by_name = {one.rule.name: one for one in answers}
-    return BufferAnswers(question, asked, answers, by_name.get(recommended or ""), advice)
+    return SizingResults(question, asked, answers, by_name.get(recommended or ""), advice)
 
 
-def _answer(question: Question, name: str, buffer: int | None, max_buffer: int | None, applies: bool, why: str) -> Answer:
+def _answer(question: SizingCase, name: str, buffer: int | None, max_buffer: int | None, applies: bool, why: str) -> SizingResult:
     on_wire = None if buffer is None else buffer * question.packet_bytes
     delay_s = None if on_wire is None else 8 * on_wire / question.capacity_bps
-    return Answer(models.SIZING_RULES[name], buffer, max_buffer, on_wire, delay_s, applies, why)
+    return SizingResult(models.SIZING_RULES[name], buffer, max_buffer, on_wire, delay_s, applies, why)
 
 
-def _cells(answer: Answer) -> list[str]:
+def _cells(answer: SizingResult) -> list[str]:
     if answer.buffer is None or answer.bytes is None or answer.delay_s is None:
         return ["-", "-", "-", "no answer"]
     buffer = f"{answer.buffer:,}" if answer.max_buffer is None else f"{answer.buffer} to {answer.max_buffer}"

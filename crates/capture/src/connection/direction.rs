@@ -1,11 +1,11 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
-use super::holes::{Opener, SequenceGaps};
-use super::outstanding::Outstanding;
+use super::outstanding_segments::OutstandingSegments;
 use super::round_trips::RoundTrips;
-use super::samples::{Load, SampleSink};
-use super::sequence::{Position, SequenceRange, Wire, first_position, position};
-use crate::segment::{Options, Segment};
+use super::samples::{FlightSize, SampleSink};
+use super::sequence::{SequenceNumber, SequenceRange, StreamOffset, first_position, position};
+use super::sequence_gaps::{GapOpener, SequenceGaps};
+use crate::segment::{Segment, TcpOptions};
 use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// State and counters of a direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Direction {
-    pub(crate) counts: Counts,
+    pub(crate) counts: DirectionCounts,
     pub(crate) round_trips: RoundTrips,
     pub(crate) handshake: Option<Duration>,
     pub(crate) window: AdvertisedWindow,
@@ -24,12 +24,12 @@ pub(crate) struct Direction {
     /// The sender's SYN.
     pub(crate) syn: Option<Syn>,
     /// End of the data.
-    fin: Option<Position>,
+    fin: Option<StreamOffset>,
     /// One past the highest byte that was sent, and the highest acknowledged position.
-    next: Option<Position>,
-    acknowledged: Option<Position>,
+    next: Option<StreamOffset>,
+    acknowledged: Option<StreamOffset>,
     holes: SequenceGaps,
-    outstanding: Outstanding,
+    outstanding: OutstandingSegments,
     /// The most recent retransmissions, which DSACK may report as unnecessary.
     resent: VecDeque<SequenceRange>,
     last_acknowledgement: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub(crate) struct Direction {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct DirectionCounts {
     pub(crate) packets: u64,
     pub(crate) data_packets: u64,
     pub(crate) payload_bytes: u64,
@@ -71,10 +71,10 @@ pub(crate) struct Counts {
 /// A SYN, with or without ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syn {
-    number: Wire,
+    number: SequenceNumber,
     at: Timestamp,
     times: u64,
-    pub(crate) options: Options,
+    pub(crate) options: TcpOptions,
     /// Requests ECN, or agrees to it (RFC 3168 section 6.1.1).
     pub(crate) ecn: EcnFlags,
 }
@@ -115,7 +115,7 @@ const REORDERED_WITHIN: Duration = Duration::from_millis(3);
 impl Direction {
     /// Processes a segment from the sender of this direction.
     #[inline]
-    pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &Options, sink: &mut SampleSink<'_>) {
+    pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &TcpOptions, sink: &mut SampleSink<'_>) {
         let (header, payload) = (&segment.header, segment.payload.0);
         self.counts.packets += 1;
         self.span = Some(self.span.map_or((at, at), |(first, _)| (first, at)));
@@ -125,7 +125,7 @@ impl Direction {
             // Its sequence number need not be that of any data.
             return;
         }
-        let number = Wire(header.sequence_number());
+        let number = SequenceNumber(header.sequence_number());
         if header.syn() {
             self.on_syn(at, number, segment, options);
         } else {
@@ -150,11 +150,11 @@ impl Direction {
     pub(crate) fn is_keep_alive(&self, segment: &Segment<'_>) -> bool {
         let header = &segment.header;
         let is_bare = segment.payload.0 == 0 && !header.syn() && !header.fin() && !header.rst();
-        let repeats = |next| position(Wire(header.sequence_number()), next) + 1 == next;
+        let repeats = |next| position(SequenceNumber(header.sequence_number()), next) + 1 == next;
         is_bare && self.acknowledged == self.next && self.next.is_some_and(repeats)
     }
 
-    fn on_syn(&mut self, at: Timestamp, number: Wire, segment: &Segment<'_>, options: &Options) {
+    fn on_syn(&mut self, at: Timestamp, number: SequenceNumber, segment: &Segment<'_>, options: &TcpOptions) {
         if let Some(syn) = &mut self.syn {
             syn.times += 1;
             self.counts.retransmitted_packets += 1;
@@ -201,7 +201,7 @@ impl Direction {
         if data.end > next {
             let new = SequenceRange { start: data.start.max(next), end: data.end };
             if new.start > next {
-                let opener = Opener { arrival: self.counts.data_packets, at, timestamp };
+                let opener = GapOpener { arrival: self.counts.data_packets, at, timestamp };
                 self.counts.unseen_bytes += self.holes.open(SequenceRange { start: next, end: new.start }, opener);
             }
             self.counts.unique_payload_bytes += new.bytes();
@@ -247,7 +247,7 @@ impl Direction {
     /// retransmitted. Data sent before the packet that opened the hole have an earlier TSval, data sent after it a later one. If
     /// the timestamp clock is too coarse, or there are no timestamps, the criterion is time: a sender learns of a loss no earlier
     /// than one round trip beyond the point of capture after the hole was observed.
-    fn was_overtaken(&self, late: Duration, timestamp: Option<u32>, opener: &Opener) -> bool {
+    fn was_overtaken(&self, late: Duration, timestamp: Option<u32>, opener: &GapOpener) -> bool {
         if let (Some(own), Some(other)) = (timestamp, opener.timestamp)
             && own != other
         {
@@ -286,7 +286,7 @@ impl Direction {
         let window = u64::from(header.window_size()) << if header.syn() { 0 } else { received.scale };
         let had_window = self.window.last;
         self.window.advertise(window);
-        let number = Wire(header.acknowledgment_number());
+        let number = SequenceNumber(header.acknowledgment_number());
         let Some(next) = self.next else {
             // The data that it acknowledges were sent before the capture began.
             let first = first_position(number);
@@ -322,7 +322,7 @@ impl Direction {
         }
     }
 
-    fn on_progress(&mut self, at: Timestamp, ack: Position, sink: &mut SampleSink<'_>) {
+    fn on_progress(&mut self, at: Timestamp, ack: StreamOffset, sink: &mut SampleSink<'_>) {
         // A FIN takes one sequence number after the data.
         let data = if self.fin.is_some_and(|fin| fin + 1 == ack) { ack - 1 } else { ack };
         if let Some(next) = self.next.filter(|&next| data > next) {
@@ -342,10 +342,10 @@ impl Direction {
     }
 
     /// SACK blocks (RFC 2018). The first may report data received twice (RFC 2883 section 4).
-    fn on_blocks(&mut self, ack: Position, options: &Options) {
+    fn on_blocks(&mut self, ack: StreamOffset, options: &TcpOptions) {
         let near = self.next.unwrap_or(ack);
         let mut blocks = options.blocks.iter().flatten().map(|&(left, right)| {
-            let start = position(Wire(left), near);
+            let start = position(SequenceNumber(left), near);
             SequenceRange { start, end: start + u64::from(right.wrapping_sub(left)) }
         });
         let Some(first) = blocks.next() else { return };
@@ -364,7 +364,7 @@ impl Direction {
     }
 
     /// Whether a SYN of this direction opens another connection.
-    pub(crate) fn is_begun_anew_by(&self, number: Wire) -> bool {
+    pub(crate) fn is_begun_anew_by(&self, number: SequenceNumber) -> bool {
         match self.syn {
             Some(syn) => syn.number != number,
             None => self.span.is_some(),
@@ -383,7 +383,7 @@ impl Direction {
     }
 
     fn note_in_flight(&mut self, at: Timestamp, sink: &mut SampleSink<'_>) {
-        let now = Load { bytes: self.bytes_in_flight(), segments: self.outstanding.segments() as u64 };
+        let now = FlightSize { bytes: self.bytes_in_flight(), segments: self.outstanding.segments() as u64 };
         self.in_flight.note(at, now);
         sink.in_flight(at, now);
     }
@@ -392,7 +392,7 @@ impl Direction {
 /// A segment from the other end of a direction.
 pub(crate) struct ReceivedSegment<'a> {
     pub(crate) segment: &'a Segment<'a>,
-    pub(crate) options: Options,
+    pub(crate) options: TcpOptions,
     pub(crate) scale: u8,
     /// It carries nothing new: no data, no SYN or FIN, and it is not a keep-alive.
     pub(crate) repeats: bool,
@@ -419,7 +419,7 @@ impl InFlight {
 
     /// Records the current amount in flight.
     #[inline]
-    fn note(&mut self, at: Timestamp, now: Load) {
+    fn note(&mut self, at: Timestamp, now: FlightSize) {
         self.max_bytes = self.max_bytes.max(now.bytes);
         self.max_segments = self.max_segments.max(now.segments);
         if now.bytes > 0 {

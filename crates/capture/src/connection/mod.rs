@@ -2,23 +2,23 @@
 //! sequence numbers.
 
 mod direction;
-mod holes;
-mod outstanding;
+mod outstanding_segments;
 mod round_trips;
 mod samples;
 mod sequence;
+mod sequence_gaps;
 
 pub use samples::Samples;
 
 pub(crate) use direction::{Direction, EcnFlags, Syn};
-pub(crate) use samples::{Rows, Which};
+pub(crate) use samples::{DirectionId, SampleRows};
 
-use crate::segment::{End, IpPacket, Segment};
-use crate::skipped::Reason;
+use crate::segment::{Endpoint, IpPacket, Segment};
+use crate::skipped::SkipReason;
 use crate::time::Timestamp;
 use direction::ReceivedSegment;
 use samples::SampleSink;
-use sequence::Wire;
+use sequence::SequenceNumber;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -26,13 +26,13 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     all: Vec<Connection>,
-    latest: HashMap<Key, u32>,
-    rows: Option<Box<Rows>>,
+    latest: HashMap<ConnectionKey, u32>,
+    rows: Option<Box<SampleRows>>,
 }
 
 /// A point of capture. A packet that passes two points is observed twice, and belongs to a separate connection at each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Point {
+pub struct CapturePoint {
     pub interface: u32,
     /// The underlying interface, if the captured one represents several (such as Linux's `any`).
     pub behind: Option<u32>,
@@ -40,12 +40,12 @@ pub struct Point {
 
 /// A point and two ends, the lower first, as integers: the lookup key of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key([u64; 6]);
+struct ConnectionKey([u64; 6]);
 
-impl Key {
-    fn new(point: Point, segment: &Segment<'_>) -> Key {
+impl ConnectionKey {
+    fn new(point: CapturePoint, segment: &Segment<'_>) -> ConnectionKey {
         let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
-        let number = |end: End| match end.address {
+        let number = |end: Endpoint| match end.address {
             IpAddr::V4(address) => u128::from(address.to_bits()),
             IpAddr::V6(address) => address.to_bits(),
         };
@@ -53,7 +53,7 @@ impl Key {
         let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
         let ports = kind | u64::from(low.port) << 16 | u64::from(high.port);
         let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
-        Key([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
+        ConnectionKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
     }
 }
 
@@ -61,8 +61,8 @@ impl Key {
 /// first captured packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    pub(crate) point: Point,
-    pub(crate) ends: [End; 2],
+    pub(crate) point: CapturePoint,
+    pub(crate) ends: [Endpoint; 2],
     pub(crate) directions: [Direction; 2],
     pub(crate) is_reset: bool,
 }
@@ -80,12 +80,16 @@ impl Connections {
     ///
     /// # Errors
     /// The reason why the packet belongs to no connection; nothing is counted in that case.
-    pub fn see(&mut self, point: Point, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), Reason> {
+    pub fn see(&mut self, point: CapturePoint, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), SkipReason> {
         let segment = Segment::of(packet)?;
         let index = self.place(point, &segment);
         let Connections { all, rows, .. } = self;
         let connection = &mut all[index as usize];
-        connection.see(at, &segment, SampleSink { rows: rows.as_deref_mut(), of: Which { connection: index, direction: 0 } });
+        connection.see(
+            at,
+            &segment,
+            SampleSink { rows: rows.as_deref_mut(), of: DirectionId { connection: index, direction: 0 } },
+        );
         Ok(())
     }
 
@@ -102,15 +106,15 @@ impl Connections {
         &self.all
     }
 
-    pub(crate) fn rows(&self) -> Option<&Rows> {
+    pub(crate) fn rows(&self) -> Option<&SampleRows> {
         self.rows.as_deref()
     }
 
     /// Index of the connection of a segment; creates it if necessary.
     #[inline]
-    fn place(&mut self, point: Point, segment: &Segment<'_>) -> u32 {
+    fn place(&mut self, point: CapturePoint, segment: &Segment<'_>) -> u32 {
         let next = self.all.len() as u32;
-        let latest = self.latest.entry(Key::new(point, segment)).or_insert(next);
+        let latest = self.latest.entry(ConnectionKey::new(point, segment)).or_insert(next);
         if let Some(connection) = self.all.get(*latest as usize)
             && !connection.is_followed_by(segment)
         {
@@ -123,7 +127,7 @@ impl Connections {
 }
 
 impl Connection {
-    fn begun_by(point: Point, segment: &Segment<'_>) -> Connection {
+    fn begun_by(point: CapturePoint, segment: &Segment<'_>) -> Connection {
         let answers = segment.header.syn() && segment.header.ack();
         let ends = if answers { [segment.to, segment.from] } else { [segment.from, segment.to] };
         Connection { point, ends, directions: [Direction::default(), Direction::default()], is_reset: false }
@@ -134,7 +138,7 @@ impl Connection {
     fn is_followed_by(&self, segment: &Segment<'_>) -> bool {
         segment.header.syn() && {
             let sender = usize::from(segment.from != self.ends[0]);
-            self.directions[sender].is_begun_anew_by(Wire(segment.header.sequence_number()))
+            self.directions[sender].is_begun_anew_by(SequenceNumber(segment.header.sequence_number()))
         }
     }
 

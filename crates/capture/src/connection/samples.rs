@@ -13,28 +13,28 @@ pub enum Samples {
 
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Which {
+pub(crate) struct DirectionId {
     pub(crate) connection: u32,
     pub(crate) direction: u32,
 }
 
 /// Data sent and not acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
+pub(crate) struct FlightSize {
     pub(crate) bytes: u64,
     pub(crate) segments: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rows {
-    pub(crate) round_trips: Vec<(Timestamp, Which, Duration)>,
-    pub(crate) in_flight: Vec<(Timestamp, Which, Load)>,
+pub(crate) struct SampleRows {
+    pub(crate) round_trips: Vec<(Timestamp, DirectionId, Duration)>,
+    pub(crate) in_flight: Vec<(Timestamp, DirectionId, FlightSize)>,
 }
 
 /// Destination of the samples of a direction, if they are stored.
 pub(crate) struct SampleSink<'a> {
-    pub(crate) rows: Option<&'a mut Rows>,
-    pub(crate) of: Which,
+    pub(crate) rows: Option<&'a mut SampleRows>,
+    pub(crate) of: DirectionId,
 }
 
 impl SampleSink<'_> {
@@ -46,7 +46,7 @@ impl SampleSink<'_> {
     }
 
     #[inline]
-    pub(crate) fn in_flight(&mut self, at: Timestamp, now: Load) {
+    pub(crate) fn in_flight(&mut self, at: Timestamp, now: FlightSize) {
         if let Some(rows) = &mut self.rows {
             rows.in_flight.push((at, self.of, now));
         }

@@ -67,7 +67,7 @@ impl Model {
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
         let packet = IpPacket { bytes: &bytes, original };
-        self.connections.see(Point::default(), Timestamp(self.at), &packet).unwrap();
+        self.connections.see(CapturePoint::default(), Timestamp(self.at), &packet).unwrap();
         self
     }
 
@@ -103,7 +103,7 @@ impl Model {
         &self.connections.all()[0].directions[0]
     }
 
-    fn counts(&self) -> direction::Counts {
+    fn counts(&self) -> direction::DirectionCounts {
         self.direction().counts
     }
 }
@@ -299,8 +299,8 @@ fn points_of_capture_are_distinguished() {
     let mut tcp = Vec::new();
     etherparse::PacketBuilder::ipv4(SENDER, RECEIVER, 64).tcp(1000, 2000, FIRST, 1).write(&mut tcp, &[]).unwrap();
     let packet = IpPacket { bytes: &tcp, original: Bytes(40) };
-    model.connections.see(Point { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
-    model.connections.see(Point { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
+    model.connections.see(CapturePoint { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
+    model.connections.see(CapturePoint { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
     assert_eq!(model.connections.len(), before + 2);
 }
 

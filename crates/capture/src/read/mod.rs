@@ -5,7 +5,7 @@ mod pcap;
 mod pcapng;
 
 use crate::link::LinkType;
-use crate::skipped::Reason;
+use crate::skipped::SkipReason;
 use crate::time::Timestamp;
 use std::fmt;
 use std::io::{self, Read};
@@ -56,7 +56,7 @@ pub struct Packet<'a> {
 pub enum Record<'a> {
     Packet(Packet<'a>),
     /// A packet that cannot be read, and the reason.
-    Skipped(Reason),
+    Skipped(SkipReason),
 }
 
 /// Reason why a file could not be opened as a capture.
@@ -74,7 +74,7 @@ pub enum ReadError {
     /// The file is damaged at this byte.
     Damaged {
         at_byte: u64,
-        what: String,
+        message: String,
     },
 }
 
@@ -146,7 +146,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Unreadable(error) => write!(out, "the file cannot be read: {error}"),
-            OpenError::NotACapture(what) => write!(out, "not a capture: {what}; expected pcap or pcapng"),
+            OpenError::NotACapture(message) => write!(out, "not a capture: {message}; expected pcap or pcapng"),
         }
     }
 }
@@ -210,13 +210,13 @@ impl<R: Read> Input<R> {
         self.offset += bytes as u64;
     }
 
-    fn damaged(&self, what: impl Into<String>) -> ReadError {
-        ReadError::Damaged { at_byte: self.offset, what: what.into() }
+    fn damaged(&self, message: impl Into<String>) -> ReadError {
+        ReadError::Damaged { at_byte: self.offset, message: message.into() }
     }
 
     /// The file ends within an item of `bytes` bytes.
-    fn ends_within(&self, what: &str, bytes: usize) -> ReadError {
-        self.damaged(format!("the file ends within {what}: {} of {bytes} bytes are present", self.end - self.start))
+    fn ends_within(&self, message: &str, bytes: usize) -> ReadError {
+        self.damaged(format!("the file ends within {message}: {} of {bytes} bytes are present", self.end - self.start))
     }
 }
 

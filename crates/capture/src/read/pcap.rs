@@ -63,8 +63,8 @@ impl Pcap {
         match parsed {
             Ok((_, record)) => Ok(Some(self.packet(&record))),
             Err(error) => {
-                let what = format!("a record is invalid: {error}");
-                Err(ReadError::Damaged { at_byte: input.offset - (RECORD + captured) as u64, what })
+                let message = format!("a record is invalid: {error}");
+                Err(ReadError::Damaged { at_byte: input.offset - (RECORD + captured) as u64, message })
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;
-use crate::skipped::Reason;
+use crate::skipped::SkipReason;
 use crate::time::Clock;
 use pcap_parser::pcapng::{
     Block, EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption, parse_block_be, parse_block_le, parse_sectionheaderblock,
@@ -46,7 +46,7 @@ impl Pcapng {
         };
         begun.map(|()| pcapng).map_err(|error| match error {
             ReadError::Unreadable(error) => OpenError::Unreadable(error),
-            ReadError::Damaged { what, .. } => OpenError::NotACapture(what),
+            ReadError::Damaged { message, .. } => OpenError::NotACapture(message),
         })
     }
 
@@ -68,10 +68,10 @@ impl Pcapng {
                 kind => {
                     input.pass(length);
                     match kind {
-                        SIMPLE_PACKET => return Ok(Some(Record::Skipped(Reason::NoTime))),
-                        OBSOLETE_PACKET => return Ok(Some(Record::Skipped(Reason::UnknownBlock(kind)))),
+                        SIMPLE_PACKET => return Ok(Some(Record::Skipped(SkipReason::NoTime))),
+                        OBSOLETE_PACKET => return Ok(Some(Record::Skipped(SkipReason::UnknownBlock(kind)))),
                         kind if WITHOUT_PACKETS.contains(&kind) => {}
-                        kind => return Ok(Some(Record::Skipped(Reason::UnknownBlock(kind)))),
+                        kind => return Ok(Some(Record::Skipped(SkipReason::UnknownBlock(kind)))),
                     }
                 }
             }
@@ -91,8 +91,8 @@ impl Pcapng {
             _ => self.number(input, 4),
         } as usize;
         if length < MIN || !length.is_multiple_of(4) || length > LONGEST_BLOCK {
-            let what = format!("a block has {length} bytes; expected a multiple of 4 from {MIN} to {LONGEST_BLOCK}");
-            return Err(input.damaged(what));
+            let message = format!("a block has {length} bytes; expected a multiple of 4 from {MIN} to {LONGEST_BLOCK}");
+            return Err(input.damaged(message));
         }
         if !input.has(length)? {
             return Err(input.ends_within("a block", length));
@@ -155,18 +155,18 @@ impl Pcapng {
         let parsed = if self.is_big_endian { parse_block_be(block) } else { parse_block_le(block) };
         match parsed {
             Ok((_, Block::EnhancedPacket(packet))) => Ok(self.captured(&packet)),
-            Ok(_) => Err(ReadError::Damaged { at_byte, what: "a packet is invalid".into() }),
-            Err(error) => Err(ReadError::Damaged { at_byte, what: format!("a packet is invalid: {}", short(&error)) }),
+            Ok(_) => Err(ReadError::Damaged { at_byte, message: "a packet is invalid".into() }),
+            Err(error) => Err(ReadError::Damaged { at_byte, message: format!("a packet is invalid: {}", short(&error)) }),
         }
     }
 
     fn captured<'a>(&self, packet: &EnhancedPacketBlock<'a>) -> Record<'a> {
         let place = self.first + packet.if_id as usize;
         let (Some(interface), Some(clock)) = (self.interfaces.get(place), self.clocks.get(place)) else {
-            return Record::Skipped(Reason::UnknownInterface);
+            return Record::Skipped(SkipReason::UnknownInterface);
         };
         let Some(at) = clock.instant(u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low)) else {
-            return Record::Skipped(Reason::TimeOutOfRange);
+            return Record::Skipped(SkipReason::TimeOutOfRange);
         };
         let bytes = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);
         let comment = texts(&packet.options, OptionCode::Comment).next();

@@ -9,14 +9,14 @@ use tailback_core::primitives::units::Bytes;
 
 /// A byte order.
 #[derive(Clone, Copy)]
-enum Order {
+enum ByteOrder {
     Big,
     Little,
 }
 
-impl Order {
+impl ByteOrder {
     fn of<const WIDTH: usize>(self, mut big: [u8; WIDTH]) -> Vec<u8> {
-        if matches!(self, Order::Little) {
+        if matches!(self, ByteOrder::Little) {
             big.reverse();
         }
         big.to_vec()
@@ -77,8 +77,8 @@ fn read(file: &[u8]) -> Result<Vec<(usize, i64, Vec<u8>)>, String> {
             Ok(None) => return Ok(packets),
             Ok(Some(Record::Packet(packet))) => packets.push((packet.interface, packet.at.0, packet.bytes.to_vec())),
             Ok(Some(Record::Skipped(reason))) => packets.push((usize::MAX, 0, reason.to_string().into_bytes())),
-            Err(ReadError::Damaged { at_byte, what }) => {
-                return Err(format!("{} packets, then at {at_byte}: {what}", packets.len()));
+            Err(ReadError::Damaged { at_byte, message }) => {
+                return Err(format!("{} packets, then at {at_byte}: {message}", packets.len()));
             }
             Err(ReadError::Unreadable(error)) => return Err(error.to_string()),
         }
@@ -87,18 +87,18 @@ fn read(file: &[u8]) -> Result<Vec<(usize, i64, Vec<u8>)>, String> {
 
 #[test]
 fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
-    for order in [Order::Big, Order::Little] {
+    for order in [ByteOrder::Big, ByteOrder::Little] {
         let micro = order.pcap(0xa1b2_c3d4, 101, &[(1, 5, b"one"), (2, 0, b"two")]);
         assert_eq!(read(&micro).unwrap(), [(0, 1_000_005_000, b"one".to_vec()), (0, 2_000_000_000, b"two".to_vec())]);
         let nano = order.pcap(0xa1b2_3c4d, 101, &[(1, 5, b"one")]);
         assert_eq!(read(&nano).unwrap(), [(0, 1_000_000_005, b"one".to_vec())]);
     }
-    assert_eq!(read(&Order::Little.pcap(0xa1b2_c3d4, 101, &[])).unwrap(), []);
+    assert_eq!(read(&ByteOrder::Little.pcap(0xa1b2_c3d4, 101, &[])).unwrap(), []);
 }
 
 #[test]
 fn pcapng_sections_have_their_own_byte_orders_interfaces_and_clocks() {
-    let (little, big) = (Order::Little, Order::Big);
+    let (little, big) = (ByteOrder::Little, ByteOrder::Big);
     let milliseconds = big.option(9, &[3]);
     let offset = big.option(14, &10i64.to_be_bytes());
     let file = [
@@ -116,13 +116,13 @@ fn pcapng_sections_have_their_own_byte_orders_interfaces_and_clocks() {
         big.block(2, &[vec![0; 20]]),
     ]
     .concat();
-    let reason = |reason: Reason| (usize::MAX, 0, reason.to_string().into_bytes());
+    let reason = |reason: SkipReason| (usize::MAX, 0, reason.to_string().into_bytes());
     let wanted = [
         (0, 5000, b"one".to_vec()),
         (2, 10_007_000_000, b"two".to_vec()),
-        reason(Reason::UnknownInterface),
-        reason(Reason::NoTime),
-        reason(Reason::UnknownBlock(2)),
+        reason(SkipReason::UnknownInterface),
+        reason(SkipReason::NoTime),
+        reason(SkipReason::UnknownBlock(2)),
     ];
     assert_eq!(read(&file).unwrap(), wanted);
 }
@@ -137,21 +137,21 @@ fn files_that_are_no_captures_are_described() {
         error(&[0x1f, 0x8b, 8, 0]),
         "not a capture: the file is compressed with gzip; decompress it first; expected pcap or pcapng"
     );
-    let cut = &Order::Little.pcap(0xa1b2_c3d4, 1, &[])[..20];
+    let cut = &ByteOrder::Little.pcap(0xa1b2_c3d4, 1, &[])[..20];
     assert_eq!(
         error(cut),
         "not a capture: the file ends within the pcap header: 20 of 24 bytes are present; expected pcap or pcapng"
     );
-    let cut = &Order::Little.section()[..20];
+    let cut = &ByteOrder::Little.section()[..20];
     assert_eq!(error(cut), "not a capture: the file ends within a block: 20 of 28 bytes are present; expected pcap or pcapng");
-    let mut strange = Order::Little.section();
+    let mut strange = ByteOrder::Little.section();
     strange[8] = 7;
     assert_eq!(error(&strange), "not a capture: a section has an invalid byte-order magic; expected pcap or pcapng");
 }
 
 #[test]
 fn the_position_of_damage_is_reported_and_earlier_packets_are_kept() {
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let mut pcap = order.pcap(0xa1b2_c3d4, 101, &[(1, 0, b"one"), (2, 0, b"two")]);
     pcap.pop();
     assert_eq!(read(&pcap).unwrap_err(), "1 packets, then at 43: the file ends within a record: 18 of 19 bytes are present");
@@ -179,9 +179,9 @@ fn the_position_of_damage_is_reported_and_earlier_packets_are_kept() {
 }
 
 /// A source that returns a few bytes at a time.
-struct Slow<'a>(&'a [u8]);
+struct SlowReader<'a>(&'a [u8]);
 
-impl Read for Slow<'_> {
+impl Read for SlowReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let given = self.0.len().min(into.len()).min(7);
         into[..given].copy_from_slice(&self.0[..given]);
@@ -214,7 +214,7 @@ fn reading_a_few_bytes_at_a_time_gives_the_same_result() {
         assert_eq!((analyser.packets(), analyser.bytes_read()), (20, file.len() as u64));
         analyser.tables()
     };
-    let (whole, slow) = (tables(&mut file.as_slice()), tables(&mut Slow(&file)));
+    let (whole, slow) = (tables(&mut file.as_slice()), tables(&mut SlowReader(&file)));
     let bytes =
         |tables: &[tailback_core::record::Table]| tables.iter().flat_map(tailback_core::record::Table::bytes).collect::<Vec<_>>();
     assert_eq!(bytes(&whole), bytes(&slow));
@@ -238,10 +238,10 @@ proptest! {
     fn random_bytes_do_not_panic(file in prop::collection::vec(any::<u8>(), 0..200), format in 0..5usize) {
         let begin = [
             Vec::new(),
-            Order::Little.section(),
-            [Order::Big.section(), Order::Big.interface(101, &[])].concat(),
-            Order::Little.pcap(0xa1b2_3c4d, 1, &[]),
-            Order::Big.pcap(0xa1b2_c3d4, 101, &[]),
+            ByteOrder::Little.section(),
+            [ByteOrder::Big.section(), ByteOrder::Big.interface(101, &[])].concat(),
+            ByteOrder::Little.pcap(0xa1b2_3c4d, 1, &[]),
+            ByteOrder::Big.pcap(0xa1b2_c3d4, 101, &[]),
         ];
         analyse(&[begin[format].as_slice(), &file].concat());
     }
@@ -262,7 +262,7 @@ proptest! {
     fn random_packets_do_not_panic(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..10), link in 0..8usize) {
         let numbers = [0, 1, 101, 108, 113, 228, 276, 999];
         let records: Vec<(u32, u32, &[u8])> = packets.iter().map(|packet| (1, 0, packet.as_slice())).collect();
-        analyse(&Order::Little.pcap(0xa1b2_c3d4, numbers[link], &records));
+        analyse(&ByteOrder::Little.pcap(0xa1b2_c3d4, numbers[link], &records));
     }
 
     /// Segments between two ends with arbitrary headers.

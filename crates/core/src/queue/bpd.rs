@@ -19,7 +19,7 @@
 //! gains another G packets, so the queue climbs to the upper threshold however large the distance.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ impl Policy for Bpd {
     fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         let prior_lost = vc.frame == Frame::Discarding;
         let limit = if vc.gap > 0 { self.0.upper_threshold } else { self.0.lower_threshold };
-        let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= Units(limit)).then_some(Reason::Early));
+        let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= Units(limit)).then_some(DropReason::Early));
         if verdict != Verdict::Accept {
             vc.gap = self.0.gap;
         } else if cell.is_last && !prior_lost {
@@ -245,7 +245,7 @@ mod tests {
             sender.sent = (sender.sent + 1) % case.packet;
             let is_last = sender.sent == 0;
             sender.packets -= u64::from(is_last);
-            if buffer.arrive(vc as u32, is_last) == Verdict::Discard(Reason::Early) {
+            if buffer.arrive(vc as u32, is_last) == Verdict::Discard(DropReason::Early) {
                 assert!(is_first);
                 sender.losses += 1;
                 if sender.losses == 1 {
@@ -264,7 +264,7 @@ mod tests {
             // An additional VC fills the queue to the lower threshold with packets of one cell. Each VC then loses a packet there.
             (0..case.lower).for_each(|_| assert_eq!(buffer.arrive(case.vcs, true), Verdict::Accept));
             for vc in 0..case.vcs {
-                assert_eq!(buffer.arrive(vc, false), Verdict::Discard(Reason::Early));
+                assert_eq!(buffer.arrive(vc, false), Verdict::Discard(DropReason::Early));
                 assert_eq!(buffer.arrive(vc, true), Verdict::Accept);
                 buffer.leave();
             }
@@ -309,7 +309,7 @@ mod tests {
         for vc in 0..case.vcs {
             (2..=case.packet).for_each(|cell| assert_eq!(buffer.arrive(vc, cell == case.packet), Verdict::Accept));
         }
-        (0..case.vcs).for_each(|vc| assert_eq!(packet(&mut buffer, vc), Verdict::Discard(Reason::Early)));
+        (0..case.vcs).for_each(|vc| assert_eq!(packet(&mut buffer, vc), Verdict::Discard(DropReason::Early)));
         let firsts: Vec<Verdict> =
             (0..case.vcs).flat_map(|vc| std::iter::repeat_n(vc, case.gap as usize)).map(|vc| packet(&mut buffer, vc)).collect();
         firsts.iter().any(|first| *first != Verdict::Accept)

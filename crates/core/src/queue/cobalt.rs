@@ -9,7 +9,7 @@
 //! count decay.
 
 use super::codel::{Codel, CodelSpec};
-use super::{Occupancy, Policy, Reason, Turn, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Turn, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
@@ -99,7 +99,7 @@ impl Policy for Cobalt {
             self.change(-self.spec.decrement, turn.now);
         }
         let is_discarded = self.probability > 0.0 && self.draws.uniform() < self.probability;
-        if is_discarded { Verdict::Discard(Reason::Late) } else { verdict }
+        if is_discarded { Verdict::Discard(DropReason::Late) } else { verdict }
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     fn departing_units_are_discarded_with_that_probability_even_if_ecn_capable() {
         let mut cobalt = cobalt(CobaltSpec { decrement: 0.0, ..CobaltSpec::default() });
         cobalt.probability = 0.25;
-        let late = (0..10_000).filter(|_| leave(&mut cobalt, 1, 5000) == Verdict::Discard(Reason::Late)).count();
+        let late = (0..10_000).filter(|_| leave(&mut cobalt, 1, 5000) == Verdict::Discard(DropReason::Late)).count();
         // Plus or minus 5 x sqrt(1875).
         assert!(late.abs_diff(2500) < 217, "{late}");
     }

@@ -4,7 +4,7 @@
 //! The document states that the queue "reaches" the threshold: a first cell is refused if the queue before it is at least as long.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Policy for Epd {
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
-        vc.judge(cell, buffer, || (buffer.units >= Units(self.0.threshold)).then_some(Reason::Early))
+        vc.judge(cell, buffer, || (buffer.units >= Units(self.0.threshold)).then_some(DropReason::Early))
     }
 }
 

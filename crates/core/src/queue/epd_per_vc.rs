@@ -5,7 +5,7 @@
 //! 70 each). The alternative is to count only VCs with cells in the buffer.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl Policy for EpdPerVc {
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
-        vc.judge(cell, buffer, || self.refuses(buffer).then_some(Reason::Early))
+        vc.judge(cell, buffer, || self.refuses(buffer).then_some(DropReason::Early))
     }
 }
 

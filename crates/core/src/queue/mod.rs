@@ -29,12 +29,12 @@ pub enum Verdict {
     Accept,
     /// Signal congestion to the sender (RFC 3168). The port discards a unit that cannot carry the mark.
     Mark,
-    Discard(Reason),
+    Discard(DropReason),
 }
 
 /// Why a unit was discarded. Each reason has its own counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Reason {
+pub enum DropReason {
     /// There was no room.
     Full,
     /// The policy refused the unit although there was room.
@@ -53,17 +53,17 @@ pub enum Reason {
     Policed,
 }
 
-impl Reason {
+impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Reason; 8] = [
-        Reason::Full,
-        Reason::Early,
-        Reason::Late,
-        Reason::Partial,
-        Reason::Single,
-        Reason::Random,
-        Reason::Listed,
-        Reason::Policed,
+    pub const ALL: [DropReason; 8] = [
+        DropReason::Full,
+        DropReason::Early,
+        DropReason::Late,
+        DropReason::Partial,
+        DropReason::Single,
+        DropReason::Random,
+        DropReason::Listed,
+        DropReason::Policed,
     ];
 
     /// Name in columns.
@@ -73,7 +73,7 @@ impl Reason {
 
     /// Whether units discarded for this reason had been accepted before.
     pub(crate) fn follows_acceptance(self) -> bool {
-        matches!(self, Reason::Late | Reason::Random)
+        matches!(self, DropReason::Late | DropReason::Random)
     }
 }
 
@@ -176,7 +176,7 @@ pub trait Policy {
 
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
 
-    /// Decides about a unit that is due. Units discarded here count as [`Reason::Late`].
+    /// Decides about a unit that is due. Units discarded here count as [`DropReason::Late`].
     fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
         Verdict::Accept
     }

@@ -8,7 +8,7 @@
 //! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
 //! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
-use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
+use super::{DropReason, Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
 use crate::primitives::units::{Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ impl Policy for Pi2 {
             return Verdict::Accept;
         }
         self.due -= 1.0;
-        if probability < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(Reason::Late) }
+        if probability < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(DropReason::Late) }
     }
 
     fn period(&self) -> Option<TimeDelta> {
@@ -140,7 +140,7 @@ mod tests {
         let places: Vec<usize> = (0..100).filter(|&place| marked[place] == Verdict::Mark).collect();
         // 9/64: a packet is marked whenever the sum passes a whole number.
         assert_eq!(places, [7, 14, 21, 28, 35, 42, 49, 56, 64, 71, 78, 85, 92, 99]);
-        let late = verdicts(0.5).into_iter().filter(|verdict| *verdict == Verdict::Discard(Reason::Late)).count();
+        let late = verdicts(0.5).into_iter().filter(|verdict| *verdict == Verdict::Discard(DropReason::Late)).count();
         assert_eq!(late, 24);
     }
 }

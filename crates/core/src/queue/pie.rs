@@ -4,7 +4,7 @@
 //! Differs: the delay is the queue length over the port's rate, which the port provides; no rate is estimated (section 4.3 permits either).
 //! ECN is the only optional part implemented (section 5.1). The first update follows after one period.
 
-use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
@@ -86,7 +86,7 @@ impl Policy for Pie {
         match () {
             () if self.spares(buffer) || self.draws.uniform() >= self.probability => Verdict::Accept,
             () if self.probability <= self.spec.max_mark_probability => Verdict::Mark,
-            () => Verdict::Discard(Reason::Early),
+            () => Verdict::Discard(DropReason::Early),
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
         pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::from_millis(15), Verdict::Accept));
         pie.on_period(&held(100));
-        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::ZERO, Verdict::Discard(Reason::Early)));
+        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::ZERO, Verdict::Discard(DropReason::Early)));
         // Two packets count as an empty queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
         pie.probability = 0.0;
@@ -190,6 +190,6 @@ mod tests {
         // 1000 of 10,000, plus or minus 5 x sqrt(900) = 150; 1100, plus or minus 156.
         assert!(count(&verdicts(0.1), Verdict::Mark).abs_diff(1000) < 150);
         let above = verdicts(0.11);
-        assert!(count(&above, Verdict::Mark) == 0 && count(&above, Verdict::Discard(Reason::Early)).abs_diff(1100) < 156);
+        assert!(count(&above, Verdict::Mark) == 0 && count(&above, Verdict::Discard(DropReason::Early)).abs_diff(1100) < 156);
     }
 }

@@ -4,7 +4,7 @@
 //! As the policy of a link's queue it polices the link. As the policy of several queues (`scheduler = "fifo"`), each with its own bucket,
 //! it polices flows or groups of flows.
 
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::token_bucket::{BucketSpec, TokenBucket};
 use crate::primitives::units::{Bytes, Rate, Time};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
@@ -63,7 +63,7 @@ impl Policy for Policer {
         match self.excess {
             // A unit without room takes no tokens.
             _ if !buffer.has_room || self.bucket.take(now, unit.bytes) => Verdict::Accept,
-            Excess::Dropped => Verdict::Discard(Reason::Policed),
+            Excess::Dropped => Verdict::Discard(DropReason::Policed),
             Excess::Marked => Verdict::Mark,
         }
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_packets_above_the_rate_after_it_do_not() {
-        let (passes, excess) = (Verdict::Accept, Verdict::Discard(Reason::Policed));
+        let (passes, excess) = (Verdict::Accept, Verdict::Discard(DropReason::Policed));
         assert_eq!(
             verdicts(Excess::Dropped, [0, 0, 0, 0, 1, 1, 3, 3, 3]),
             [passes, passes, passes, excess, passes, excess, passes, passes, excess]

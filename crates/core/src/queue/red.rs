@@ -14,7 +14,7 @@
 //! begins. In bytes mode, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
 //! packets, too.
 
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time};
@@ -194,7 +194,7 @@ impl Policy for Red {
         match self.spec.signals {
             _ if !signals => Verdict::Accept,
             RedSignals::Marks => Verdict::Mark,
-            RedSignals::Drops => Verdict::Discard(Reason::Early),
+            RedSignals::Drops => Verdict::Discard(DropReason::Early),
         }
     }
 }
@@ -321,7 +321,7 @@ mod tests {
             |waiting| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
         // (40 + 10) / 2 = 25, then (25 + 4) / 2 = 14.5 where the packet may pass, then (14.5 + 1) / 2 = 7.75 and 4.375, below the
         // threshold.
-        assert_eq!(arrive(10), Verdict::Discard(Reason::Early));
+        assert_eq!(arrive(10), Verdict::Discard(DropReason::Early));
         arrive(4);
         arrive(1);
         assert_eq!(arrive(1), Verdict::Accept);

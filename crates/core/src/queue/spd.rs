@@ -11,7 +11,7 @@
 //! these conditions is discarded.
 
 use super::support::frame::Frame;
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -99,15 +99,15 @@ impl Spd {
         Spd(*spec)
     }
 
-    /// Why a packet may not begin, if it may not. [`Reason::Single`] applies unless the VC's single packet has already been discarded.
+    /// Why a packet may not begin, if it may not. [`DropReason::Single`] applies unless the VC's single packet has already been discarded.
     #[inline]
-    fn refuses(&self, buffer: &Occupancy) -> Option<Reason> {
+    fn refuses(&self, buffer: &Occupancy) -> Option<DropReason> {
         if buffer.units >= Units(self.0.epd_threshold) {
-            return Some(Reason::Early);
+            return Some(DropReason::Early);
         }
         let built_up = self.0.dropping_threshold.is_some_and(|threshold| buffer.of_flow >= Units(threshold));
         let single = built_up && buffer.units > Units(self.0.congestion_threshold);
-        single.then_some(Reason::Single)
+        single.then_some(DropReason::Single)
     }
 }
 
@@ -121,9 +121,9 @@ impl Policy for Spd {
         if buffer.of_flow == Units(0) {
             vc.spent = false;
         }
-        let applies = |reason: &Reason| *reason != Reason::Single || !vc.spent;
+        let applies = |reason: &DropReason| *reason != DropReason::Single || !vc.spent;
         let verdict = vc.frame.judge(cell, buffer, || self.refuses(buffer).filter(applies));
-        if verdict == Verdict::Discard(Reason::Single) && self.0.variant == SpdVariant::Corrected {
+        if verdict == Verdict::Discard(DropReason::Single) && self.0.variant == SpdVariant::Corrected {
             vc.spent = true;
         }
         verdict
@@ -223,7 +223,7 @@ mod tests {
         let [corrected, printed] =
             [corrected, SpdSpec { variant: SpdVariant::Printed, ..corrected }].map(|spec| model(spec, 60, 7).replay(&events));
         let singles =
-            |verdicts: &[Verdict]| verdicts.iter().filter(|verdict| **verdict == Verdict::Discard(Reason::Single)).count();
+            |verdicts: &[Verdict]| verdicts.iter().filter(|verdict| **verdict == Verdict::Discard(DropReason::Single)).count();
         assert_ne!(corrected, epd);
         assert!(singles(&corrected) > 0 && singles(&printed) > singles(&corrected));
     }

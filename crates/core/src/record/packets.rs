@@ -5,7 +5,7 @@ use super::table::{Column, Table};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Received};
 use crate::primitives::units::{Bytes, Segments, Time};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ const NO_BLOCKS: u32 = u32::MAX;
 struct Discard {
     time: Time,
     port: u32,
-    reason: Reason,
+    reason: DropReason,
 }
 
 /// Maximum transmission number that packets count.
@@ -193,7 +193,7 @@ impl Packets {
     }
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
-    pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
+    pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: DropReason) {
         let key = (packet.flow, packet.segment, packet.transmission());
         self.note_discard(key, Discard { time, port, reason });
     }
@@ -234,7 +234,7 @@ impl Packets {
             ("sack_blocks", self.block_words(&rows)),
             ("queue", Column::Word(of_discards(|of| of.port), no_blocks(&mut queues.iter().cloned()))),
             ("reason", {
-                let reasons = no_blocks(&mut Reason::ALL.iter().map(|reason| reason.name().to_string()));
+                let reasons = no_blocks(&mut DropReason::ALL.iter().map(|reason| reason.name().to_string()));
                 Column::Word(of_discards(|of| of.reason as u32), reasons)
             }),
             ("dropped_s", {

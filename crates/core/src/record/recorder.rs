@@ -6,7 +6,7 @@ use super::table::{Column, Table};
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -42,7 +42,7 @@ struct Drop {
     flow: u32,
     segment: u32,
     transmission: u32,
-    reason: Reason,
+    reason: DropReason,
 }
 
 impl Recorder {
@@ -154,7 +154,7 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
+    pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: DropReason) {
         if let Some(packets) = self.packets_of(packet.flow).filter(|_| !packet.is_ack()) {
             packets.on_discard(port, packet, time, reason);
         }
@@ -180,7 +180,7 @@ impl Recorder {
     fn drops_table(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Table {
         let mut drops: Vec<&Drop> = self.drops.iter().filter(|drop| drop.time < end).collect();
         drops.sort_by_key(|drop| (drop.time, drop.port));
-        let reasons = Arc::new(Reason::ALL.map(|reason| reason.name().to_string()).to_vec());
+        let reasons = Arc::new(DropReason::ALL.map(|reason| reason.name().to_string()).to_vec());
         let of = |pick: fn(&Drop) -> u32| drops.iter().map(|drop| pick(drop)).collect::<Vec<u32>>();
         let (groups, indices) = flows.columns(&of(|drop| drop.flow));
         let columns = vec![

@@ -9,7 +9,7 @@ use crate::network::Transport;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::Segments;
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use std::fmt;
 
 /// A count that does not add up. The results of the run cannot be trusted; please report the error with the scenario and seed.
@@ -64,7 +64,7 @@ impl Engine {
         for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
             let counts = port.equipment.counts();
             let stored = port.stepped().map_or(0, |stepped| stepped.queues.iter().map(|queue| u64::from(queue.line.len())).sum());
-            let late = counts.discarded[Reason::Late as usize].all();
+            let late = counts.discarded[DropReason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
                 return Err(ConservationError {

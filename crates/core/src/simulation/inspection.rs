@@ -11,7 +11,7 @@ use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta, Units};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 
 /// A packet or cell in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,8 @@ pub struct PortState {
     pub departed: Units,
     pub departed_bytes: Bytes,
     pub marked: Units,
-    /// By reason, in the order of [`Reason::ALL`].
-    pub discarded: [Units; Reason::ALL.len()],
+    /// By reason, in the order of [`DropReason::ALL`].
+    pub discarded: [Units; DropReason::ALL.len()],
 }
 
 impl Engine {

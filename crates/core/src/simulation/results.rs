@@ -10,7 +10,7 @@ use super::routes::END;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Port, Transfer};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::queue::{PolicySpec, Reason};
+use crate::queue::{DropReason, PolicySpec};
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
@@ -231,14 +231,14 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let counts: Vec<PortCounts> = self.senders.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
         let counts = |i: usize| &counts[i];
-        let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
+        let discarded = |i: usize, reason: DropReason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
-            let is_refused = |reason: &Reason| match reason {
-                Reason::Random => self.senders.fabric.ports[i].equipment.loses_before_queue(),
+            let is_refused = |reason: &DropReason| match reason {
+                DropReason::Random => self.senders.fabric.ports[i].equipment.loses_before_queue(),
                 reason => !reason.follows_acceptance(),
             };
-            Reason::ALL.into_iter().filter(is_refused).map(|reason| discarded(i, reason)).sum::<u64>()
+            DropReason::ALL.into_iter().filter(is_refused).map(|reason| discarded(i, reason)).sum::<u64>()
         };
         let arrived = |i: usize| counts(i).accepted.measured() + refused(i);
         let unit_names = Arc::new(vec!["packets".to_string(), "cells".to_string()]);
@@ -255,7 +255,7 @@ impl Engine {
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
         if self.senders.network.ports.iter().any(polices) {
-            columns.push(("dropped_policed", integer(&|i| discarded(i, Reason::Policed))));
+            columns.push(("dropped_policed", integer(&|i| discarded(i, DropReason::Policed))));
         }
         columns.extend([
             ("loss_rate", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
@@ -466,14 +466,14 @@ fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
 }
 
 /// All reasons except the policer's, which few networks use.
-const DISCARDED: [(&str, Reason); Reason::ALL.len() - 1] = [
-    ("dropped_full", Reason::Full),
-    ("dropped_early", Reason::Early),
-    ("dropped_late", Reason::Late),
-    ("dropped_partial", Reason::Partial),
-    ("dropped_single", Reason::Single),
-    ("dropped_random", Reason::Random),
-    ("dropped_listed", Reason::Listed),
+const DISCARDED: [(&str, DropReason); DropReason::ALL.len() - 1] = [
+    ("dropped_full", DropReason::Full),
+    ("dropped_early", DropReason::Early),
+    ("dropped_late", DropReason::Late),
+    ("dropped_partial", DropReason::Partial),
+    ("dropped_single", DropReason::Single),
+    ("dropped_random", DropReason::Random),
+    ("dropped_listed", DropReason::Listed),
 ];
 
 fn seconds_of(picoseconds: u128) -> f64 {

@@ -18,7 +18,7 @@ use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub enum Outcome {
         is_marked: bool,
     },
     /// Discarded at a port, or on its link.
-    Discarded { port: PortId, reason: Reason },
+    Discarded { port: PortId, reason: DropReason },
 }
 
 impl SimState {

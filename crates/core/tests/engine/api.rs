@@ -7,7 +7,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
-use tailback_core::queue::{PolicySpec, Reason, RedQueueUnit, RedSignals, RedSpec};
+use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Engine, Fate, Outcome, Results};
@@ -65,7 +65,7 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
     }
     engine.run_until(Time::NEVER);
     let fates = fates(&mut engine);
-    let outcome = Outcome::Discarded { port: 0, reason: Reason::Full };
+    let outcome = Outcome::Discarded { port: 0, reason: DropReason::Full };
     assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, outcome }, 3));
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
@@ -94,7 +94,7 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
         engine.run_until(Time::NEVER);
         fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().outcome
     };
-    let discarded = Outcome::Discarded { port: 0, reason: Reason::Early };
+    let discarded = Outcome::Discarded { port: 0, reason: DropReason::Early };
     assert_eq!(third(Ecn::ECT, RedSignals::Marks), Outcome::Delivered { is_marked: true });
     assert_eq!(third(Ecn::NOT_ECT, RedSignals::Marks), discarded);
     assert_eq!(third(Ecn::ECT, RedSignals::Drops), discarded);

@@ -116,7 +116,7 @@ fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
         seed: 1,
     })?;
     while !simulation.conclude() {
-        simulation.jobs(u64::MAX).into_iter().for_each(|job| job.run());
+        simulation.segments(u64::MAX).into_iter().for_each(|segment| segment.run());
     }
     let estimate = simulation.estimate();
     Ok((estimate.loss, TO_99_9 * estimate.half_width))

@@ -1,6 +1,6 @@
 //! Flows that arrive one after the other and mistake queueing delay for part of the propagation delay.
 
-use super::{Arrived, few};
+use super::{ArrivalEquilibrium, few};
 use crate::model::{arguments, models};
 use crate::parameter::{Count, Integer, ParameterError, Positive};
 use crate::root::root;
@@ -36,7 +36,7 @@ models! {
     ///
     /// A new flow never sees the path empty. It mistakes the queueing delay that it finds for propagation delay and adds more
     /// than `alpha` packets to the queue. The steps are independent of `alpha`, the capacity and the round trip.
-    pub fn fast_arrivals(arrivals: Arrivals) -> Result<Arrived, ParameterError> {
+    pub fn fast_arrivals(arrivals: Arrivals) -> Result<ArrivalEquilibrium, ParameterError> {
         let Arrivals { existing, arrived, flow } = arrivals;
         let (existing, count, flow) = (existing.get() as f64, few(arrived)?, flow.get());
         check_flow(flow, arrived)?;
@@ -64,7 +64,7 @@ models! {
         let total = existing * old + rates().sum::<f64>();
         let flows = existing + count as f64;
         let share = if flow == 0 { old } else { 1.0 / since[flow as usize - 1] };
-        Ok(Arrived { step, queue, share, relative_share: share * flows, fairness: total * total / (flows * squares) })
+        Ok(ArrivalEquilibrium { step, queue, share, relative_share: share * flows, fairness: total * total / (flows * squares) })
     }
     quantity: "rates of FAST flows that arrive one after the other";
     equation: "N / (N + sum_k b_k) + sum_j 1 / sum_(k = j..i) b_k = 1, for each arrival i in turn; queues b in units of alpha";
@@ -75,7 +75,7 @@ models! {
 
     /// Persistent congestion of Vegas, whose thresholds are rates. Steps grow, by a factor near `alpha / capacity` where that is
     /// large.
-    pub fn vegas_arrivals(arrivals: VegasArrivals) -> Result<Arrived, ParameterError> {
+    pub fn vegas_arrivals(arrivals: VegasArrivals) -> Result<ArrivalEquilibrium, ParameterError> {
         let VegasArrivals { alpha_pps, capacity_pps, arrived, flow } = arrivals;
         let (count, ratio) = (few(arrived)?, alpha_pps.get() / capacity_pps.get());
         check_flow(flow.get(), arrived)?;
@@ -93,12 +93,12 @@ models! {
                 let earlier: f64 = taken.iter().zip(&since).map(|(taken, waits)| taken / (step + waits)).sum();
                 earlier + path / step - 1.0 / ratio
             };
-            let most = ratio * taken.iter().sum::<f64>();
-            if !most.is_finite() {
+            let upper = ratio * taken.iter().sum::<f64>();
+            if !upper.is_finite() {
                 let expected = "fewer arrivals, or a threshold closer to the capacity: delays are out of floating-point range";
                 return Err(ParameterError::new("arrived", arrived.get(), expected));
             }
-            step = root(excess, ratio * path, most);
+            step = root(excess, ratio * path, upper);
             since.iter_mut().for_each(|waits| *waits += step);
             since.push(step);
         }
@@ -107,7 +107,7 @@ models! {
         let at = flow.get() as usize - 1;
         let share = ratio * taken[at] / since[at];
         let flows = count as f64;
-        Ok(Arrived { step, queue: since[0], share, relative_share: share * flows, fairness: total * total / (flows * squares) })
+        Ok(ArrivalEquilibrium { step, queue: since[0], share, relative_share: share * flows, fairness: total * total / (flows * squares) })
     }
     equation: "sum_j (1 + p_(j-1)) / (p_i - p_(j-1)) = c / alpha, for each arrival i in turn; delays p in units of the base round trip";
     source: "cui-thesis, equations (4.10), (4.12) and (4.24)";
@@ -116,20 +116,20 @@ models! {
 }
 
 fn check_flow(flow: u64, arrived: Count) -> Result<(), ParameterError> {
-    let most = arrived.get();
-    if flow > most { Err(ParameterError::new("flow", flow, format!("at most `arrived`, {most}"))) } else { Ok(()) }
+    let upper = arrived.get();
+    if flow > upper { Err(ParameterError::new("flow", flow, format!("at most `arrived`, {upper}"))) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn fast(existing: u64, arrived: u64, flow: u64) -> Result<Arrived, ParameterError> {
+    fn fast(existing: u64, arrived: u64, flow: u64) -> Result<ArrivalEquilibrium, ParameterError> {
         let (existing, flow) = (Integer::new(existing), Integer::new(flow));
         fast_arrivals(Arrivals { existing, arrived: Count::new("arrived", arrived)?, flow })
     }
 
-    fn vegas(alpha_pps: f64, capacity_pps: f64, arrived: u64) -> Result<Arrived, ParameterError> {
+    fn vegas(alpha_pps: f64, capacity_pps: f64, arrived: u64) -> Result<ArrivalEquilibrium, ParameterError> {
         vegas_arrivals(VegasArrivals {
             alpha_pps: Positive::new("alpha_pps", alpha_pps)?,
             capacity_pps: Positive::new("capacity_pps", capacity_pps)?,

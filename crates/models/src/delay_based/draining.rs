@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn nine_flows_are_drained_at_200_ms_and_two_at_40_ms_where_the_document_has_eleven_and_three() -> Result<(), ParameterError> {
-        let most = |rtt| Ok::<u64, ParameterError>(drained_flows(draining(1e9)?, Positive::new("base_rtt_s", rtt)?)?.flows);
-        assert_eq!((most(0.2)?, most(0.04)?), (9, 2));
+        let drained = |rtt| Ok::<u64, ParameterError>(drained_flows(draining(1e9)?, Positive::new("base_rtt_s", rtt)?)?.flows);
+        assert_eq!((drained(0.2)?, drained(0.04)?), (9, 2));
         // The queue of one flow takes 17.6 ms.
-        assert_eq!((most(0.0176)?, most(0.0177)?), (0, 1));
+        assert_eq!((drained(0.0176)?, drained(0.0177)?), (0, 1));
         Ok(())
     }
 

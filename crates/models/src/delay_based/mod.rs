@@ -16,7 +16,7 @@ family! { equilibrium, arrivals, coefficients, draining }
 
 answers! {
     /// Equilibrium of flows that arrived one after the other, each after the flows before it had reached equilibrium.
-    pub struct Arrived {
+    pub struct ArrivalEquilibrium {
         /// Queue added by the last arrival: packets over `alpha`, or for Vegas seconds over the base round trip.
         step: f64,
         /// The whole queue in the same unit.

@@ -1,11 +1,11 @@
 //! Prices with a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
 
-use super::choice::choice;
+use super::keyword::keyword;
 use super::{Price, none_of};
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, Integer, ParameterError};
 
-choice! {
+keyword! {
     /// Information that one TPM packet carries.
     pub enum TpmMarking as "marking" {
         /// One bit of the price of one router.
@@ -25,7 +25,7 @@ choice! {
     }
 }
 
-choice! {
+keyword! {
     /// Value that a TPM receiver assumes for a bit not received yet; the document does not specify it.
     pub enum UnseenBit as "unseen" {
         /// No mark.
@@ -163,13 +163,13 @@ models! {
         let types = bits.get() as f64 * max_hops.get() as f64;
         let (one, two) = (none_of(1.0 / types, count), none_of(2.0 / types, count));
         // Over the bits of one router: the sum of their weights, and of the squared weights.
-        let least = (0..bits.get()).fold(1.0, |weight, _| weight / 2.0);
-        let (weight, square) = (1.0 - least, (1.0 - least * least) / 3.0);
+        let smallest_weight = (0..bits.get()).fold(1.0, |weight, _| weight / 2.0);
+        let (weight, square) = (1.0 - smallest_weight, (1.0 - smallest_weight * smallest_weight) / 3.0);
         let missing = match unseen {
             UnseenBit::Zero => one * square / (2.0 * routers) + two * (weight * weight - square / routers).max(0.0) / 4.0,
             UnseenBit::Half => one * square / (4.0 * routers),
         };
-        let floor = least * least / (12.0 * routers);
+        let floor = smallest_weight * smallest_weight / (12.0 * routers);
         Ok(BinaryError { mean_square: missing + floor, floor })
     }
     quantity: "error of TPM";

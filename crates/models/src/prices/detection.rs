@@ -1,12 +1,12 @@
 //! Time until a price change is detected.
 
-use super::choice::choice;
+use super::keyword::keyword;
 use super::thresholds::{Circle, Intervals};
-use super::{Bits, Change, none_of};
+use super::{Bits, PriceChange, none_of};
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Integer, ParameterError};
 
-choice! {
+keyword! {
     /// Formulas for the probability that a change is not detected.
     pub enum DetectionForm as "form" {
         /// (5.4).
@@ -44,7 +44,7 @@ arguments! {
     /// A price that has left the interval in which the receiver assumes it.
     pub struct Step {
         /// a, distance of the price from the interval: p - i+ in (5.4) and (5.5).
-        step: Change,
+        step: PriceChange,
         /// k, packets received since the change.
         probes: Integer,
         /// Formula.
@@ -94,7 +94,7 @@ models! {
     /// Mean number of packets until a price step is detected.
     pub fn adpm_detection_packets(
         /// a, distance of the price from the interval in which the receiver assumes it.
-        step: Change,
+        step: PriceChange,
         /// Bits of a threshold, for BRC.
         bits: Bits = 16,
     ) -> Result<DetectionPackets, ParameterError> {
@@ -142,12 +142,12 @@ mod tests {
     use super::*;
 
     fn undetected(step: f64, probes: u64, form: DetectionForm, bits: u64) -> Result<f64, ParameterError> {
-        let (step, bits) = (Change::new("step", step)?, Bits::new("bits", bits)?);
+        let (step, bits) = (PriceChange::new("step", step)?, Bits::new("bits", bits)?);
         Ok(adpm_undetected(Step { step, probes: Integer::new(probes), form, bits }))
     }
 
     fn packets(step: f64, bits: u64) -> Result<DetectionPackets, ParameterError> {
-        adpm_detection_packets(Change::new("step", step)?, Bits::new("bits", bits)?)
+        adpm_detection_packets(PriceChange::new("step", step)?, Bits::new("bits", bits)?)
     }
 
     /// Number of steps not detected after each number of packets, for steps whose lower end is in the middle of each of `parts`

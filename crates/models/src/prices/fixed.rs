@@ -1,7 +1,7 @@
 //! ADPM with a constant price, and with a price that changed once.
 
 use super::thresholds::Intervals;
-use super::{Bits, Change, Price, ProbeOrder, integral, none_of};
+use super::{Bits, Price, PriceChange, ProbeOrder, integral, none_of};
 use crate::model::{answers, arguments, models};
 use crate::parameter::Integer;
 
@@ -90,7 +90,7 @@ models! {
     /// The error exceeds x, where x < step, if none of the thresholds fell within a distance of x from the price.
     pub fn adpm_step_error(
         /// Size of the price change.
-        step: Change,
+        step: PriceChange,
         /// k, packets received since the change.
         probes: Integer,
     ) -> AdpmStepError {
@@ -248,8 +248,9 @@ mod tests {
 
     #[test]
     fn a_step_by_hand_and_where_the_closed_form_cancels() -> Result<(), ParameterError> {
-        let step =
-            |step, probes| Ok::<AdpmStepError, ParameterError>(adpm_step_error(Change::new("step", step)?, Integer::new(probes)));
+        let step = |step, probes| {
+            Ok::<AdpmStepError, ParameterError>(adpm_step_error(PriceChange::new("step", step)?, Integer::new(probes)))
+        };
         // One packet detects a step of 1/2 with probability 1/2, and is then off by 1/4 on average: 1/4 + 1/8; 1/8 + 1/2 * 1/12.
         let found = step(0.5, 1)?;
         assert!((found.mean - 3.0 / 8.0).abs() < 1e-15 && (found.mean_square - 1.0 / 6.0).abs() < 1e-15, "{found:?}");

@@ -8,9 +8,9 @@
 //! same amount.
 
 mod binary;
-mod choice;
 mod detection;
 mod fixed;
+mod keyword;
 mod mapping;
 mod ramp;
 mod random_marks;
@@ -29,7 +29,7 @@ pub struct Price(f64);
 
 /// Size of a price change: above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change(f64);
+pub struct PriceChange(f64);
 
 /// Bits of a threshold: 1 to 16, because the IPid carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +49,12 @@ impl Price {
     }
 }
 
-impl Change {
+impl PriceChange {
     /// `name` is the field for error messages.
-    pub fn new(name: &'static str, value: f64) -> Result<Change, ParameterError> {
+    pub fn new(name: &'static str, value: f64) -> Result<PriceChange, ParameterError> {
         match value {
-            _ if value > 0.0 && value < 1.0 => Ok(Change(value)),
-            _ => Err(ParameterError::new(name, value, Change::RANGE)),
+            _ if value > 0.0 && value < 1.0 => Ok(PriceChange(value)),
+            _ => Err(ParameterError::new(name, value, PriceChange::RANGE)),
         }
     }
 
@@ -93,12 +93,12 @@ impl Scalar for Price {
     }
 }
 
-impl Scalar for Change {
+impl Scalar for PriceChange {
     const HELP: &'static str = "";
     const RANGE: &'static str = "above 0 and below 1";
 
-    fn of(name: &'static str, number: f64) -> Result<Change, ParameterError> {
-        Change::new(name, number)
+    fn of(name: &'static str, number: f64) -> Result<PriceChange, ParameterError> {
+        PriceChange::new(name, number)
     }
 }
 
@@ -112,7 +112,7 @@ impl Scalar for Bits {
     }
 }
 
-arguments_of_one_number!(Price, Change, Bits);
+arguments_of_one_number!(Price, PriceChange, Bits);
 
 /// Gauss-Legendre quadrature with eight points on -1 to 1: the positive nodes, and their weights. Exact for polynomials of degree
 /// 15.
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn each_range_includes_exactly_its_documented_ends() {
         assert!(Price::new("x", 0.0).is_ok() && Price::new("x", 1.0).is_ok() && Price::new("x", 1.1).is_err());
-        assert!(Change::new("x", 0.0).is_err() && Change::new("x", 1.0).is_err() && Change::new("x", 0.5).is_ok());
+        assert!(PriceChange::new("x", 0.0).is_err() && PriceChange::new("x", 1.0).is_err() && PriceChange::new("x", 0.5).is_ok());
         assert!(Bits::new("x", 0).is_err() && Bits::new("x", 16).is_ok() && Bits::new("x", 17).is_err());
-        assert!(Price::new("x", f64::NAN).is_err() && Change::new("x", f64::NAN).is_err());
+        assert!(Price::new("x", f64::NAN).is_err() && PriceChange::new("x", f64::NAN).is_err());
         assert_eq!((none_of(1.0, 0.0), none_of(1.0, 2.0), none_of(0.5, 2.0)), (1.0, 0.0, 0.25));
     }
 }

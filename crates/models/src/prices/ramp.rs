@@ -1,6 +1,6 @@
 //! ADPM with a price that rises with every packet.
 
-use super::{Bits, Change, integral};
+use super::{Bits, PriceChange, integral};
 use crate::model::{answers, models};
 use crate::parameter::ParameterError;
 
@@ -46,7 +46,7 @@ models! {
     /// drift / 2), 0.886 of the document's bound. Falling prices are overestimated by the same amount.
     pub fn adpm_ramp_error(
         /// delta, price increase per packet.
-        drift: Change,
+        drift: PriceChange,
     ) -> Result<AdpmRampError, ParameterError> {
         let drift = drift.get();
         if !(SLOWEST..=FASTEST).contains(&drift) {
@@ -77,7 +77,7 @@ models! {
     /// packet is included to first order.
     pub fn adpm_coarse_ramp_error(
         /// delta, price increase per packet.
-        drift: Change,
+        drift: PriceChange,
         bits: Bits = 16,
     ) -> Result<AdpmCoarseRampError, ParameterError> {
         let (drift, thresholds) = (drift.get(), bits.thresholds() as f64);
@@ -131,11 +131,11 @@ mod tests {
     use super::*;
 
     fn ramp(drift: f64) -> Result<AdpmRampError, ParameterError> {
-        adpm_ramp_error(Change::new("drift", drift)?)
+        adpm_ramp_error(PriceChange::new("drift", drift)?)
     }
 
     fn coarse(drift: f64, bits: u64) -> Result<AdpmCoarseRampError, ParameterError> {
-        adpm_coarse_ramp_error(Change::new("drift", drift)?, Bits::new("bits", bits)?)
+        adpm_coarse_ramp_error(PriceChange::new("drift", drift)?, Bits::new("bits", bits)?)
     }
 
     /// Numbers in 0 to 1, always the same sequence (SplitMix64).

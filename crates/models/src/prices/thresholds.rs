@@ -1,9 +1,9 @@
 //! The order of thresholds of received packets, and the intervals between thresholds.
 
 use super::Bits;
-use super::choice::choice;
+use super::keyword::keyword;
 
-choice! {
+keyword! {
     /// The order of the received thresholds.
     pub enum ProbeOrder as "order" {
         /// Each threshold is drawn independently.

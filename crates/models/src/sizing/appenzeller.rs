@@ -28,8 +28,8 @@ models! {
         if wanted < root {
             return BufferSize::of(bottleneck.packets_per_s() * mean_rtt_s.get() * wanted / (root - wanted));
         }
-        let most = libm::erf(SPREAD * root);
-        let expected = format!("below {most}: the maximum of the normal approximation with {} flows", flows.get());
+        let max_target = libm::erf(SPREAD * root);
+        let expected = format!("below {max_target}: the maximum of the normal approximation with {} flows", flows.get());
         Err(ParameterError::new("utilisation", utilisation.get(), expected))
     }
     quantity: "bandwidth-delay product over sqrt(N)";

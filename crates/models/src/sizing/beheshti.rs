@@ -6,7 +6,7 @@ use crate::model::models;
 models! {
     /// Ten to twenty packets, whatever the network.
     pub fn beheshti_buffer() -> BufferSize {
-        BufferSize { buffer: 10, unrounded: 10.0, most: Some(20), switch: None }
+        BufferSize { buffer: 10, unrounded: 10.0, max_buffer: Some(20), switch: None }
     }
     quantity: "ten to twenty packets";
     equation: "10 to 20";

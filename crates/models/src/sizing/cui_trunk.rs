@@ -122,11 +122,11 @@ impl Equation {
             true => Ok(false),
             false if utilisation * self.transmitters < self.inputs => Ok(true),
             false => {
-                let most = self.inputs / self.transmitters;
+                let max_load = self.inputs / self.transmitters;
                 Err(ParameterError::new(
                     "utilisation",
                     utilisation,
-                    format!("below inputs / transmitters, {most}: the inputs cannot supply more"),
+                    format!("below inputs / transmitters, {max_load}: the inputs cannot supply more"),
                 ))
             }
         }

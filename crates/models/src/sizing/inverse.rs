@@ -16,14 +16,14 @@ pub(crate) fn largest_utilisation(excess: impl Fn(f64, f64) -> f64) -> f64 {
         excess(utilisation, missing)
     };
     // exp(-745) is the smallest number above 0, and 1 - exp(-37) is 1.
-    let (least, most) = (-700.0, 37.0);
-    if above(most) <= 0.0 {
+    let (min, max) = (-700.0, 37.0);
+    if above(max) <= 0.0 {
         return 1.0;
     }
-    if above(least) > 0.0 {
+    if above(min) > 0.0 {
         return 0.0;
     }
-    at(root(above, least, most)).0
+    at(root(above, min, max)).0
 }
 
 #[cfg(test)]

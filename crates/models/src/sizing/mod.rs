@@ -47,7 +47,7 @@ answers! {
         /// Value of the equation; below 0 where no buffer is required.
         unrounded: f64,
         /// Upper end, for a rule that gives a range.
-        most: Option<u64>,
+        max_buffer: Option<u64>,
         /// Packets for all M / K trunks of a switch; trunk rule only.
         switch: Option<f64>,
     }
@@ -74,7 +74,7 @@ pub(crate) fn share(packets_per_s: f64, flows: Count, rtt_s: Positive) -> f64 {
 
 impl BufferSize {
     pub(crate) fn of(unrounded: f64) -> Result<BufferSize, ParameterError> {
-        Ok(BufferSize { buffer: whole_packets(unrounded)?, unrounded, most: None, switch: None })
+        Ok(BufferSize { buffer: whole_packets(unrounded)?, unrounded, max_buffer: None, switch: None })
     }
 }
 

@@ -71,8 +71,8 @@ impl InverseLoss {
 
 /// Logarithm of the sum of two numbers given by their logarithms; minus infinity is the logarithm of 0.
 fn ln_sum(one: f64, other: f64) -> f64 {
-    let (most, least) = if one > other { (one, other) } else { (other, one) };
-    if least == f64::NEG_INFINITY { most } else { most + libm::log1p(libm::exp(least - most)) }
+    let (max, min) = if one > other { (one, other) } else { (other, one) };
+    if min == f64::NEG_INFINITY { max } else { max + libm::log1p(libm::exp(min - max)) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 
 use super::{LossModel, Trunk};
 use crate::model::{
-    Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, answers, arguments, describe_choice, models, unknown,
+    Arguments, Inputs, Keyword, KeywordInfo, Parameter, ParameterSpec, answers, arguments, describe_keyword, models,
+    unknown_keyword,
 };
 use crate::parameter::{Count, Load, Loss, ParameterError, Places, Positive};
 use crate::queues::md1k;
@@ -84,9 +85,9 @@ pub enum OpenLoop {
 impl OpenLoop {
     /// Slightly below the largest load, at which the gaps between packets vanish. M/D/1/K does not model input links but has a
     /// limit of its own.
-    fn most_load(self, trunk: &Trunk) -> f64 {
+    fn max_load(self, trunk: &Trunk) -> f64 {
         match self {
-            OpenLoop::Chain(_) => trunk.most_load() * (1.0 - 1e-9),
+            OpenLoop::Chain(_) => trunk.max_load() * (1.0 - 1e-9),
             OpenLoop::Md1k => 500.0,
         }
     }
@@ -118,12 +119,12 @@ impl OpenLoop {
     }
 }
 
-impl Choice for OpenLoop {
+impl Keyword for OpenLoop {
     const NAME: &'static str = "OpenLoop";
 
-    fn words() -> Vec<Word> {
+    fn words() -> Vec<KeywordInfo> {
         let mut words = <&'static LossModel>::words();
-        words.push(Word {
+        words.push(KeywordInfo {
             word: "md1k",
             title: "M/D/1/K",
             help: "packets of one size and Poisson arrivals at one transmitter",
@@ -135,18 +136,18 @@ impl Choice for OpenLoop {
     fn named(word: &str) -> Result<OpenLoop, ParameterError> {
         match word {
             "md1k" => Ok(OpenLoop::Md1k),
-            _ => Choice::named(word).map(OpenLoop::Chain).map_err(|_| unknown::<OpenLoop>("model", word)),
+            _ => Keyword::named(word).map(OpenLoop::Chain).map_err(|_| unknown_keyword::<OpenLoop>("model", word)),
         }
     }
 }
 
 impl Arguments for OpenLoop {
     fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
-        describe_choice::<OpenLoop>(&asked, parameters);
+        describe_keyword::<OpenLoop>(&asked, parameters);
     }
 
     fn read(name: &'static str, given: &mut Inputs) -> Result<OpenLoop, ParameterError> {
-        Choice::named(given.word(name)?)
+        Keyword::named(given.word(name)?)
     }
 }
 
@@ -202,7 +203,7 @@ models! {
         model: OpenLoop = "g1dm",
     ) -> Result<ClosedLoop, ParameterError> {
         let law = flows.law()?;
-        let most = model.most_load(&trunk);
+        let max_load = model.max_load(&trunk);
         let capacity_bps = f64::from(trunk.transmitters()) * rate_bps.get();
         let wanted = |ln_loss: f64| -> Result<f64, ParameterError> {
             let loss = Loss::new(libm::exp(ln_loss))?;
@@ -210,13 +211,13 @@ models! {
         };
         if model.loses_nothing(&trunk) {
             let load = wanted(MIN_LN)?;
-            let inputs_full = load > most;
-            let load = if inputs_full { trunk.most_load() } else { load };
+            let inputs_full = load > max_load;
+            let load = if inputs_full { trunk.max_load() } else { load };
             return Ok(ClosedLoop::of(load, f64::NEG_INFINITY, inputs_full, capacity_bps));
         }
         // The chain assumes this loss, too, so that one search finds the common fixed point.
         let found = |ln_assumed: f64| {
-            let load = f64::min(wanted(ln_assumed)?, most);
+            let load = f64::min(wanted(ln_assumed)?, max_load);
             model.ln_loss_if(libm::exp(ln_assumed), &trunk, load)
         };
         // The load is lowest where everything is lost.
@@ -229,8 +230,8 @@ models! {
             root(|assumed| found(assumed).map_or(f64::NAN, |found| found - assumed), MIN_LN, MAX_LN)
         };
         let wanted = wanted(ln_loss.max(MIN_LN))?;
-        let inputs_full = wanted > most;
-        let load = if inputs_full { most } else { wanted };
+        let inputs_full = wanted > max_load;
+        let load = if inputs_full { max_load } else { wanted };
         Ok(ClosedLoop::of(load, ln_loss, inputs_full, capacity_bps))
     }
     quantity: "utilisation and loss with TCP";

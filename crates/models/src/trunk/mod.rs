@@ -19,7 +19,7 @@ pub use exact::*;
 pub use loss::*;
 pub use variant::TrunkVariant;
 
-use crate::model::{Arguments, Inputs, Kind, Model, Parameter, ParameterSpec, answers};
+use crate::model::{Arguments, Inputs, Model, Parameter, ParameterKind, ParameterSpec, answers};
 use crate::parameter::{ParameterError, Scalar, arguments_of_one_number, whole};
 
 pub(crate) const MODELS: &[&[Model]] = &[loss::MODELS, exact::MODELS, closed_loop::MODELS];
@@ -60,35 +60,35 @@ impl Trunk {
     }
 
     /// The load at which no input link is ever idle, M/K: an upper bound of all loads.
-    pub fn most_load(&self) -> f64 {
+    pub fn max_load(&self) -> f64 {
         f64::from(self.inputs) / f64::from(self.transmitters)
     }
 
     fn check(&self, load: f64) -> Result<(), ParameterError> {
         match load {
-            _ if load == 0.0 || (load >= MIN_LOAD && load < self.most_load()) => Ok(()),
+            _ if load == 0.0 || (load >= MIN_LOAD && load < self.max_load()) => Ok(()),
             _ => Err(ParameterError::new(
                 "load",
                 load,
                 format!(
                     "0, or 1e-200 up to but not {} (inputs / transmitters, where no input link is ever idle)",
-                    self.most_load()
+                    self.max_load()
                 ),
             )),
         }
     }
 }
 
-fn within(name: &'static str, given: u64, least: u32, most: u32, expected: &'static str) -> Result<u32, ParameterError> {
+fn within(name: &'static str, given: u64, min: u32, max: u32, expected: &'static str) -> Result<u32, ParameterError> {
     match u32::try_from(given) {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        Ok(number) if (min..=max).contains(&number) => Ok(number),
         _ => Err(ParameterError::new(name, given, expected)),
     }
 }
 
 impl Arguments for Trunk {
     fn describe(_asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
-        let kind = |range| Kind::Number { whole: true, range };
+        let kind = |range| ParameterKind::Number { whole: true, range };
         let of = |name, help: &str, range| Parameter { name, help: help.into(), kind: kind(range), default: None, named: true };
         parameters.extend([
             of("inputs", "M, input links, each as fast as one transmitter.", "1 to 1,000,000"),

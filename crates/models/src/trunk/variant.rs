@@ -1,6 +1,6 @@
 //! Variants of the detailed model where the document is ambiguous.
 
-use crate::model::{Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, describe_choice, unknown};
+use crate::model::{Arguments, Inputs, Keyword, KeywordInfo, Parameter, ParameterSpec, describe_keyword, unknown_keyword};
 use crate::parameter::ParameterError;
 
 /// Transmission time of a packet that waited; section 3.6.1 does not specify it. A packet that does not wait is cut through.
@@ -27,32 +27,32 @@ impl TrunkVariant {
     }
 }
 
-impl Choice for TrunkVariant {
+impl Keyword for TrunkVariant {
     const NAME: &'static str = "TrunkVariant";
 
-    fn words() -> Vec<Word> {
+    fn words() -> Vec<KeywordInfo> {
         let help = |variant| match variant {
             TrunkVariant::OwnLength => "the time of its reception",
             TrunkVariant::Fresh => "a new exponential time",
             TrunkVariant::Coupled => "a new exponential time, with which its reception ends at the latest",
         };
         TrunkVariant::ALL
-            .map(|variant| Word { word: variant.name(), title: variant.name(), help: help(variant), source: "" })
+            .map(|variant| KeywordInfo { word: variant.name(), title: variant.name(), help: help(variant), source: "" })
             .into()
     }
 
     fn named(word: &str) -> Result<TrunkVariant, ParameterError> {
         let variant = TrunkVariant::ALL.into_iter().find(|variant| variant.name() == word);
-        variant.ok_or_else(|| unknown::<TrunkVariant>("variant", word))
+        variant.ok_or_else(|| unknown_keyword::<TrunkVariant>("variant", word))
     }
 }
 
 impl Arguments for TrunkVariant {
     fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
-        describe_choice::<TrunkVariant>(&asked, parameters);
+        describe_keyword::<TrunkVariant>(&asked, parameters);
     }
 
     fn read(name: &'static str, given: &mut Inputs) -> Result<TrunkVariant, ParameterError> {
-        Choice::named(given.word(name)?)
+        Keyword::named(given.word(name)?)
     }
 }

@@ -1,9 +1,9 @@
 //! Checkpoints of a run. The file consists of a line that identifies the format, a line of JSON that identifies the run, the
 //! engine serialised by postcard, and the SHA-256 of all of this.
 
-mod pieces;
+mod chunked_reader;
 
-use pieces::Pieces;
+use chunked_reader::ChunkedReader;
 use postcard::Deserializer;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const DIGEST_BYTES: u64 = 32;
 const DAMAGED: &str = "the file is truncated or damaged: remove it to start the run from the beginning";
 
 /// Identity of the run of a checkpoint.
-pub struct Of<'r> {
+pub struct CheckpointIdentity<'r> {
     pub version: &'r str,
     /// Hash of scenario, seed, version and sources.
     pub content_hash: &'r str,
@@ -26,12 +26,12 @@ pub struct Of<'r> {
 }
 
 /// A writer that computes a hash.
-struct Hashed<W> {
+struct HashingWriter<W> {
     file: W,
     hash: Sha256,
 }
 
-impl<W: Write> Write for Hashed<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.hash.update(&bytes[..written]);
@@ -44,7 +44,7 @@ impl<W: Write> Write for Hashed<W> {
 }
 
 /// Replaces the checkpoint atomically: the file is complete or unchanged.
-pub fn write(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
+pub fn write(path: &Path, engine: &Engine, of: &CheckpointIdentity) -> io::Result<()> {
     let partial = beside(path);
     let done = write_to(&partial, engine, of).and_then(|()| fs::rename(&partial, path));
     if done.is_err() {
@@ -60,8 +60,8 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_to(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
-    let mut file = Hashed { file: BufWriter::with_capacity(1 << 20, File::create(path)?), hash: Sha256::new() };
+fn write_to(path: &Path, engine: &Engine, of: &CheckpointIdentity) -> io::Result<()> {
+    let mut file = HashingWriter { file: BufWriter::with_capacity(1 << 20, File::create(path)?), hash: Sha256::new() };
     let head = json!({
         "version": of.version,
         "content_hash": of.content_hash,
@@ -71,13 +71,13 @@ fn write_to(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
     file.write_all(FIRST_LINE)?;
     file.write_all(format!("{head}\n").as_bytes())?;
     postcard::to_io(engine, &mut file).map_err(io::Error::other)?;
-    let Hashed { mut file, hash } = file;
+    let HashingWriter { mut file, hash } = file;
     file.write_all(&hash.finalize())?;
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
 /// Reads the engine from a checkpoint of this run; otherwise returns the reason why that is impossible.
-pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
+pub fn read(path: &Path, of: &CheckpointIdentity) -> Result<Engine, String> {
     if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
         return Err("it is not a regular file".to_string());
     }
@@ -98,7 +98,7 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
         });
     }
     let state = whole.checked_sub((FIRST_LINE.len() + line.len()) as u64).ok_or_else(damaged)?;
-    let mut pieces = Deserializer::from_flavor(Pieces::new(file, state));
+    let mut pieces = Deserializer::from_flavor(ChunkedReader::new(file, state));
     let engine = Engine::deserialize(&mut pieces).map_err(|_| damaged())?;
     let rest = pieces.finalize().map_err(|_| damaged())?;
     if rest.is_read() { Ok(engine) } else { Err(damaged()) }
@@ -114,7 +114,7 @@ fn verified(path: &Path) -> Result<(BufReader<File>, u64), String> {
         return Err("it is not a Tailback checkpoint".to_string());
     }
     let whole = bytes.checked_sub(DIGEST_BYTES).ok_or(DAMAGED)?;
-    let mut hashed = Hashed { file: io::sink(), hash: Sha256::new() };
+    let mut hashed = HashingWriter { file: io::sink(), hash: Sha256::new() };
     hashed.hash.update(first);
     io::copy(&mut file.by_ref().take(whole.saturating_sub(FIRST_LINE.len() as u64)), &mut hashed).map_err(unreadable)?;
     let mut digest = Vec::new();

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use tailback_models::model::{Field, Kind, Model, OutputKind, Parameter, Word, prose};
+use tailback_models::model::{Field, KeywordInfo, Model, OutputKind, Parameter, ParameterKind, prose};
 
 /// All models by family, as JSON.
 #[pyfunction]
@@ -39,9 +39,9 @@ fn model(model: &Model) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let (kind, more) = match &parameter.kind {
-        Kind::Number { whole: true, range } => ("whole", json!(range)),
-        Kind::Number { whole: false, range } => ("number", json!(range)),
-        Kind::Choice { of, words } => (*of, words.iter().map(word).collect()),
+        ParameterKind::Number { whole: true, range } => ("whole", json!(range)),
+        ParameterKind::Number { whole: false, range } => ("number", json!(range)),
+        ParameterKind::Keyword { of, words } => (*of, words.iter().map(word).collect()),
     };
     json!({
         "name": parameter.name,
@@ -53,7 +53,7 @@ fn parameter(parameter: &Parameter) -> Value {
     })
 }
 
-fn word(word: &Word) -> Value {
+fn word(word: &KeywordInfo) -> Value {
     json!({"word": word.word, "title": word.title, "help": word.help, "source": word.source})
 }
 

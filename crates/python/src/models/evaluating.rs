@@ -30,12 +30,17 @@ fn interrupted(py: Python<'_>) -> PyErr {
 }
 
 /// The `struct` format of a number in a column, and the column.
-type Answer = (&'static str, Py<PyBytes>);
+type PackedColumn = (&'static str, Py<PyBytes>);
 
 /// Evaluates a model for numbers, or for arrays of one shape: `words` and `columns` are in the order of its parameters, `None`
 /// where one is omitted. Each number of the result is returned as a column; `None` if this model omits it.
 #[pyfunction]
-pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Option<Column>>) -> PyResult<Vec<Option<Answer>>> {
+pub fn evaluate(
+    py: Python<'_>,
+    name: &str,
+    words: Vec<String>,
+    columns: Vec<Option<Column>>,
+) -> PyResult<Vec<Option<PackedColumn>>> {
     let model = tailback_models::named(name).ok_or_else(|| PyValueError::new_err(format!("no model `{name}`")))?;
     let shape = columns.iter().flatten().next().map_or(&[][..], |column| &column.shape);
     let rows: usize = shape.iter().product();

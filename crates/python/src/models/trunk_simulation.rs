@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread;
-use tailback_models::model::Choice;
+use tailback_models::model::Keyword;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
 use tailback_models::trunk::{Trunk, TrunkVariant};
 
@@ -18,7 +18,7 @@ pub struct TrunkSimulation {
 }
 
 /// Loss, half-width, narrow, arrivals, lost, simulated, thresholds.
-type Measured = (f64, f64, bool, u64, u64, u64, Vec<(u32, u32)>);
+type EstimateFields = (f64, f64, bool, u64, u64, u64, Vec<(u32, u32)>);
 
 #[pymethods]
 impl TrunkSimulation {
@@ -49,8 +49,8 @@ impl TrunkSimulation {
         let simulation = &mut self.simulation;
         let done = py.detach(|| {
             catch_unwind(AssertUnwindSafe(|| {
-                let jobs = Mutex::new(simulation.jobs(slice).into_iter());
-                let next = || jobs.lock().ok().and_then(|mut jobs| jobs.next());
+                let segments = Mutex::new(simulation.segments(slice).into_iter());
+                let next = || segments.lock().ok().and_then(|mut segments| segments.next());
                 let work = || std::iter::from_fn(next).for_each(|job| job.run());
                 thread::scope(|scope| {
                     (1..threads).for_each(|_| drop(scope.spawn(work)));
@@ -71,7 +71,7 @@ impl TrunkSimulation {
 
     /// Measurements up to now.
     #[getter]
-    fn measured(&self) -> Measured {
+    fn measured(&self) -> EstimateFields {
         let Estimate { loss, half_width, narrow, arrivals, lost, simulated, thresholds } = self.simulation.estimate();
         (loss, half_width, narrow, arrivals, lost, simulated, thresholds)
     }

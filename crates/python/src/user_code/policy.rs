@@ -9,7 +9,7 @@ use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::primitives::units::{Time, TimeDelta};
-use tailback_core::queue::{self, PeriodEnd, Reason, UserPolicy};
+use tailback_core::queue::{self, DropReason, PeriodEnd, UserPolicy};
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Policy {
@@ -59,10 +59,10 @@ impl Verdicts {
         Ok(Verdicts([
             (member("ACCEPT")?, Accept),
             (member("MARK")?, Mark),
-            (member("DISCARD")?, Discard(Reason::Early)),
-            (member("DISCARD_PARTIAL")?, Discard(Reason::Partial)),
-            (member("DISCARD_SINGLE")?, Discard(Reason::Single)),
-            (member("DISCARD_FULL")?, Discard(Reason::Full)),
+            (member("DISCARD")?, Discard(DropReason::Early)),
+            (member("DISCARD_PARTIAL")?, Discard(DropReason::Partial)),
+            (member("DISCARD_SINGLE")?, Discard(DropReason::Single)),
+            (member("DISCARD_FULL")?, Discard(DropReason::Full)),
         ]))
     }
 

@@ -6,7 +6,7 @@ use super::watched::{BINS, Followed};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use tailback_core::network::Network;
-use tailback_core::queue::Reason;
+use tailback_core::queue::DropReason;
 use tailback_core::record::{Column, Table};
 
 /// Maximum number of losses and state changes reported individually between two readings: the most recent ones. In addition, the
@@ -31,7 +31,7 @@ pub(super) struct Readings {
     first_drops: Vec<Value>,
     spans: u64,
     /// By time bin and reason; and the bins that have changed.
-    lost: BTreeMap<u64, [u64; Reason::ALL.len()]>,
+    lost: BTreeMap<u64, [u64; DropReason::ALL.len()]>,
     changed: Vec<u64>,
     /// By flow, while the run lasts.
     pub(super) lost_of_flows: HashMap<u32, u64>,
@@ -146,7 +146,7 @@ impl Readings {
         for row in 0..rows {
             let (reason, queue) = (word(words(table, "reason"), row), word(words(table, "queue"), row));
             let bin = (times[row] / self.duration_s * BINS as f64) as u64;
-            let number = Reason::ALL.iter().position(|known| known.name() == reason).unwrap_or_default();
+            let number = DropReason::ALL.iter().position(|known| known.name() == reason).unwrap_or_default();
             self.lost.entry(bin).or_default()[number] += 1;
             self.changed.push(bin);
             let flow = self.flow(table, row);

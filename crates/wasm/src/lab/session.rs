@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use tailback_core::network::{FlowId, Network};
 use tailback_core::primitives::units::{Time, TimeDelta};
-use tailback_core::queue::Reason;
+use tailback_core::queue::DropReason;
 use tailback_core::record::Table;
 use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
 
@@ -220,7 +220,7 @@ impl Session {
         let capacity = described.map_or(0, |port| port.rate.0.saturating_mul(port.transmitters.into())) as f64;
         let sent = counts.map_or(0.0, |counts| counts.departed_bytes.0 as f64 * 8.0);
         let discarded: Map<String, Value> = counts.map_or_else(Map::new, |counts| {
-            let of = Reason::ALL.into_iter().zip(counts.discarded).filter(|(_, units)| units.0 > 0);
+            let of = DropReason::ALL.into_iter().zip(counts.discarded).filter(|(_, units)| units.0 > 0);
             of.map(|(reason, units)| (reason.name().into(), json!(units.0))).collect()
         });
         let queue = self.readings.last("queue", port).unwrap_or(0.0);

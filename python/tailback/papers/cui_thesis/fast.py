@@ -178,12 +178,12 @@ def off_model(run: Run | Expected) -> float:
     return float(np.abs(found / expected_of_fast(len(found), ALPHA).shares - 1).max())
 
 
-def by_model(arrived: int) -> models.Arrived:
+def by_model(arrived: int) -> models.ArrivalEquilibrium:
     """Values of (4.19)."""
     return models.fast_arrivals(arrived=arrived)
 
 
-def step(equilibrium: models.Arrived) -> float:
+def step(equilibrium: models.ArrivalEquilibrium) -> float:
     """B(i) / B(1): B(1) is alpha."""
     return float(equilibrium.step)
 

@@ -6,7 +6,7 @@
 //!
 //! Thresholds do not apply to a last cell, and therefore not to a frame of one cell.
 
-use crate::queue::{Occupancy, Reason, Unit, Verdict};
+use crate::queue::{DropReason, Occupancy, Unit, Verdict};
 use crate::settings::SettingConflict;
 use serde::{Deserialize, Serialize};
 
@@ -30,14 +30,14 @@ impl Frame {
         &mut self,
         cell: &Unit,
         buffer: &Occupancy,
-        refuses_frame: impl FnOnce() -> Option<Reason>,
+        refuses_frame: impl FnOnce() -> Option<DropReason>,
     ) -> Verdict {
-        let overflow = (!buffer.has_room).then_some(Reason::Full);
+        let overflow = (!buffer.has_room).then_some(DropReason::Full);
         let discard = match self {
             _ if cell.is_last => overflow,
             Frame::Between => overflow.or_else(refuses_frame),
             Frame::Receiving => overflow,
-            Frame::Discarding => Some(Reason::Partial),
+            Frame::Discarding => Some(DropReason::Partial),
         };
         *self = match discard {
             _ if cell.is_last => Frame::Between,

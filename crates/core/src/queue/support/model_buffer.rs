@@ -4,7 +4,7 @@ use super::flow_records::FlowRecords;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Time, Units};
-use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
+use crate::queue::{DropReason, Occupancy, Policy, Unit, Verdict};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,10 +66,10 @@ impl<P: Policy> ModelBuffer<P> {
             letter => match self.arrive(vc(letter), letter.is_ascii_uppercase()) {
                 Verdict::Accept => '+',
                 Verdict::Mark => panic!("cell policies do not mark"),
-                Verdict::Discard(Reason::Full) => 'F',
-                Verdict::Discard(Reason::Early) => 'E',
-                Verdict::Discard(Reason::Partial) => 'P',
-                Verdict::Discard(Reason::Single) => 'S',
+                Verdict::Discard(DropReason::Full) => 'F',
+                Verdict::Discard(DropReason::Early) => 'E',
+                Verdict::Discard(DropReason::Partial) => 'P',
+                Verdict::Discard(DropReason::Single) => 'S',
                 Verdict::Discard(reason) => panic!("unexpected reason of a discard: {reason:?}"),
             },
         };

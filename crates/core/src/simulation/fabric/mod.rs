@@ -26,7 +26,7 @@ use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Cause;
 use serde::{Deserialize, Serialize};
@@ -544,7 +544,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: Reason) {
+    fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: DropReason) {
         let (now, to_be_discarded) = (self.sim.now, &mut self.sim.to_be_discarded);
         while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
         if time > now {

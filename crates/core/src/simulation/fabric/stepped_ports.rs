@@ -3,7 +3,7 @@
 use super::{Fabric, Periodic, PeriodicTarget};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Overtaking, Sending};
 use crate::simulation::routes::{END, REMOTE};
@@ -187,7 +187,7 @@ impl Fabric {
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
-                self.discard(port, packet, now, Reason::Late);
+                self.discard(port, packet, now, DropReason::Late);
             }
             if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
                 stepped.trace_departure(equipment, now);

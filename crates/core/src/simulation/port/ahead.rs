@@ -6,7 +6,7 @@ use super::port_features::PortFeatures;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time, Units};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Ahead {
         interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         let now = packet.time;
         if C::HAS_OBSERVERS {
             equipment.survives_approach(now, interval)?;

@@ -4,7 +4,7 @@ use super::equipment::{BufferState, Equipment};
 use super::port_features::Plain;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl Channels {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         let now = packet.time;
         self.remove_departed(now);
         let waiting = self.waiting();

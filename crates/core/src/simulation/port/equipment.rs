@@ -11,7 +11,7 @@ use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
-use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::queue::{DropReason, Occupancy, Policies, Turn, Unit, Verdict};
 use crate::record::recorder::Departure;
 use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
 use crate::simulation::wire::KnownServices;
@@ -144,8 +144,8 @@ pub(crate) struct PortCounts {
     pub(crate) waited: u128,
     pub(crate) served: u64,
     pub(crate) max: u64,
-    /// By reason, in the order of [`Reason::ALL`].
-    pub(crate) discarded: [Parts; Reason::ALL.len()],
+    /// By reason, in the order of [`DropReason::ALL`].
+    pub(crate) discarded: [Parts; DropReason::ALL.len()],
     /// Packets that the link has duplicated.
     pub(crate) duplicated: Parts,
     pub(crate) marked: Parts,
@@ -325,9 +325,9 @@ impl Equipment {
         (held, of_queue): (&BufferState, Option<&QueueState>),
         interval: &MeasurementInterval,
         prices: &Prices,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         if C::HAS_OBSERVERS && self.rest.listed.hold(packet, prices) {
-            return Err(Reason::Listed);
+            return Err(DropReason::Listed);
         }
         let full = held.busy
             && match of_queue {
@@ -335,7 +335,7 @@ impl Equipment {
                 Some(queue) => queue.is_full || (!queue.evicts && self.buffer.lacks_room((held.units, held.bytes), bytes)),
             };
         if !C::HAS_POLICY {
-            return if full { Err(Reason::Full) } else { Ok(()) };
+            return if full { Err(DropReason::Full) } else { Ok(()) };
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
         // The policy's records track the occupancy per flow.
@@ -356,13 +356,13 @@ impl Equipment {
         if packet.is_rm() {
             // An RM cell belongs to no frame and is not data.
             self.policy(number).on_rm(&unit, packet, occupancy);
-            return if full { Err(Reason::Full) } else { Ok(()) };
+            return if full { Err(DropReason::Full) } else { Ok(()) };
         }
         match self.policy(number).on_arrival(&unit, packet.flow, occupancy, packet.time) {
             Verdict::Discard(reason) => Err(reason),
-            _ if full => Err(Reason::Full),
+            _ if full => Err(DropReason::Full),
             Verdict::Accept => Ok(()),
-            Verdict::Mark => self.mark(packet, packet.time, Reason::Early, interval),
+            Verdict::Mark => self.mark(packet, packet.time, DropReason::Early, interval),
         }
     }
 
@@ -449,9 +449,9 @@ impl Equipment {
         &mut self,
         packet: &mut Packet,
         now: Time,
-        otherwise: Reason,
+        otherwise: DropReason,
         interval: &MeasurementInterval,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         if packet.has_price() && self.rest.price_writer.as_ref().is_some_and(|price_writer| !price_writer.is_user_written) {
             // The sender uses the price and needs no mark.
             return Ok(());
@@ -555,13 +555,13 @@ impl Equipment {
     }
 
     /// Random losses before the queue.
-    pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), Reason> {
+    pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
         losses.spare(LossAt::BeforeQueue, arrival, counts, interval)
     }
 
     /// Random losses on the link.
-    pub(super) fn survives_wire(&mut self, departure: Time, interval: &MeasurementInterval) -> Result<(), Reason> {
+    pub(super) fn survives_wire(&mut self, departure: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
         losses.spare(LossAt::Wire, departure, counts, interval)
     }

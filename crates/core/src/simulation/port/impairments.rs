@@ -5,7 +5,7 @@ use crate::network::{self, GilbertElliott, Jitter, LossAt, Network};
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Time, TimeDelta};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ impl Losses {
         now: Time,
         counts: &mut PortCounts,
         interval: &MeasurementInterval,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         if here != self.at {
             return Ok(());
         }
@@ -91,8 +91,8 @@ impl Losses {
         if !is_lost && !is_lost_in_burst {
             return Ok(());
         }
-        counts.discarded[Reason::Random as usize].add(interval.part(now), 1);
-        Err(Reason::Random)
+        counts.discarded[DropReason::Random as usize].add(interval.part(now), 1);
+        Err(DropReason::Random)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::network;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time};
-use crate::queue::{Policies, Reason};
+use crate::queue::{DropReason, Policies};
 use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
 use ahead::Ahead;
@@ -135,7 +135,7 @@ impl Port {
         interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
-    ) -> Option<Result<(), Reason>> {
+    ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::Plain(train) = &mut self.service_mode {
             match train.pass(&mut self.equipment, packet, bytes, interval, prices) {
                 Ok(passed) => return Some(passed),
@@ -154,7 +154,7 @@ impl Port {
         interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
-    ) -> Option<Result<(), Reason>> {
+    ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::Mixed(ahead) = &mut self.service_mode {
             return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
@@ -170,7 +170,7 @@ impl Port {
         interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
-    ) -> Option<Result<(), Reason>> {
+    ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::Decides(ahead) = &mut self.service_mode {
             return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
@@ -185,7 +185,7 @@ impl Port {
         interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
-    ) -> Option<Result<(), Reason>> {
+    ) -> Option<Result<(), DropReason>> {
         match &mut self.service_mode {
             ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
             ServiceMode::Traces(ahead) => {

@@ -11,7 +11,7 @@ use crate::network;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
-use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
+use crate::queue::{DropReason, PeriodEnd, Turn, Unit, Verdict};
 use crate::schedule::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule};
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub(crate) struct Sending {
 
 /// Outcome of an arrival.
 pub(crate) enum Arrival {
-    Discarded(Reason),
+    Discarded(DropReason),
     /// The packet is queued in this queue.
     Waits(usize),
     /// This transmitter sends the packet from now on, for this time.
@@ -71,7 +71,7 @@ pub(crate) enum Arrival {
 }
 
 /// A packet on the link with its arrival time, and the result of random loss.
-pub(crate) type OnWire = (Packet, Result<(), Reason>);
+pub(crate) type OnWire = (Packet, Result<(), DropReason>);
 
 impl Stepped {
     /// `transmitters`: their numbers, counted over all ports. `warmup`: start of the measurement interval.
@@ -165,7 +165,7 @@ impl Stepped {
         }
     }
 
-    fn count_arrival(&mut self, queue: usize, admitted: Result<(), Reason>, now: Time, interval: &MeasurementInterval) {
+    fn count_arrival(&mut self, queue: usize, admitted: Result<(), DropReason>, now: Time, interval: &MeasurementInterval) {
         let counts = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue));
         if let Some(counts) = counts {
             counts.arrived.add(interval.part(now), 1);
@@ -243,7 +243,7 @@ impl Stepped {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &mut Prices,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), DropReason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
@@ -253,8 +253,8 @@ impl Stepped {
         };
         let goes = match verdict {
             Verdict::Accept => Ok(()),
-            Verdict::Mark => equipment.mark(packet, now, Reason::Late, interval),
-            Verdict::Discard(_) => Err(Reason::Late),
+            Verdict::Mark => equipment.mark(packet, now, DropReason::Late, interval),
+            Verdict::Discard(_) => Err(DropReason::Late),
         };
         if goes.is_err() {
             if equipment.counts_in_service {
@@ -278,7 +278,7 @@ impl Stepped {
         (queue, now): (usize, Time),
         interval: &MeasurementInterval,
     ) {
-        equipment.rest.counts.discarded[Reason::Late as usize].add(interval.part(now), 1);
+        equipment.rest.counts.discarded[DropReason::Late as usize].add(interval.part(now), 1);
         equipment.rest.counts.held += u128::from(interval.overlap(packet.time, now).0);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
             counts.discarded.add(interval.part(now), 1);
@@ -451,7 +451,7 @@ impl Stepped {
     }
 
     /// Notify the scheduler that a packet that left a queue was sent, or discarded by its policy.
-    pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), Reason>) {
+    pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), DropReason>) {
         let reason = if goes.is_ok() { DequeueReason::Sent } else { DequeueReason::Discarded };
         self.leave_schedule(queue, bytes, reason);
     }
@@ -476,7 +476,7 @@ fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Ver
     match sharing.scheduler.decide(&HeadOfLine { queue, waited, bytes_behind, is_capable }) {
         Decision::Send => Verdict::Accept,
         Decision::Mark => Verdict::Mark,
-        Decision::Discard => Verdict::Discard(Reason::Late),
+        Decision::Discard => Verdict::Discard(DropReason::Late),
     }
 }
 

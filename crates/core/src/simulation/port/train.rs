@@ -7,7 +7,7 @@ use super::port_features::Plain;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
-use crate::queue::Reason;
+use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl Train {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-    ) -> Result<Result<(), Reason>, Mixed> {
+    ) -> Result<Result<(), DropReason>, Mixed> {
         let now = packet.time;
         self.strike_off(now);
         let service = equipment.service(bytes);

@@ -5,7 +5,7 @@
 //! busy input links, and the number of discarding ones.
 
 use super::fresh::column;
-use super::levels::{Detailed, Shares};
+use super::levels::{DetailedModel, LevelProbabilities};
 use crate::trunk::Trunk;
 
 pub(super) struct Coupled {
@@ -56,7 +56,7 @@ impl Coupled {
     }
 }
 
-impl Detailed for Coupled {
+impl DetailedModel for Coupled {
     fn transmitters(&self) -> usize {
         self.transmitters
     }
@@ -79,7 +79,7 @@ impl Detailed for Coupled {
         self.arrivals_per_idle * idle
     }
 
-    fn balance(&self, level: usize, shares: &mut Shares, below_over_here: f64, above_over_here: f64) {
+    fn balance(&self, level: usize, shares: &mut LevelProbabilities, below_over_here: f64, above_over_here: f64) {
         let (below, here, above) = shares.around(level);
         let leaving = level.min(self.transmitters);
         let waiting = level.saturating_sub(self.transmitters);

@@ -4,7 +4,7 @@
 //! departure. A state is the number of packets in the trunk, the number of these that are cut through, and the number of other
 //! receiving input links: links that insert, discard, or still receive a packet that waited and is now being sent.
 
-use super::levels::{Detailed, Shares};
+use super::levels::{DetailedModel, LevelProbabilities};
 use crate::trunk::Trunk;
 
 pub(super) struct Fresh {
@@ -35,7 +35,7 @@ pub(super) fn column(links: usize, straight: usize) -> usize {
     straight * (links + 1) - straight * straight.saturating_sub(1) / 2
 }
 
-impl Detailed for Fresh {
+impl DetailedModel for Fresh {
     fn transmitters(&self) -> usize {
         self.transmitters
     }
@@ -54,7 +54,7 @@ impl Detailed for Fresh {
         self.arrivals_per_idle * idle
     }
 
-    fn balance(&self, level: usize, shares: &mut Shares, below_over_here: f64, above_over_here: f64) {
+    fn balance(&self, level: usize, shares: &mut LevelProbabilities, below_over_here: f64, above_over_here: f64) {
         let (below, here, above) = shares.around(level);
         let leaving = level.min(self.transmitters);
         let waiting = level > self.transmitters;

@@ -4,21 +4,21 @@ use crate::trunk::chain::InverseLoss;
 
 /// A detailed model. Level i contains the states with i packets in the trunk. An arrival leads one level up, or stays within the
 /// last level, where the packet is lost. min(i, K) departures per unit time lead one level down.
-pub(super) trait Detailed: Send {
+pub(super) trait DetailedModel: Send {
     fn transmitters(&self) -> usize;
     /// Number of states of each level.
     fn sizes(&self) -> Vec<usize>;
     /// Sets each state of `level` to its inflow over its outflow rate, in one pass through the level. The probabilities of the
     /// neighbouring levels are relative to this one.
-    fn balance(&self, level: usize, shares: &mut Shares, below_over_here: f64, above_over_here: f64);
+    fn balance(&self, level: usize, shares: &mut LevelProbabilities, below_over_here: f64, above_over_here: f64);
     /// Mean arrival rate in `level`.
     fn arrivals(&self, level: usize, here: &[f64]) -> f64;
 }
 
 /// Probabilities within each level.
-pub(super) struct Shares(Vec<Vec<f64>>);
+pub(super) struct LevelProbabilities(Vec<Vec<f64>>);
 
-impl Shares {
+impl LevelProbabilities {
     /// The level below, this one and the one above; a missing level is empty.
     pub(super) fn around(&mut self, level: usize) -> (&[f64], &mut [f64], &[f64]) {
         let (below, rest) = self.0.split_at_mut(level);
@@ -34,8 +34,8 @@ impl Shares {
 /// each level is known. Within a level, one Gauss-Seidel step on the way up and one on the way down follow. All operations are
 /// sums of products of positive numbers, relative to the level, so that the rarest level is as accurate as the others.
 pub(super) struct Solution {
-    model: Box<dyn Detailed>,
-    shares: Shares,
+    model: Box<dyn DetailedModel>,
+    shares: LevelProbabilities,
     /// Mean arrival rate in each level.
     arrivals: Vec<f64>,
     ln_loss: f64,
@@ -47,8 +47,8 @@ pub(super) struct Solution {
 const SETTLED: f64 = 1e-11;
 
 impl Solution {
-    pub(super) fn new(model: Box<dyn Detailed>) -> Solution {
-        let shares = Shares(model.sizes().into_iter().map(|size| vec![1.0 / size as f64; size]).collect());
+    pub(super) fn new(model: Box<dyn DetailedModel>) -> Solution {
+        let shares = LevelProbabilities(model.sizes().into_iter().map(|size| vec![1.0 / size as f64; size]).collect());
         let arrivals = shares.0.iter().enumerate().map(|(level, here)| model.arrivals(level, here)).collect();
         Solution { model, shares, arrivals, ln_loss: f64::NAN, change: f64::NAN }
     }

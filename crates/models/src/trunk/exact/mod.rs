@@ -15,7 +15,7 @@ use crate::model::{EvaluationError, InterruptCheck, models};
 use crate::parameter::ParameterError;
 use coupled::Coupled;
 use fresh::Fresh;
-use levels::{Detailed, Solution};
+use levels::{DetailedModel, Solution};
 
 /// The chain of a trunk, solved sweep by sweep.
 pub struct DetailedChain {
@@ -55,7 +55,7 @@ impl DetailedChain {
         }
         let carried = load * f64::from(trunk.transmitters);
         let arrivals_per_idle = carried / (f64::from(trunk.inputs) - carried);
-        let model: Box<dyn Detailed> = if coupled {
+        let model: Box<dyn DetailedModel> = if coupled {
             Box::new(Coupled::new(trunk, arrivals_per_idle))
         } else {
             Box::new(Fresh::new(trunk, arrivals_per_idle))

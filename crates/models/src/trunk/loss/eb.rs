@@ -1,6 +1,6 @@
 //! EB, Engset with buffer: links that insert or discard are counted as idle.
 
-use super::engset::{self, Ports};
+use super::engset::{self, ReceivingInputs};
 use super::{Chain, LossModel};
 
 pub const EB: LossModel = LossModel {
@@ -9,5 +9,5 @@ pub const EB: LossModel = LossModel {
     help: "Engset with a buffer: links that insert or discard are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
-    chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: false })),
+    chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, ReceivingInputs { discarding: 0.0, inserting: false })),
 };

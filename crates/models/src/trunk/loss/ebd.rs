@@ -1,6 +1,6 @@
 //! EBD, Engset with buffer and discarding: input links that insert are counted as idle.
 
-use super::engset::{self, Ports};
+use super::engset::{self, ReceivingInputs};
 use super::{Chain, LossModel};
 
 pub const EBD: LossModel = LossModel {
@@ -9,5 +9,7 @@ pub const EBD: LossModel = LossModel {
     help: "Engset with a buffer and discarding: input links that insert are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
-    chain: Chain::OfDiscarding(|trunk, load, discarding| engset::ln_loss(trunk, load, Ports { discarding, inserting: false })),
+    chain: Chain::OfDiscarding(|trunk, load, discarding| {
+        engset::ln_loss(trunk, load, ReceivingInputs { discarding, inserting: false })
+    }),
 };

@@ -1,6 +1,6 @@
 //! EBI, Engset with buffer and inserting: input links that discard are counted as idle.
 
-use super::engset::{self, Ports};
+use super::engset::{self, ReceivingInputs};
 use super::{Chain, LossModel};
 
 pub const EBI: LossModel = LossModel {
@@ -9,5 +9,5 @@ pub const EBI: LossModel = LossModel {
     help: "Engset with a buffer and inserting: input links that discard are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
-    chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: true })),
+    chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, ReceivingInputs { discarding: 0.0, inserting: true })),
 };

@@ -194,8 +194,8 @@ mod tests {
     fn loss_grows_with_the_load_up_to_nearly_its_maximum_and_falls_with_the_buffer() -> Result<(), ParameterError> {
         for (inputs, transmitters) in [(4, 1), (16, 2), (20, 16), (2000, 1000)] {
             for buffer in [0, 1, 7, 300] {
-                let most = inputs as f64 / transmitters as f64;
-                let losses = (1..190).map(|step| loss((inputs, transmitters, buffer), most * f64::from(step) / 200.0));
+                let max_load = inputs as f64 / transmitters as f64;
+                let losses = (1..190).map(|step| loss((inputs, transmitters, buffer), max_load * f64::from(step) / 200.0));
                 let losses = losses.collect::<Result<Vec<_>, _>>()?;
                 assert!(losses.windows(2).all(|pair| pair[1] >= pair[0]), "{inputs} {transmitters} {buffer}: {losses:?}");
             }

@@ -5,7 +5,7 @@ use crate::trunk::chain::InverseLoss;
 
 /// Input links that the chain counts as receiving, in addition to the busy ones.
 #[derive(Clone, Copy)]
-pub(super) struct Ports {
+pub(super) struct ReceivingInputs {
     /// Fraction of packets that keep their link discarding for their length, P_B of (3.5).
     pub discarding: f64,
     /// Whether (3.8) counts links whose packets are being stored.
@@ -17,7 +17,7 @@ pub(super) struct Ports {
 /// State i of the chain is the number of packets in the trunk. For packets of mean length 1 and the mean gap of an idle link by
 /// (3.14) and (3.5), its rates are (3.6) and (3.9): departures min(i, K); arrivals (M - i) / gap up to K, and above K (M - min(i,
 /// M)) / gap + (min(i, M) - K) / (gap + alpha(i)), with alpha = 0 where inserting links count as idle.
-pub(super) fn ln_loss(trunk: &Trunk, load: f64, ports: Ports) -> f64 {
+pub(super) fn ln_loss(trunk: &Trunk, load: f64, ports: ReceivingInputs) -> f64 {
     let (inputs, transmitters) = (f64::from(trunk.inputs), f64::from(trunk.transmitters));
     let gap = (inputs - load * transmitters) / (load * transmitters) + ports.discarding;
     // Departures per arrival at K, less 1, in a form without cancellation near 1.
@@ -46,7 +46,7 @@ pub(super) fn ln_loss(trunk: &Trunk, load: f64, ports: Ports) -> f64 {
     // Every link has a packet in the trunk now: departures per arrival are K (gap + alpha(i)) / (M - K), linear in the state.
     let slope = transmitters / ((inputs - transmitters) * f64::from(span));
     let first = f64::from(span) * gap + f64::from(span - trunk.buffer);
-    -chain_with_linear_ratios(&chain, Linear { slope, first, states: last - trunk.inputs })
+    -chain_with_linear_ratios(&chain, LinearDepartures { slope, first, states: last - trunk.inputs })
 }
 
 /// (3.10): the fraction of the links with a packet above the K-th in the trunk that are still receiving it.
@@ -56,13 +56,13 @@ fn alpha(trunk: &Trunk, span: u32, packets: u32) -> f64 {
 
 /// States whose departures per arrival fall linearly: `slope * (first + j)` in the j-th from the top, j from 0.
 #[derive(Clone, Copy)]
-struct Linear {
+struct LinearDepartures {
     slope: f64,
     first: f64,
     states: u32,
 }
 
-impl Linear {
+impl LinearDepartures {
     fn ratio(self, from_top: u32) -> f64 {
         self.slope * (self.first + f64::from(from_top))
     }
@@ -91,7 +91,7 @@ impl Linear {
 /// times the 1 / P of `chain`. The ratios rise from the top down, so that ln t(j) is convex: between two ends no term exceeds the
 /// larger end. The sum proceeds from both ends inwards, always at the larger one, and stops when the remaining terms cannot
 /// change the last bit. That takes a few thousand terms out of a million.
-fn chain_with_linear_ratios(chain: &InverseLoss, ratios: Linear) -> f64 {
+fn chain_with_linear_ratios(chain: &InverseLoss, ratios: LinearDepartures) -> f64 {
     const NEGLIGIBLE: f64 = 1e-17;
     let ln_product = ratios.ln_product();
     let ln_below = ln_product + chain.ln();

@@ -9,7 +9,9 @@ mod g1dm;
 mod mmkkb;
 
 use super::{IntendedLoad, Trunk, TrunkLoss};
-use crate::model::{Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, describe_choice, models, unknown};
+use crate::model::{
+    Arguments, Inputs, Keyword, KeywordInfo, Parameter, ParameterSpec, describe_keyword, models, unknown_keyword,
+};
 use crate::parameter::ParameterError;
 use crate::root::root;
 
@@ -49,7 +51,7 @@ enum Chain {
 impl LossModel {
     /// Natural logarithm of the fraction of packets lost, P_B; minus infinity if no packet is lost. `load` is the intended load
     /// per wavelength channel, rho of (3.14): the rate at which unrestricted input links would send, over the capacity of the
-    /// channels. It may exceed 1 and is below [`Trunk::most_load`].
+    /// channels. It may exceed 1 and is below [`Trunk::max_load`].
     ///
     /// If the input links do not outnumber the channels nothing is lost, except in M/M/K/(K+B), which does not model input links.
     /// [`G1DM`] and [`EBI`] do not enforce the exact bound P_B >= 1 - 1/rho: in overload, with a buffer much larger than both the
@@ -87,38 +89,38 @@ impl LossModel {
 ///
 /// Differs: the thesis iterates (3.13) with the mean of guess and prediction; a bracketing search cannot oscillate.
 fn fixed_point(ln_loss: impl Fn(f64) -> f64) -> f64 {
-    let most = ln_loss(0.0);
-    let least = ln_loss(libm::exp(most));
-    if least == most {
+    let upper = ln_loss(0.0);
+    let lower = ln_loss(libm::exp(upper));
+    if lower == upper {
         // The loss is too small to change a rate, or below floating-point range.
-        return most;
+        return upper;
     }
-    libm::log(root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(least), libm::exp(most)))
+    libm::log(root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(lower), libm::exp(upper)))
 }
 
-impl Choice for &'static LossModel {
+impl Keyword for &'static LossModel {
     const NAME: &'static str = "LossModel";
 
-    fn words() -> Vec<Word> {
+    fn words() -> Vec<KeywordInfo> {
         LOSS_MODELS
             .iter()
-            .map(|model| Word { word: model.name, title: model.title, help: model.help, source: model.source })
+            .map(|model| KeywordInfo { word: model.name, title: model.title, help: model.help, source: model.source })
             .collect()
     }
 
     fn named(word: &str) -> Result<&'static LossModel, ParameterError> {
         let model = LOSS_MODELS.into_iter().find(|model| model.name == word);
-        model.ok_or_else(|| unknown::<&'static LossModel>("model", word))
+        model.ok_or_else(|| unknown_keyword::<&'static LossModel>("model", word))
     }
 }
 
 impl Arguments for &'static LossModel {
     fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
-        describe_choice::<&'static LossModel>(&asked, parameters);
+        describe_keyword::<&'static LossModel>(&asked, parameters);
     }
 
     fn read(name: &'static str, given: &mut Inputs) -> Result<&'static LossModel, ParameterError> {
-        Choice::named(given.word(name)?)
+        Keyword::named(given.word(name)?)
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
     use super::*;
     use crate::parameter::{Load, Places, Servers};
     use crate::queues::mmck;
-    use crate::trunk::loss::engset::{self, Ports};
+    use crate::trunk::loss::engset::{self, ReceivingInputs};
 
     fn loss(model: &LossModel, trunk: (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
         Ok(libm::exp(ln(model, trunk, load)?))
@@ -180,8 +182,8 @@ mod tests {
     /// Every trunk under loads from almost none to almost M/K.
     fn cases() -> impl Iterator<Item = ((u64, u64, u64), f64)> {
         let loads = |trunk: (u64, u64, u64)| {
-            let most = trunk.0 as f64 / trunk.1 as f64;
-            SHARES.map(|share| share * most).into_iter().chain(SHARES.map(|share| share.min(share * most)))
+            let max_load = trunk.0 as f64 / trunk.1 as f64;
+            SHARES.map(|share| share * max_load).into_iter().chain(SHARES.map(|share| share.min(share * max_load)))
         };
         TRUNKS.into_iter().flat_map(move |trunk| loads(trunk).map(move |load| (trunk, load)))
     }
@@ -222,8 +224,11 @@ mod tests {
     fn a_million_states_summed_from_both_ends_match_states_added_one_by_one() -> Result<(), ParameterError> {
         for (trunk, load) in cases().filter(|((inputs, _, _), _)| *inputs < 1000) {
             for discarding in [0.0, 1e-3, 0.2] {
-                let at_once =
-                    engset::ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, load, Ports { discarding, inserting: true });
+                let at_once = engset::ln_loss(
+                    &Trunk::new(trunk.0, trunk.1, trunk.2)?,
+                    load,
+                    ReceivingInputs { discarding, inserting: true },
+                );
                 let one_by_one = state_by_state(trunk, load, discarding);
                 let error = (at_once - one_by_one).abs() / one_by_one.abs().max(1.0);
                 assert!(error < 1e-12, "{trunk:?} at {load}, {discarding}: {at_once} and {one_by_one}");
@@ -249,9 +254,9 @@ mod tests {
             ln_arrivals.push(weight + libm::log(arrivals));
             weight += libm::log(arrivals / (i + 1.0).min(k));
         }
-        let most = ln_arrivals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let largest = ln_arrivals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let last = ln_arrivals.last().copied().unwrap_or(f64::NAN);
-        last - most - libm::log(ln_arrivals.iter().map(|ln| libm::exp(ln - most)).sum::<f64>())
+        last - largest - libm::log(ln_arrivals.iter().map(|ln| libm::exp(ln - largest)).sum::<f64>())
     }
 
     #[test]
@@ -259,7 +264,7 @@ mod tests {
         for (trunk, load) in cases() {
             for (model, inserting) in [(&G1DM, true), (&EBD, false)] {
                 let found = ln(model, trunk, load)?;
-                let ports = Ports { discarding: libm::exp(found), inserting };
+                let ports = ReceivingInputs { discarding: libm::exp(found), inserting };
                 let predicted = engset::ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, load, ports);
                 // An error in the last bit of a loss changes the prediction by as much in each of the places.
                 let error = (found - predicted).abs() / found.abs().max(1.0);

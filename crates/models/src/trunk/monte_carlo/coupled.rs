@@ -1,30 +1,30 @@
 //! A packet that waited has an exponential transmission time of its own. If it is still arriving, its reception ends with it.
 
-use super::line::Line;
-use super::memoryless::Waiting;
+use super::memoryless::WaitingPackets;
+use super::packet_queue::PacketQueue;
 
 #[derive(Debug)]
 pub struct Coupled {
     /// Inputs whose packet is being discarded.
     discarding: u32,
-    line: Line<()>,
+    queue: PacketQueue<()>,
 }
 
-impl Waiting for Coupled {
+impl WaitingPackets for Coupled {
     fn of(packets: u32) -> Coupled {
-        let mut line = Line::new();
-        (0..packets).for_each(|_| line.join_arrived(()));
-        Coupled { discarding: 0, line }
+        let mut queue = PacketQueue::new();
+        (0..packets).for_each(|_| queue.join_arrived(()));
+        Coupled { discarding: 0, queue }
     }
 
     #[inline(always)]
     fn packets(&self) -> u32 {
-        self.line.len()
+        self.queue.len()
     }
 
     #[inline(always)]
     fn join(&mut self) {
-        self.line.join(());
+        self.queue.join(());
     }
 
     #[inline(always)]
@@ -37,23 +37,23 @@ impl Waiting for Coupled {
         if which < self.discarding {
             self.discarding -= 1;
         } else {
-            self.line.arrived(which - self.discarding, |()| ());
+            self.queue.arrived(which - self.discarding, |()| ());
         }
     }
 
     #[inline(always)]
     fn leave(&mut self) -> Option<bool> {
-        self.line.leave().map(|((), arriving)| arriving)
+        self.queue.leave().map(|((), arriving)| arriving)
     }
 }
 
 impl Clone for Coupled {
     fn clone(&self) -> Coupled {
-        Coupled { line: self.line.clone(), ..*self }
+        Coupled { queue: self.queue.clone(), ..*self }
     }
 
     fn clone_from(&mut self, source: &Coupled) {
-        self.line.clone_from(&source.line);
+        self.queue.clone_from(&source.queue);
         self.discarding = source.discarding;
     }
 }

@@ -1,13 +1,13 @@
 //! A packet that waited has an exponential transmission time of its own, regardless of its reception. Neither order nor times
 //! matter: the trunk is a Markov chain of three counts.
 
-use super::memoryless::Waiting;
+use super::memoryless::WaitingPackets;
 
 /// Number of waiting packets. Receptions that end have no effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh(u32);
 
-impl Waiting for Fresh {
+impl WaitingPackets for Fresh {
     fn of(packets: u32) -> Fresh {
         Fresh(packets)
     }

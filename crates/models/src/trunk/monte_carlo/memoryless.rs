@@ -1,12 +1,12 @@
 //! A packet that waited has an exponential transmission time of its own: variants `fresh` and `coupled`. They differ only in the
-//! fate of its reception, which [`Waiting`] abstracts.
+//! fate of its reception, which [`WaitingPackets`] abstracts.
 
 use super::random::Random;
-use super::{Offered, Switch};
+use super::{OfferedTraffic, Switch};
 
 #[derive(Debug)]
 pub struct Memoryless<W> {
-    trunk: Offered,
+    trunk: OfferedTraffic,
     /// Inputs that receive nothing.
     idle: u32,
     /// Inputs whose packet is cut through: reception and transmission end together.
@@ -17,7 +17,7 @@ pub struct Memoryless<W> {
 }
 
 /// The waiting packets, and the inputs that receive one of these or a discarded packet.
-pub trait Waiting: Clone + Send + Sync {
+pub trait WaitingPackets: Clone + Send + Sync {
     /// The given number of packets that have arrived.
     fn of(packets: u32) -> Self;
 
@@ -36,12 +36,12 @@ pub trait Waiting: Clone + Send + Sync {
     fn leave(&mut self) -> Option<bool>;
 }
 
-impl<W: Waiting> Switch for Memoryless<W> {
-    fn empty(trunk: &Offered) -> Memoryless<W> {
+impl<W: WaitingPackets> Switch for Memoryless<W> {
+    fn empty(trunk: &OfferedTraffic) -> Memoryless<W> {
         Memoryless { trunk: *trunk, idle: trunk.inputs, busy: 0, sending: 0, waiting: W::of(0) }
     }
 
-    fn full(trunk: &Offered, _random: &mut Random) -> Memoryless<W> {
+    fn full(trunk: &OfferedTraffic, _random: &mut Random) -> Memoryless<W> {
         let idle = trunk.inputs - trunk.transmitters;
         Memoryless { trunk: *trunk, idle, busy: trunk.transmitters, sending: 0, waiting: W::of(trunk.buffer) }
     }
@@ -84,7 +84,7 @@ impl<W: Waiting> Switch for Memoryless<W> {
     }
 }
 
-impl<W: Waiting> Memoryless<W> {
+impl<W: WaitingPackets> Memoryless<W> {
     /// A transmitter has become free.
     #[inline(always)]
     fn send_next(&mut self) {
@@ -96,7 +96,7 @@ impl<W: Waiting> Memoryless<W> {
     }
 }
 
-impl<W: Waiting> Clone for Memoryless<W> {
+impl<W: WaitingPackets> Clone for Memoryless<W> {
     fn clone(&self) -> Memoryless<W> {
         Memoryless { waiting: self.waiting.clone(), ..*self }
     }

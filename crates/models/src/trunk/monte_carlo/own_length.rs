@@ -5,15 +5,15 @@
 //! time, and its transmission continues for exactly that time after its reception. The only times to store and sort are therefore
 //! the ends of transmissions of packets that waited and have arrived: at most one per transmitter.
 
-use super::line::Line;
+use super::packet_queue::PacketQueue;
 use super::random::Random;
-use super::{Offered, Switch};
+use super::{OfferedTraffic, Switch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 #[derive(Debug)]
 pub struct OwnLength {
-    trunk: Offered,
+    trunk: OfferedTraffic,
     /// Packet times since the origin.
     now: f64,
     /// Inputs that receive nothing.
@@ -29,7 +29,7 @@ pub struct OwnLength {
     /// The later ends of such transmissions.
     ends: BinaryHeap<Reverse<Instant>>,
     /// Waiting packets: the start of reception if still arriving, otherwise the transmission time.
-    line: Line<f64>,
+    queue: PacketQueue<f64>,
 }
 
 /// Non-negative, ordered as an integer.
@@ -39,7 +39,7 @@ type Instant = u64;
 const LONG: f64 = 1e6;
 
 impl Switch for OwnLength {
-    fn empty(trunk: &Offered) -> OwnLength {
+    fn empty(trunk: &OfferedTraffic) -> OwnLength {
         OwnLength {
             trunk: *trunk,
             now: 0.0,
@@ -49,16 +49,16 @@ impl Switch for OwnLength {
             waited: Vec::new(),
             next_end: f64::INFINITY,
             ends: BinaryHeap::new(),
-            line: Line::new(),
+            queue: PacketQueue::new(),
         }
     }
 
-    fn full(trunk: &Offered, random: &mut Random) -> OwnLength {
+    fn full(trunk: &OfferedTraffic, random: &mut Random) -> OwnLength {
         let mut switch = OwnLength::empty(trunk);
         switch.busy = trunk.transmitters;
         switch.idle -= trunk.transmitters;
         for _ in 0..trunk.buffer {
-            switch.line.join_arrived(random.exponential());
+            switch.queue.join_arrived(random.exponential());
         }
         switch
     }
@@ -82,11 +82,11 @@ impl Switch for OwnLength {
         }
         self.send_until_now();
         self.idle -= 1;
-        let (sending, waiting) = (self.sending(), self.line.len());
+        let (sending, waiting) = (self.sending(), self.queue.len());
         if sending < self.trunk.transmitters {
             self.busy += 1;
         } else if waiting < self.trunk.buffer {
-            self.line.join(self.now);
+            self.queue.join(self.now);
         } else {
             self.discarding += 1;
         }
@@ -106,7 +106,7 @@ impl OwnLength {
     fn received(&mut self, which: u32) {
         self.idle += 1;
         if which < self.busy {
-            if self.line.len() > 0 {
+            if self.queue.len() > 0 {
                 self.send_until_now();
             }
             self.busy -= 1;
@@ -125,7 +125,7 @@ impl OwnLength {
             return;
         }
         let now = self.now;
-        self.line.arrived(which - self.waited.len() as u32, |since| now - since);
+        self.queue.arrived(which - self.waited.len() as u32, |since| now - since);
     }
 
     /// Ends the transmissions that are due. Each lets the next packet start.
@@ -141,7 +141,7 @@ impl OwnLength {
     /// A transmitter becomes free: sends the first waiting packet.
     #[inline(always)]
     fn send_next(&mut self, at: f64) {
-        match self.line.leave() {
+        match self.queue.leave() {
             Some((since, true)) => self.waited.push(at - since),
             Some((length, false)) => self.ends_at(at + length),
             None => {}
@@ -162,7 +162,7 @@ impl OwnLength {
         let now = self.now;
         self.send_until_now();
         self.now = 0.0;
-        self.line.change_arriving(|since| since - now);
+        self.queue.change_arriving(|since| since - now);
         self.next_end -= now;
         self.ends = self.ends.drain().map(|end| Reverse((f64::from_bits(end.0) - now).to_bits())).collect();
     }
@@ -170,13 +170,13 @@ impl OwnLength {
 
 impl Clone for OwnLength {
     fn clone(&self) -> OwnLength {
-        OwnLength { waited: self.waited.clone(), ends: self.ends.clone(), line: self.line.clone(), ..*self }
+        OwnLength { waited: self.waited.clone(), ends: self.ends.clone(), queue: self.queue.clone(), ..*self }
     }
 
     fn clone_from(&mut self, source: &OwnLength) {
         self.waited.clone_from(&source.waited);
         self.ends.clone_from(&source.ends);
-        self.line.clone_from(&source.line);
+        self.queue.clone_from(&source.queue);
         let OwnLength { trunk, now, idle, discarding, busy, next_end, .. } = *source;
         (self.trunk, self.now, self.idle, self.discarding, self.busy, self.next_end) =
             (trunk, now, idle, discarding, busy, next_end);

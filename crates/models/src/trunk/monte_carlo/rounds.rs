@@ -1,7 +1,7 @@
 //! Loss of a trunk in the detailed model, by simulation, with a 95 % confidence interval of a requested width.
 //!
-//! **Replications.** 32 walks have independent random numbers, and the interval is Student's over them. Half of them start empty
-//! and half full. While a walk depends on its start, the halves differ and the interval is wide. A round counts only if the
+//! **Replications.** 32 trajectories have independent random numbers, and the interval is Student's over them. Half of them start empty
+//! and half full. While a trajectory depends on its start, the halves differ and the interval is wide. A round counts only if the
 //! halves agree within statistical error.
 //!
 //! **Rounds.** Each round continues from the end of the previous one, resets all counts, and has a length determined by the
@@ -9,15 +9,15 @@
 //! stops, which would bias the interval: runs with a low variance by chance would end early. The first round is the warm-up;
 //! where losses are rare, further rounds find thresholds for [`super::splitting`].
 //!
-//! Results do not depend on which thread runs the [`Job`]s of a round, or on their slicing.
+//! Results do not depend on which thread runs the [`TrajectorySegment`]s of a round, or on their slicing.
 
 use super::coupled::Coupled;
 use super::fresh::Fresh;
 use super::memoryless::Memoryless;
 use super::own_length::OwnLength;
 use super::random::Random;
-use super::splitting::{ENOUGH, Plan, Walk, Walker};
-use super::{Offered, Switch};
+use super::splitting::{ENOUGH, SplittingFactors, SplittingTrajectory, Trajectory};
+use super::{OfferedTraffic, Switch};
 use crate::parameter::ParameterError;
 use crate::trunk::{Trunk, TrunkVariant};
 
@@ -40,10 +40,10 @@ pub struct Settings {
 /// A simulation in progress.
 pub struct Simulation {
     settings: Settings,
-    walks: Vec<Box<dyn Walker>>,
-    plan: Plan,
+    trajectories: Vec<Box<dyn Trajectory>>,
+    splitting: SplittingFactors,
     stage: Stage,
-    /// Packets per walk in this round, not counting copies.
+    /// Packets per trajectory in this round, not counting copies.
     length: u64,
     /// Packets simulated in completed rounds.
     simulated: u64,
@@ -78,7 +78,7 @@ pub struct Estimate {
     pub lost: u64,
     /// Packets simulated in all rounds, counting copies.
     pub simulated: u64,
-    /// Occupancies at which walks were split, and the number of walks after the split; empty for a direct simulation.
+    /// Occupancies at which trajectories were split, and the number of trajectories after the split; empty for a direct simulation.
     pub thresholds: Vec<(u32, u32)>,
 }
 
@@ -86,7 +86,7 @@ const REPLICATIONS: u64 = 32;
 /// Two-sided 95 % points of Student's t with 31 and with 30 degrees of freedom.
 const STUDENT: f64 = 2.039_513_446_396_408;
 const STUDENT_OF_HALVES: f64 = 2.042_272_456_301_238;
-/// Packets per walk in the first rounds.
+/// Packets per trajectory in the first rounds.
 const FIRST_LENGTH: u64 = 1 << 11;
 /// With fewer copies direct simulation takes no longer.
 const WORTH_COPIES: f64 = 32.0;
@@ -105,12 +105,16 @@ impl Simulation {
         if !(100_000..=1_000_000_000_000_000).contains(&settings.max_arrivals) {
             return Err(ParameterError::new("max_arrivals", settings.max_arrivals, "100000 to 10^15 packets"));
         }
-        let offered = Offered::new(&settings.trunk, settings.load)?;
+        let offered = OfferedTraffic::new(&settings.trunk, settings.load)?;
         let loses = offered.can_lose();
         let mut simulation = Simulation {
             settings,
-            walks: if loses { (0..REPLICATIONS).map(|index| walk(&offered, &settings, index)).collect() } else { Vec::new() },
-            plan: Plan::none(if loses { offered.places() } else { 0 }),
+            trajectories: if loses {
+                (0..REPLICATIONS).map(|index| trajectory(&offered, &settings, index)).collect()
+            } else {
+                Vec::new()
+            },
+            splitting: SplittingFactors::none(if loses { offered.places() } else { 0 }),
             stage: if loses { Stage::Settling } else { Stage::Done },
             length: FIRST_LENGTH.min(settings.max_arrivals / (8 * REPLICATIONS)),
             simulated: 0,
@@ -130,15 +134,15 @@ impl Simulation {
     }
 
     /// The remainder of this round, in parts of about `slice` packets that can run in parallel.
-    pub fn jobs(&mut self, slice: u64) -> Vec<Job<'_>> {
-        let (plan, length) = (&self.plan, self.length);
-        let unfinished = self.walks.iter_mut().filter(|walk| walk.tally().arrived < length);
-        unfinished.map(|walk| Job { walk: &mut **walk, plan, length, slice }).collect()
+    pub fn segments(&mut self, slice: u64) -> Vec<TrajectorySegment<'_>> {
+        let (splitting, length) = (&self.splitting, self.length);
+        let unfinished = self.trajectories.iter_mut().filter(|trajectory| trajectory.counts().arrived < length);
+        unfinished.map(|trajectory| TrajectorySegment { trajectory: &mut **trajectory, splitting, length, slice }).collect()
     }
 
     /// Whether the simulation is complete. At the end of a round, plans the next one.
     pub fn conclude(&mut self) -> bool {
-        if self.walks.iter().any(|walk| walk.tally().arrived < self.length) {
+        if self.trajectories.iter().any(|trajectory| trajectory.counts().arrived < self.length) {
             return false;
         }
         self.simulated += self.simulated_in_round();
@@ -167,11 +171,11 @@ impl Simulation {
 
     fn explored(&mut self) {
         let entered = self.entered();
-        let refined = self.plan.refined(&entered);
-        let known = refined.copies() <= self.plan.copies() * 1.5;
-        let lost: u64 = self.walks.iter().map(|walk| walk.tally().lost).sum();
+        let refined = self.splitting.refined(&entered);
+        let known = refined.copies() <= self.splitting.copies() * 1.5;
+        let lost: u64 = self.trajectories.iter().map(|trajectory| trajectory.counts().lost).sum();
         let rare = lost < ENOUGH || refined.copies() > WORTH_COPIES;
-        self.plan = if rare { refined } else { Plan::none(self.plan.places()) };
+        self.splitting = if rare { refined } else { SplittingFactors::none(self.splitting.places()) };
         if lost >= ENOUGH || self.simulated > self.settings.max_arrivals / 2 {
             self.go_on(Stage::Measuring, 1.0);
         } else {
@@ -201,8 +205,8 @@ impl Simulation {
         let affordable = (left / cost).floor();
         let wanted = (self.length as f64 * growth).round();
         // A measurement that is not longer than the previous one would be no better.
-        let least = if self.stage == Stage::Measuring { self.length as f64 } else { 0.0 };
-        if affordable.min(wanted) <= least {
+        let min_length = if self.stage == Stage::Measuring { self.length as f64 } else { 0.0 };
+        if affordable.min(wanted) <= min_length {
             self.stage = Stage::Done;
             return;
         }
@@ -212,33 +216,33 @@ impl Simulation {
     }
 
     fn start_round(&mut self) {
-        let counts_entries = self.stage == Stage::Exploring || self.plan.thresholds().next().is_some();
-        for walk in &mut self.walks {
-            walk.restart(&self.plan, counts_entries);
+        let counts_entries = self.stage == Stage::Exploring || self.splitting.thresholds().next().is_some();
+        for trajectory in &mut self.trajectories {
+            trajectory.restart(&self.splitting, counts_entries);
         }
     }
 
-    /// Ratio of two means over the walks, with its variance to first order (Law, Simulation Modeling and Analysis, section 9.5).
+    /// Ratio of two means over the trajectories, with its variance to first order (Law, Simulation Modeling and Analysis, section 9.5).
     fn estimated(&self) -> Estimate {
-        let tallies = || self.walks.iter().map(|walk| walk.tally());
-        let lost: u64 = tallies().map(|tally| tally.lost).sum();
-        let arrivals: u64 = tallies().map(|tally| tally.arrived).sum();
-        let copies = self.plan.copies();
+        let all_counts = || self.trajectories.iter().map(|trajectory| trajectory.counts());
+        let lost: u64 = all_counts().map(|counts| counts.lost).sum();
+        let arrivals: u64 = all_counts().map(|counts| counts.arrived).sum();
+        let copies = self.splitting.copies();
         let loss = lost as f64 / copies / arrivals as f64;
-        let errors: Vec<f64> = tallies().map(|tally| tally.lost as f64 / copies - loss * tally.arrived as f64).collect();
+        let errors: Vec<f64> = all_counts().map(|counts| counts.lost as f64 / copies - loss * counts.arrived as f64).collect();
         let squares: f64 = errors.iter().map(|error| error * error).sum();
         let n = errors.len() as f64;
         let half_width = if lost > 0 { STUDENT * (squares * n / (n - 1.0)).sqrt() / arrivals as f64 } else { f64::NAN };
         let narrow = 2.0 * half_width <= self.settings.relative_width * loss && halves_agree(&errors);
-        let thresholds = self.plan.thresholds().collect();
+        let thresholds = self.splitting.thresholds().collect();
         Estimate { loss, half_width, narrow, arrivals, lost, simulated: self.simulated, thresholds }
     }
 
     fn entered(&self) -> Vec<u64> {
         let mut sum = Vec::new();
-        for walk in &self.walks {
-            sum.resize(walk.tally().entered.len(), 0);
-            sum.iter_mut().zip(&walk.tally().entered).for_each(|(sum, count)| *sum += count);
+        for trajectory in &self.trajectories {
+            sum.resize(trajectory.counts().entered.len(), 0);
+            sum.iter_mut().zip(&trajectory.counts().entered).for_each(|(sum, count)| *sum += count);
         }
         sum
     }
@@ -247,13 +251,13 @@ impl Simulation {
         if self.stage == Stage::Done {
             0
         } else {
-            self.walks.iter().map(|walk| walk.tally().arrived + walk.tally().retried).sum()
+            self.trajectories.iter().map(|trajectory| trajectory.counts().arrived + trajectory.counts().retried).sum()
         }
     }
 }
 
-/// Whether the walks that began empty and the walks that began full, which alternate, differ only by chance: Student's test. The
-/// errors sum to 0.
+/// Whether the trajectories that began empty and the trajectories that began full, which alternate, differ only by chance: Student's
+/// test. The errors sum to 0.
 fn halves_agree(errors: &[f64]) -> bool {
     let n = errors.len() as f64;
     let mean = errors.iter().step_by(2).sum::<f64>() / (n / 2.0);
@@ -262,20 +266,20 @@ fn halves_agree(errors: &[f64]) -> bool {
 }
 
 /// Part of a round.
-pub struct Job<'a> {
-    walk: &'a mut dyn Walker,
-    plan: &'a Plan,
+pub struct TrajectorySegment<'a> {
+    trajectory: &'a mut dyn Trajectory,
+    splitting: &'a SplittingFactors,
     length: u64,
     slice: u64,
 }
 
-impl Job<'_> {
+impl TrajectorySegment<'_> {
     pub fn run(self) {
-        self.walk.advance(self.plan, self.length, self.slice);
+        self.trajectory.advance(self.splitting, self.length, self.slice);
     }
 }
 
-fn walk(offered: &Offered, settings: &Settings, index: u64) -> Box<dyn Walker> {
+fn trajectory(offered: &OfferedTraffic, settings: &Settings, index: u64) -> Box<dyn Trajectory> {
     let random = Random::new(settings.seed, index);
     match settings.variant {
         TrunkVariant::OwnLength => started::<OwnLength>(offered, random, index),
@@ -284,7 +288,7 @@ fn walk(offered: &Offered, settings: &Settings, index: u64) -> Box<dyn Walker> {
     }
 }
 
-fn started<S: Switch + 'static>(offered: &Offered, mut random: Random, index: u64) -> Box<dyn Walker> {
+fn started<S: Switch + 'static>(offered: &OfferedTraffic, mut random: Random, index: u64) -> Box<dyn Trajectory> {
     let switch = if index.is_multiple_of(2) { S::empty(offered) } else { S::full(offered, &mut random) };
-    Box::new(Walk::new(switch, random))
+    Box::new(SplittingTrajectory::new(switch, random))
 }

@@ -1,21 +1,21 @@
 //! The buffer calculator: the same results as `tailback size-buffer`, from the same crate (`tailback_sizing`).
 //! tests/browser/test_sizing.py sends both the same questions: numbers and texts must be identical.
 
-mod question;
+mod sizing_case;
 
 use super::fault::Fault;
 use serde_json::{Value, json};
-use tailback_sizing::{Question, SizingResult};
+use tailback_sizing::{SizingCase, SizingResult};
 
 pub(super) fn rules(asked: &Value) -> Result<Value, Fault> {
-    let question = question::read(asked)?;
-    let answers = tailback_sizing::answers(&question);
-    let rules: Vec<Value> = answers.rules.iter().map(|answer| described(answer, &question)).collect();
-    Ok(json!({"asked": question.to_string(), "rules": rules, "recommended": answers.recommended, "advice": answers.advice}))
+    let case = sizing_case::read(asked)?;
+    let answers = tailback_sizing::answers(&case);
+    let rules: Vec<Value> = answers.rules.iter().map(|answer| described(answer, &case)).collect();
+    Ok(json!({"asked": case.to_string(), "rules": rules, "recommended": answers.recommended, "advice": answers.advice}))
 }
 
-fn described(answer: &SizingResult, question: &Question) -> Value {
-    let bytes = answer.packets.map(|packets| packets as f64 * question.packet_bytes);
+fn described(answer: &SizingResult, case: &SizingCase) -> Value {
+    let bytes = answer.packets.map(|packets| packets as f64 * case.packet_bytes);
     json!({
         "rule": answer.rule,
         "idea": answer.model.idea,
@@ -23,9 +23,9 @@ fn described(answer: &SizingResult, question: &Question) -> Value {
         "source": answer.model.source,
         "assumes": answer.model.assumes,
         "packets": answer.packets,
-        "most": answer.most,
+        "max_packets": answer.max_packets,
         "bytes": bytes,
-        "delay_s": bytes.map(|bytes| 8.0 * bytes / question.capacity_bps()),
+        "delay_s": bytes.map(|bytes| 8.0 * bytes / case.capacity_bps()),
         "applies": answer.applies,
         "why": answer.why,
     })
@@ -36,12 +36,11 @@ mod tests {
     use super::*;
 
     fn asked(changes: &Value) -> Value {
-        let mut question =
-            json!({"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 100, "target": "98 %", "packet_size": "1000 B"});
+        let mut case = json!({"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 100, "target": "98 %", "packet_size": "1000 B"});
         for (key, value) in changes.as_object().into_iter().flatten() {
-            question[key] = value.clone();
+            case[key] = value.clone();
         }
-        rules(&question).unwrap_or_default()
+        rules(&case).unwrap_or_default()
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Outstanding segments, and the round trips measured when they are acknowledged.
 
-use super::sequence::{Position, SequenceRange};
+use super::sequence::{SequenceRange, StreamOffset};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Non-overlapping segments in the order of their data.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outstanding(VecDeque<Sent>);
+pub(crate) struct OutstandingSegments(VecDeque<SentSegment>);
 
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentSegment {
     data: SequenceRange,
     first_at: Timestamp,
     last_at: Timestamp,
@@ -20,7 +20,7 @@ struct Sent {
 /// Far more than any window. Only a capture without acknowledgements would need more, and then it would serve no purpose.
 const MAX: usize = 1 << 20;
 
-impl Outstanding {
+impl OutstandingSegments {
     #[inline]
     pub(crate) fn segments(&self) -> usize {
         self.0.len()
@@ -29,7 +29,7 @@ impl Outstanding {
     /// New data above all others are sent. Returns the number of segments dropped to bound memory.
     #[inline]
     pub(crate) fn send(&mut self, data: SequenceRange, at: Timestamp) -> u64 {
-        self.0.push_back(Sent { data, first_at: at, last_at: at, is_ambiguous: false });
+        self.0.push_back(SentSegment { data, first_at: at, last_at: at, is_ambiguous: false });
         if self.0.len() <= MAX { 0 } else { self.0.pop_front().map_or(0, |_| 1) }
     }
 
@@ -43,7 +43,10 @@ impl Outstanding {
                 start = there.end;
             } else {
                 let end = there.map_or(data.end, |there| there.start.min(data.end));
-                self.0.insert(place, Sent { data: SequenceRange { start, end }, first_at: at, last_at: at, is_ambiguous: false });
+                self.0.insert(
+                    place,
+                    SentSegment { data: SequenceRange { start, end }, first_at: at, last_at: at, is_ambiguous: false },
+                );
                 start = end;
             }
             place += 1;
@@ -65,7 +68,7 @@ impl Outstanding {
     /// Everything below `next` was acknowledged. Returns the round trip of the segment that ends there, if it was sent once and
     /// no earlier segment was sent after it, which the acknowledgement could have waited for.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, next: Position, at: Timestamp) -> Option<Duration> {
+    pub(crate) fn acknowledge(&mut self, next: StreamOffset, at: Timestamp) -> Option<Duration> {
         let mut latest = Timestamp(i64::MIN);
         let mut last = None;
         while let Some(sent) = self.0.front().filter(|sent| sent.data.end <= next) {
@@ -73,7 +76,8 @@ impl Outstanding {
             last = Some(*sent);
             self.0.pop_front();
         }
-        let shows = |sent: &Sent| sent.data.end == next && !sent.is_ambiguous && sent.first_at >= latest && at >= sent.first_at;
+        let shows =
+            |sent: &SentSegment| sent.data.end == next && !sent.is_ambiguous && sent.first_at >= latest && at >= sent.first_at;
         last.filter(shows).map(|sent| at.since(sent.first_at))
     }
 }
@@ -83,8 +87,8 @@ mod tests {
     use super::*;
 
     /// Three segments of ten bytes, sent one nanosecond apart.
-    fn three() -> Outstanding {
-        let mut outstanding = Outstanding::default();
+    fn three() -> OutstandingSegments {
+        let mut outstanding = OutstandingSegments::default();
         for n in 0..3 {
             outstanding.send(SequenceRange { start: 10 * n, end: 10 * n + 10 }, Timestamp(n as i64));
         }
@@ -117,7 +121,7 @@ mod tests {
         outstanding.resend(SequenceRange { start: 0, end: 10 }, Timestamp(5));
         assert_eq!(outstanding.acknowledge(30, Timestamp(9)), None);
         // The same if the first transmission of the earlier segment was not captured.
-        let mut outstanding = Outstanding::default();
+        let mut outstanding = OutstandingSegments::default();
         outstanding.send(SequenceRange { start: 10, end: 20 }, Timestamp(0));
         outstanding.insert_missing(SequenceRange { start: 0, end: 15 }, Timestamp(5));
         assert_eq!(outstanding.segments(), 2);

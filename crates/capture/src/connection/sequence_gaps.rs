@@ -1,6 +1,6 @@
 //! Gaps in the data: ranges that have not been seen although later data have.
 
-use super::sequence::{Position, SequenceRange};
+use super::sequence::{SequenceRange, StreamOffset};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ pub(crate) struct SequenceGaps(VecDeque<SequenceGap>);
 #[derive(Clone, Copy, Debug)]
 struct SequenceGap {
     missing: SequenceRange,
-    opened_by: Opener,
+    opened_by: GapOpener,
 }
 
 /// The packet that arrived before data it should have followed: the first such packet with later data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opener {
+pub(crate) struct GapOpener {
     /// Its index among the packets with data, by arrival.
     pub(crate) arrival: u64,
     pub(crate) at: Timestamp,
@@ -26,10 +26,10 @@ pub(crate) struct Opener {
 
 /// The part of a packet that had not been seen before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Filled {
+pub(crate) struct FilledGap {
     pub(crate) bytes: u64,
     /// Opener of the first hole that it filled.
-    pub(crate) opened_by: Opener,
+    pub(crate) opened_by: GapOpener,
 }
 
 /// With more holes than this the lowest is dropped: its data count as not seen. This happens only if no acknowledgements are
@@ -43,7 +43,7 @@ impl SequenceGaps {
     }
 
     /// Adds a hole above all others. Returns the bytes of a hole dropped to bound memory.
-    pub(crate) fn open(&mut self, missing: SequenceRange, opened_by: Opener) -> u64 {
+    pub(crate) fn open(&mut self, missing: SequenceRange, opened_by: GapOpener) -> u64 {
         self.0.push_back(SequenceGap { missing, opened_by });
         if self.0.len() <= MAX {
             return 0;
@@ -52,12 +52,12 @@ impl SequenceGaps {
     }
 
     /// Marks these data as seen. Returns the part that was missing; `None` if nothing was.
-    pub(crate) fn fill(&mut self, seen: SequenceRange) -> Option<Filled> {
-        let mut filled: Option<Filled> = None;
+    pub(crate) fn fill(&mut self, seen: SequenceRange) -> Option<FilledGap> {
+        let mut filled: Option<FilledGap> = None;
         let mut place = self.0.partition_point(|hole| hole.missing.end <= seen.start);
         while let Some(&SequenceGap { missing, opened_by }) = self.0.get(place) {
             let Some(found) = missing.overlap(seen) else { break };
-            filled.get_or_insert(Filled { bytes: 0, opened_by }).bytes += found.bytes();
+            filled.get_or_insert(FilledGap { bytes: 0, opened_by }).bytes += found.bytes();
             let below = SequenceRange { start: missing.start, end: found.start };
             let above = SequenceRange { start: found.end, end: missing.end };
             match (below.bytes() > 0, above.bytes() > 0) {
@@ -78,7 +78,7 @@ impl SequenceGaps {
     }
 
     /// The receiver has acknowledged everything below this. Returns the bytes below it that were never seen here.
-    pub(crate) fn close_below(&mut self, acknowledged: Position) -> u64 {
+    pub(crate) fn close_below(&mut self, acknowledged: StreamOffset) -> u64 {
         let mut unseen = 0;
         while let Some(hole) = self.0.front_mut().filter(|hole| hole.missing.start < acknowledged) {
             if hole.missing.end > acknowledged {
@@ -100,7 +100,7 @@ mod tests {
     fn holes(of: &[(u64, u64)]) -> SequenceGaps {
         let mut holes = SequenceGaps::default();
         for (arrival, &(start, end)) in (0..).zip(of) {
-            holes.open(SequenceRange { start, end }, Opener { arrival, at: Timestamp(0), timestamp: None });
+            holes.open(SequenceRange { start, end }, GapOpener { arrival, at: Timestamp(0), timestamp: None });
         }
         holes
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn holes_do_not_grow_without_bound() {
         let mut many = SequenceGaps::default();
-        let opener = Opener { arrival: 0, at: Timestamp(0), timestamp: None };
+        let opener = GapOpener { arrival: 0, at: Timestamp(0), timestamp: None };
         let given_up: u64 = (0..10_000).map(|n| many.open(SequenceRange { start: 2 * n, end: 2 * n + 1 }, opener)).sum();
         assert_eq!(given_up, 10_000 - MAX as u64);
     }

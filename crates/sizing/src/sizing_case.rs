@@ -6,7 +6,7 @@ use tailback_models::limits::is_slow;
 
 /// The case: all quantities on which rules depend.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct SizingCase {
     /// Rate of one transmitter.
     pub rate_bps: f64,
     pub packet_bytes: f64,
@@ -33,7 +33,7 @@ pub struct RoundTrips {
     pub max_s: f64,
 }
 
-impl Question {
+impl SizingCase {
     pub fn capacity_bps(&self) -> f64 {
         self.rate_bps * self.transmitters as f64
     }
@@ -69,7 +69,7 @@ impl Question {
     }
 }
 
-impl fmt::Display for Question {
+impl fmt::Display for SizingCase {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} % of ", digits(100.0 * self.target, 6))?;
         if self.transmitters > 1 {

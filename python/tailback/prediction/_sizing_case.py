@@ -13,14 +13,14 @@ from tailback.errors import ParameterError, Problem, ScenarioError
 from tailback.models import RoundTrips, enachescu_window, round_trips
 from tailback.prediction._network import Network, TcpGroup
 
-__all__ = ["Question", "ask", "windows"]
+__all__ = ["SizingCase", "ask", "windows"]
 
 # Number of flows from which evenly spaced RTTs are treated as a uniform distribution.
 _MANY = 1000
 
 
 @dataclass(frozen=True)
-class Question:
+class SizingCase:
     """A bottleneck, its flows, and the target utilisation.
 
     Attributes
@@ -68,7 +68,7 @@ class Question:
         return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.base_rtt.mean_s)
 
 
-def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *, flags: bool = False) -> Question:
+def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *, flags: bool = False) -> SizingCase:
     """Resolve the question to numbers. Given values override those of the scenario.
 
     Parameters
@@ -92,7 +92,7 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
     return replace(described, **changed)
 
 
-def windows(question: Question) -> dict[str, float]:
+def windows(question: SizingCase) -> dict[str, float]:
     """Window and over-provisioning: those of the flows, or else those of the document cui-thesis (section 3.8.1)."""
     if question.over_provision is not None and question.over_provision < 1:
         return {"window": float(question.window or 0), "over_provision": question.over_provision}
@@ -106,7 +106,7 @@ def windows(question: Question) -> dict[str, float]:
     return {"window": window, "over_provision": 0.95}
 
 
-def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
+def _read(given: Mapping[str, Any], *, flags: bool) -> SizingCase:
     try:
         numbers = json.loads(_core.buffer_question(json.dumps(_plain(given)), ""))
     except ScenarioError as error:
@@ -118,7 +118,7 @@ def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
         (low, high), flows = rtt["evenly"], numbers["flows"]
         steps = [low + (high - low) * (flow + 0.5) / flows for flow in range(flows)] if flows <= _MANY else None
         rtt = steps or {"uniform": [low, high]}
-    return Question(base_rtt=round_trips(rtt), **numbers)
+    return SizingCase(base_rtt=round_trips(rtt), **numbers)
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _of_flag(problem: Problem) -> tuple[str, str, str | None, str | None, str | 
     return flag, message, problem.given, problem.expected, problem.hint
 
 
-def _of_scenario(network: Network, link: str | None) -> Question:
+def _of_scenario(network: Network, link: str | None) -> SizingCase:
     """The question for the bottleneck of a scenario, without a target."""
     port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
     groups = [group.across(port.name) for group in _tcp(network, port.name)]
@@ -148,7 +148,7 @@ def _of_scenario(network: Network, link: str | None) -> Question:
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     packets = {group.tcp.packet_bytes for group in groups}
     access = [rate for group in groups for rate in (group.sender_access_bps,) if rate is not None]
-    return Question(
+    return SizingCase(
         rate_bps=port.rate_bps,
         packet_bytes=max(packets),
         transmitters=port.transmitters,

@@ -1,7 +1,7 @@
 //! Choices between words without further data.
 
-/// See [`crate::model::Choice`]: an enum whose variants are words. `$parameter` is the models' name for it.
-macro_rules! choice {
+/// See [`crate::model::Keyword`]: an enum whose variants are words. `$parameter` is the models' name for it.
+macro_rules! keyword {
     (
         $(#[doc = $doc:literal])+
         pub enum $name:ident as $parameter:literal {
@@ -14,34 +14,34 @@ macro_rules! choice {
             $($(#[doc = $about])+ $kind,)+
         }
 
-        impl $crate::model::Choice for $name {
+        impl $crate::model::Keyword for $name {
             const NAME: &'static str = stringify!($name);
 
-            fn words() -> Vec<$crate::model::Word> {
-                vec![$($crate::model::Word { word: $word, title: $title, help: $help, source: $source }),+]
+            fn words() -> Vec<$crate::model::KeywordInfo> {
+                vec![$($crate::model::KeywordInfo { word: $word, title: $title, help: $help, source: $source }),+]
             }
 
             fn named(word: &str) -> Result<$name, $crate::parameter::ParameterError> {
                 match word {
                     $($word => Ok($name::$kind),)+
-                    _ => Err($crate::model::unknown::<$name>($parameter, word)),
+                    _ => Err($crate::model::unknown_keyword::<$name>($parameter, word)),
                 }
             }
         }
 
         impl $crate::model::Arguments for $name {
             fn describe(asked: $crate::model::ParameterSpec, parameters: &mut Vec<$crate::model::Parameter>) {
-                $crate::model::describe_choice::<$name>(&asked, parameters);
+                $crate::model::describe_keyword::<$name>(&asked, parameters);
             }
 
             fn read(
                 name: &'static str,
                 given: &mut $crate::model::Inputs,
             ) -> Result<$name, $crate::parameter::ParameterError> {
-                $crate::model::Choice::named(given.word(name)?)
+                $crate::model::Keyword::named(given.word(name)?)
             }
         }
     };
 }
 
-pub(super) use choice;
+pub(super) use keyword;

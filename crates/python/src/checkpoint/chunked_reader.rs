@@ -7,7 +7,7 @@ use std::io::Read;
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Reads up to a given number of bytes of `source` in pieces.
-pub(super) struct Pieces<R> {
+pub(super) struct ChunkedReader<R> {
     source: R,
     /// Bytes of the source that have not been read into the piece.
     left: u64,
@@ -16,9 +16,9 @@ pub(super) struct Pieces<R> {
     at: usize,
 }
 
-impl<R: Read> Pieces<R> {
-    pub(super) fn new(source: R, bytes: u64) -> Pieces<R> {
-        Pieces { source, left: bytes, piece: Vec::new(), at: 0 }
+impl<R: Read> ChunkedReader<R> {
+    pub(super) fn new(source: R, bytes: u64) -> ChunkedReader<R> {
+        ChunkedReader { source, left: bytes, piece: Vec::new(), at: 0 }
     }
 
     /// Whether all bytes have been read.
@@ -40,8 +40,8 @@ impl<R: Read> Pieces<R> {
     }
 }
 
-impl<'de, R: Read + 'de> Flavor<'de> for Pieces<R> {
-    type Remainder = Pieces<R>;
+impl<'de, R: Read + 'de> Flavor<'de> for ChunkedReader<R> {
+    type Remainder = ChunkedReader<R>;
     type Source = R;
 
     #[inline]
@@ -72,7 +72,7 @@ impl<'de, R: Read + 'de> Flavor<'de> for Pieces<R> {
         Ok(&self.piece[taken])
     }
 
-    fn finalize(self) -> Result<Pieces<R>> {
+    fn finalize(self) -> Result<ChunkedReader<R>> {
         Ok(self)
     }
 }

@@ -5,8 +5,8 @@
 /// Packets are numbered in order of arrival modulo 2^32 and stored in a ring whose size is a power of two: packet n is in slot n
 /// modulo that size.
 #[derive(Debug)]
-pub struct Line<T> {
-    ring: Vec<Waiting<T>>,
+pub struct PacketQueue<T> {
+    ring: Vec<QueuedPacket<T>>,
     /// Number of the packet that leaves next.
     first: u32,
     /// Number of the packet that arrives next.
@@ -16,7 +16,7 @@ pub struct Line<T> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Waiting<T> {
+struct QueuedPacket<T> {
     carried: T,
     /// Its index in `arriving`, or `ARRIVED`.
     place: u32,
@@ -25,9 +25,9 @@ struct Waiting<T> {
 const ARRIVED: u32 = u32::MAX;
 const FIRST_SLOTS: usize = 16;
 
-impl<T: Copy + Default> Line<T> {
-    pub fn new() -> Line<T> {
-        Line { ring: vec![Waiting::default(); FIRST_SLOTS], first: 0, next: 0, arriving: Vec::new() }
+impl<T: Copy + Default> PacketQueue<T> {
+    pub fn new() -> PacketQueue<T> {
+        PacketQueue { ring: vec![QueuedPacket::default(); FIRST_SLOTS], first: 0, next: 0, arriving: Vec::new() }
     }
 
     #[inline(always)]
@@ -45,12 +45,12 @@ impl<T: Copy + Default> Line<T> {
     pub fn join(&mut self, carried: T) {
         let place = self.arriving();
         self.arriving.push(self.next);
-        self.push(Waiting { carried, place });
+        self.push(QueuedPacket { carried, place });
     }
 
     /// Adds a packet that has arrived completely.
     pub fn join_arrived(&mut self, carried: T) {
-        self.push(Waiting { carried, place: ARRIVED });
+        self.push(QueuedPacket { carried, place: ARRIVED });
     }
 
     /// The packet at index `place` of `arriving` has arrived; `change` updates its data.
@@ -58,7 +58,7 @@ impl<T: Copy + Default> Line<T> {
     pub fn arrived(&mut self, place: u32, change: impl FnOnce(T) -> T) {
         let number = self.no_longer_arriving(place);
         let slot = self.slot(number);
-        self.ring[slot] = Waiting { carried: change(self.ring[slot].carried), place: ARRIVED };
+        self.ring[slot] = QueuedPacket { carried: change(self.ring[slot].carried), place: ARRIVED };
     }
 
     /// Removes the first packet. Returns its data, and whether it is still arriving.
@@ -67,7 +67,7 @@ impl<T: Copy + Default> Line<T> {
         if self.first == self.next {
             return None;
         }
-        let Waiting { carried, place } = self.ring[self.slot(self.first)];
+        let QueuedPacket { carried, place } = self.ring[self.slot(self.first)];
         self.first = self.first.wrapping_add(1);
         let arriving = place != ARRIVED;
         if arriving {
@@ -90,7 +90,7 @@ impl<T: Copy + Default> Line<T> {
     }
 
     #[inline(always)]
-    fn push(&mut self, packet: Waiting<T>) {
+    fn push(&mut self, packet: QueuedPacket<T>) {
         if self.len() as usize == self.ring.len() {
             self.grow();
         }
@@ -101,13 +101,13 @@ impl<T: Copy + Default> Line<T> {
 
     #[cold]
     fn grow(&mut self) {
-        let grown = vec![Waiting::default(); 2 * self.ring.len()];
+        let grown = vec![QueuedPacket::default(); 2 * self.ring.len()];
         let old = std::mem::replace(&mut self.ring, grown);
         self.copy_ring(&old);
     }
 
-    /// Takes the packets of this line from another ring.
-    fn copy_ring(&mut self, from: &[Waiting<T>]) {
+    /// Takes the packets of this queue from another ring.
+    fn copy_ring(&mut self, from: &[QueuedPacket<T>]) {
         for offset in 0..self.len() {
             let number = self.first.wrapping_add(offset);
             let slot = self.slot(number);
@@ -127,19 +127,19 @@ impl<T: Copy + Default> Line<T> {
     }
 }
 
-impl<T: Copy + Default> Clone for Line<T> {
-    fn clone(&self) -> Line<T> {
-        let mut line = Line::new();
-        line.clone_from(self);
-        line
+impl<T: Copy + Default> Clone for PacketQueue<T> {
+    fn clone(&self) -> PacketQueue<T> {
+        let mut queue = PacketQueue::new();
+        queue.clone_from(self);
+        queue
     }
 
     /// Copies only waiting packets, mostly without a new allocation, because splitting copies often.
-    fn clone_from(&mut self, source: &Line<T>) {
+    fn clone_from(&mut self, source: &PacketQueue<T>) {
         (self.first, self.next) = (source.first, source.next);
         let slots = (self.len() as usize).next_power_of_two();
         if self.ring.len() < slots {
-            self.ring = vec![Waiting::default(); slots];
+            self.ring = vec![QueuedPacket::default(); slots];
         }
         self.copy_ring(&source.ring);
         self.arriving.clone_from(&source.arriving);
@@ -152,42 +152,42 @@ mod tests {
 
     #[test]
     fn packets_leave_in_order_with_their_arrival_status() {
-        let mut line = Line::new();
+        let mut queue = PacketQueue::new();
         for name in ["a", "b", "c", "d"] {
-            line.join(name);
+            queue.join(name);
         }
         // `arriving` is a, b, c, d. "b" has arrived, and "d" takes its index: a, d, c.
-        line.arrived(1, |name| if name == "b" { "B" } else { "another" });
-        assert_eq!(line.leave(), Some(("a", true)));
+        queue.arrived(1, |name| if name == "b" { "B" } else { "another" });
+        assert_eq!(queue.leave(), Some(("a", true)));
         // Now c, d: index 1 is "d".
-        line.arrived(1, |name| if name == "d" { "D" } else { "another" });
-        assert_eq!((line.len(), line.arriving()), (3, 1));
-        assert_eq!(line.leave(), Some(("B", false)));
-        assert_eq!(line.leave(), Some(("c", true)));
-        assert_eq!(line.leave(), Some(("D", false)));
-        assert_eq!(line.leave(), None);
+        queue.arrived(1, |name| if name == "d" { "D" } else { "another" });
+        assert_eq!((queue.len(), queue.arriving()), (3, 1));
+        assert_eq!(queue.leave(), Some(("B", false)));
+        assert_eq!(queue.leave(), Some(("c", true)));
+        assert_eq!(queue.leave(), Some(("D", false)));
+        assert_eq!(queue.leave(), None);
     }
 
     #[test]
     fn a_copy_into_a_used_line_equals_the_original() {
-        let mut line = Line::new();
-        line.join(1);
-        line.join(2);
-        let _ = line.leave();
-        line.join_arrived(3);
-        let mut copy = Line::new();
+        let mut queue = PacketQueue::new();
+        queue.join(1);
+        queue.join(2);
+        let _ = queue.leave();
+        queue.join_arrived(3);
+        let mut copy = PacketQueue::new();
         copy.join(7);
-        copy.clone_from(&line);
+        copy.clone_from(&queue);
         assert_eq!([copy.leave(), copy.leave(), copy.leave()], [Some((2, true)), Some((3, false)), None]);
     }
 
     #[test]
     fn a_line_that_outgrows_its_ring_keeps_order() {
-        let mut line = Line::new();
-        (0..10).for_each(|number| line.join(number));
-        (0..10).for_each(|number| assert_eq!(line.leave(), Some((number, true))));
-        (10..110).for_each(|number| line.join(number));
-        line.arrived(3, |number| number);
-        (10..110).for_each(|number| assert_eq!(line.leave(), Some((number, number != 13))));
+        let mut queue = PacketQueue::new();
+        (0..10).for_each(|number| queue.join(number));
+        (0..10).for_each(|number| assert_eq!(queue.leave(), Some((number, true))));
+        (10..110).for_each(|number| queue.join(number));
+        queue.arrived(3, |number| number);
+        (10..110).for_each(|number| assert_eq!(queue.leave(), Some((number, number != 13))));
     }
 }

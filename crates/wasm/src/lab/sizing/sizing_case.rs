@@ -1,27 +1,27 @@
-//! A question of the page, in the words of a scenario.
+//! A case of the page, in the words of a scenario.
 
 use super::super::fault::Fault;
 use serde_json::Value;
 use tailback_scenario::{BufferQuestion, Distribution, Duration};
-use tailback_sizing::{Question, RoundTrips};
+use tailback_sizing::{RoundTrips, SizingCase};
 
 /// From this number of flows, evenly spaced round trips are treated as uniform.
 const MANY: u64 = 1000;
 
-pub(super) fn read(asked: &Value) -> Result<Question, Fault> {
-    let question = BufferQuestion::from_json(&with_values(asked).to_string(), "")?;
-    let flows = question.flows.0;
-    Ok(Question {
-        rate_bps: question.rate.rate().0 as f64,
-        packet_bytes: question.packet_size.bytes() as f64,
-        transmitters: question.transmitters.0,
+pub(super) fn read(asked: &Value) -> Result<SizingCase, Fault> {
+    let case = BufferQuestion::from_json(&with_values(asked).to_string(), "")?;
+    let flows = case.flows.0;
+    Ok(SizingCase {
+        rate_bps: case.rate.rate().0 as f64,
+        packet_bytes: case.packet_size.bytes() as f64,
+        transmitters: case.transmitters.0,
         flows,
-        base_rtt: round_trips(&question.base_rtt, flows).ok_or_else(without_length)?,
-        target: question.target.0,
-        inputs: question.inputs.map(|inputs| inputs.0),
-        access_rate_bps: question.access_rate.map(|rate| rate.rate().0 as f64),
-        paced: question.paced,
-        window: question.window.map(|window| window.0),
+        base_rtt: round_trips(&case.base_rtt, flows).ok_or_else(without_length)?,
+        target: case.target.0,
+        inputs: case.inputs.map(|inputs| inputs.0),
+        access_rate_bps: case.access_rate.map(|rate| rate.rate().0 as f64),
+        paced: case.paced,
+        window: case.window.map(|window| window.0),
     })
 }
 
@@ -47,7 +47,7 @@ fn round_trips(given: &Distribution<Duration>, flows: u64) -> Option<RoundTrips>
             let spread = (sigma * sigma / 2.0).exp();
             RoundTrips { harmonic_s: seconds(median) / spread, mean_s: seconds(median) * spread, max_s: f64::INFINITY }
         }
-        // A question with one of these is refused during parsing.
+        // A case with one of these is refused during parsing.
         Distribution::Exponential(_) | Distribution::BoundedPareto { .. } | Distribution::Cdf(_) | Distribution::Workload(_) => {
             return None;
         }
