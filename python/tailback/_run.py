@@ -12,6 +12,7 @@ from tailback import _core, _store
 from tailback._completions import completions
 from tailback._delivery_trace import departure_opportunities, write_opportunities
 from tailback._html import notebook
+from tailback._quantity import Column, Quantity, quantity_of
 from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
@@ -224,6 +225,46 @@ class Run:
     def tables(self) -> dict[str, Table]:
         """All tables by name."""
         return dict(self._tables)
+
+    def value(self, quantity: str | Quantity = "goodput") -> float:
+        """A scalar result.
+
+        Parameters
+        ----------
+        quantity : str
+            ``goodput`` of all groups together (bit/s); a column as ``TABLE.NAME.COLUMN``, such as
+            ``queues.bottleneck.utilisation``, where TABLE is `flows`, `queues`, `groups`, `classes` or `edges`, and NAME selects
+            the rows of one name, or ``*`` all rows; or a formula of these with numbers, ``+ - * /`` between spaces, parentheses,
+            and the functions ``sum``, ``mean``, ``min``, ``max``, ``jain`` (Jain's index) and ``share`` (of a name in the sum of
+            all). Arithmetic on columns is by row; a result with several rows is their mean.
+
+        Raises
+        ------
+        ParameterError, UnknownName
+            No such quantity.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> flows = {name: {"tcp": {"preset": "reno"}} for name in ("first", "second")}
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="5 s"))
+        >>> run.value("goodput") == run.value("sum(groups.*.goodput_bps)")
+        True
+        >>> run.value("share(flows.first.goodput_bps) + share(flows.second.goodput_bps)")
+        1.0
+        >>> 0.5 <= run.value("jain(flows.*.goodput_bps)") <= 1
+        True
+        """
+        asked = quantity_of(quantity) if isinstance(quantity, str) else quantity
+        return asked.value({name: self._columns(asked, name) for name in asked.tables})
+
+    def _columns(self, asked: Quantity, name: str) -> list[Column]:
+        """The packed columns of a table that the quantity needs: those that name its rows, and its own."""
+        table = self._table_if_any(name, "only some scenarios have it")
+        own = [cells.column for cells in asked.cells if cells.table == name]
+        # If a column is missing, return all: the error message lists them.
+        wanted = table.columns if any(column not in table for column in own) else [table.columns[0], "class", *own]
+        return [table._packed_column(column) for column in dict.fromkeys(wanted) if column in table]
 
     @property
     def seed(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, overload
 from tailback._html import notebook
 from tailback._interval import Interval
 from tailback._processors import processors
-from tailback._quantity import Column, Quantity, quantity_of
+from tailback._quantity import quantity_of
 from tailback._run import Run
 from tailback._scenario import Scenario, _whole
 from tailback._table import Table
@@ -55,8 +55,8 @@ class Runs(Sequence[Run]):
         Parameters
         ----------
         quantity : str
-            ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
-            as NAME takes the mean of all rows.
+            ``goodput`` of all groups together (bit/s), ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``, or a
+            formula of such columns; see `Run.value`.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class Runs(Sequence[Run]):
             No such quantity.
         """
         asked = quantity_of(quantity)
-        return [asked.value(_columns(run, asked)) for run in self._runs]
+        return [run.value(asked) for run in self._runs]
 
     def mean(self, quantity: str = "goodput") -> Interval:
         """The mean of a quantity with its 95 % confidence interval (Student's t): ``mean``, ``low``, ``high``; see `values`.
@@ -124,14 +124,6 @@ class Runs(Sequence[Run]):
         name = self._runs[0].scenario.get("name") or "scenario"
         seeds = "1 seed" if len(self) == 1 else f"{len(self)} seeds"
         return f"<Runs of {name}: {seeds}, goodput {goodput.mean / 1e6:.4g} Mbps ({spread})>"
-
-
-def _columns(run: Run, asked: Quantity) -> list[Column]:
-    """The packed columns that the quantity needs: the first column, which names the rows, and its own."""
-    table = run.tables[asked.table]
-    # If there is no such column, return all: the error message lists them.
-    wanted = [table.columns[0], asked.column] if asked.column in table else table.columns
-    return [table._packed_column(column) for column in wanted]
 
 
 class RunsInterrupted(KeyboardInterrupt):

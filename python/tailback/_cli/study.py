@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-_QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * as NAME takes the mean of all rows."
+_QUANTITY = "`goodput`, TABLE.NAME.COLUMN such as queues.bottleneck.utilisation (* as NAME: the mean of all rows), or a formula of columns."
 
 _directory = click.argument("directory", type=options.PATH, metavar="DIR", help="A study directory.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

@@ -222,7 +222,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
         for (row, place), mean in np.ndenumerate(means):
             # Dark text on light colours, light text on dark ones.
             colour = "#222222" if (mean - low) > 0.6 * (high - low) else "#ffffff"
-            text = written(measured.column, float(mean))
+            text = _written(measured, float(mean))
             axis.text(place, row, text, ha="center", va="center", fontsize=8, color=colour if text != "-" else "#777777")
     else:
         bar = axis.figure.colorbar(image, ax=axis)
@@ -336,7 +336,7 @@ def _require_positive(values: Iterable[float], measured: Quantity, where: str, w
     """Raise an error for values that a logarithmic scale cannot show; missing values are ignored."""
     for value, word in zip(values, words, strict=True):
         if value <= 0:
-            amount = written(measured.column, value)
+            amount = _written(measured, value)
             raise ParameterError(f"{_title(measured)} is {amount} {where} {word}; a logarithmic axis requires numbers above 0")
 
 
@@ -349,19 +349,26 @@ def _mark_decades(scale: Any) -> None:
 
 
 def _scale(scale: Any, measured: Quantity) -> None:
-    scale.set_major_formatter(lambda value, _place: written(measured.column, float(value)))
+    scale.set_major_formatter(lambda value, _place: _written(measured, float(value)))
+
+
+def _written(measured: Quantity, value: float) -> str:
+    """A value with the unit of its column."""
+    return written("" if measured.column is None else measured.column.column, value)
 
 
 def _title(measured: Quantity) -> str:
     """A title such as ``utilisation of bottleneck``; the unit is shown at the scale."""
     if measured.name == "goodput":
         return "goodput"
-    column = re.sub(r"_(bps|s)$", "", measured.column).replace("_", " ")
-    return column if measured.row == "*" else f"{column} of {measured.row}"
+    if measured.column is None:
+        return measured.name
+    column = re.sub(r"_(bps|s)$", "", measured.column.column).replace("_", " ")
+    return column if measured.column.row == "*" else f"{column} of {measured.column.row}"
 
 
 def _rows(measured: Quantity) -> str:
-    return "runs" if measured.name == "goodput" else measured.table
+    return "runs" if measured.column is None or measured.name == "goodput" else measured.column.table
 
 
 def _listed(axes: Sequence[str]) -> str:

@@ -71,8 +71,8 @@ class SeedBatches:
         """Seeds that a point still needs."""
         assert self._asked is not None
         measured = quantity_of(self._asked.quantity)
-        packed = (self._ledger.table(key, measured.table) for _, key, _ in known)
-        values = [measured.value(unpack(one)) for one in packed if one is not None]
+        packed = ({name: self._ledger.table(key, name) for name in measured.tables} for _, key, _ in known)
+        values = [measured.value({name: unpack(one) for name, one in run.items() if one}) for run in packed if all(run.values())]
         last = max(seed for seed, _, _ in known)
         return list(range(last + 1, self._asked.seeds(values, self._most) + 1))
 

@@ -78,7 +78,7 @@ def until(text: str) -> Until:
     ParameterError
         The text is not valid; the message shows the text and the expected form.
     """
-    match = re.fullmatch(r"\s*([\w*.-]+)\s*:\s*(\d+(?:\.\d+)?)\s*%\s*", text) if isinstance(text, str) else None
+    match = re.fullmatch(r"\s*([^:]*[^:\s])\s*:\s*(\d+(?:\.\d+)?)\s*%\s*", text) if isinstance(text, str) else None
     expected = "expected QUANTITY:WIDTH%, for example `goodput:2%` or `queues.bottleneck.utilisation:1%`"
     if match is None:
         raise ParameterError(f"`{text}` is not a target width; {expected}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
 from tailback._html import notebook
-from tailback._quantity import quantity_of
+from tailback._quantity import Quantity, quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
 from tailback._study.columns import Column, column, join, unpack, varied
 from tailback._study.comparison import Comparison
@@ -185,8 +185,8 @@ class Study:
         Parameters
         ----------
         quantity : str
-            ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
-            as NAME takes the mean of all rows.
+            ``goodput`` of all groups together (bit/s), ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``, or a
+            formula of such columns; see `Run.value`.
         interval : "t" or "bootstrap"
             Student's t, for approximately normal means, or `tailback.statistics.bootstrap` (BCa), for skewed ones.
         seed : int
@@ -219,8 +219,8 @@ class Study:
             asked = Until(until["quantity"], until["width"])
             measured = quantity_of(asked.quantity)
             values: dict[int, list[float]] = {point: [] for point, *_ in ledger.points()}
-            for point, _, packed in ledger.tables(measured.table):
-                values[point].append(measured.value(unpack(packed)))
+            for point, _, tables in _tables(ledger, measured):
+                values[point].append(measured.value(tables))
             return [
                 Unconverged(point, labels, len(found), asked.share(found), asked.needed(found))
                 for point, labels, _ in ledger.points()
@@ -310,9 +310,9 @@ class Study:
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
             asked = quantity_plot.drawn(kind, over, by, where, list(labels.values()), log)
-            runs = ((labels[point], unpack(packed)) for point, _, packed in ledger.tables(measured.table))
-            every_row = kind == "ecdf" and measured.name != "goodput"
-            numbers = ((own, measured.values(columns) if every_row else [measured.value(columns)]) for own, columns in runs)
+            runs = ((labels[point], tables) for point, _, tables in _tables(ledger, measured))
+            every_row = kind == "ecdf"
+            numbers = ((own, measured.values(tables) if every_row else [measured.value(tables)]) for own, tables in runs)
             return quantity_plot.figure(measured, asked, numbers)
 
     def _plot_traces(
@@ -547,9 +547,17 @@ def _samples(ledger: Ledger, quantity: str) -> Iterator[means.Sample]:
     """Labels, seed and value of every finished run."""
     measured = quantity_of(quantity)
     labels = {point: labels for point, labels, _ in ledger.points()}
-    for point, seed, packed in ledger.tables(measured.table):
-        columns = unpack(packed)
-        yield labels[point], seed, measured.value(columns)
+    for point, seed, tables in _tables(ledger, measured):
+        yield labels[point], seed, measured.value(tables)
+
+
+def _tables(ledger: Ledger, measured: Quantity) -> Iterator[tuple[int, int, dict[str, list[Column]]]]:
+    """Point, seed and the tables that a quantity needs, for every finished run that has them."""
+    first, *others = measured.tables
+    more = {name: {(point, seed): packed for point, seed, packed in ledger.tables(name)} for name in others}
+    for point, seed, packed in ledger.tables(first):
+        if all((point, seed) in of_run for of_run in more.values()):
+            yield point, seed, {first: unpack(packed), **{name: unpack(of_run[point, seed]) for name, of_run in more.items()}}
 
 
 def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:

@@ -157,7 +157,7 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
     """Raise an `UnknownName` before anything runs; a simulation that has not started has its tables already."""
     measured = quantity_of(asked.quantity)
     tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
-    measured.value(unpack(tables[measured.table].packed()))
+    measured.value({name: unpack(tables[name].packed()) for name in measured.tables})
 
 
 def _check_randomness(chosen: Grid) -> None:
