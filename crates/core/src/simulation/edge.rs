@@ -159,3 +159,11 @@ impl Edge {
         self.source.rate()
     }
 }
+
+/// The edge of a flow that has one.
+pub(crate) fn edge_of(edges: &mut [Option<Box<Edge>>], flow: u32) -> &mut Edge {
+    match edges.get_mut(flow as usize) {
+        Some(Some(edge)) => edge,
+        _ => unreachable!("an event of an edge for flow {flow}, which has none"),
+    }
+}

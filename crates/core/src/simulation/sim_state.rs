@@ -2,7 +2,7 @@
 
 use super::adaptation::Channel;
 use super::border::Border;
-use super::edge::Edge;
+use super::edge::{Edge, edge_of};
 use super::event_order::{EdgeKind, EventOrder, FlowKind};
 use super::hosts::Hosts;
 use super::measurement_interval::MeasurementInterval;
@@ -167,7 +167,7 @@ impl SimState {
         let slot = self.order.edge(EdgeKind::Rm, cell.flow);
         let side = &mut self.channels[cell.flow as usize].acks;
         side.note_received(cell.time);
-        let Some(edge) = self.edges.get_mut(cell.flow as usize).and_then(Option::as_deref_mut) else { return };
+        let edge = edge_of(&mut self.edges, cell.flow);
         if edge.returning.is_empty() {
             self.calendar.schedule(slot, cell.time);
         }

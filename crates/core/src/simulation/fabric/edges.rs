@@ -3,7 +3,7 @@
 use super::Fabric;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Time, Units};
-use crate::simulation::edge::Edge;
+use crate::simulation::edge::{Edge, edge_of};
 use crate::simulation::event_order::EdgeKind;
 use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
@@ -18,7 +18,7 @@ impl Fabric {
         let profile = &self.profiles[self.paths[packet.flow as usize].wire.group as usize];
         packet.time += profile.segmentation();
         let slot = self.sim.order.edge(EdgeKind::AtEdge, packet.flow);
-        let Some(edge) = self.sim.edges.get_mut(packet.flow as usize).and_then(Option::as_deref_mut) else { return };
+        let edge = edge_of(&mut self.sim.edges, packet.flow);
         if edge.coming.is_empty() {
             self.sim.calendar.schedule(slot, packet.time);
         }
@@ -31,8 +31,8 @@ impl Fabric {
         let profile = &self.profiles[path.wire.group as usize];
         let slot = self.sim.order.edge(EdgeKind::AtEdge, flow);
         let sim = &mut self.sim;
-        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(packet) = sim.pool.pop(&mut edge.coming) else { return };
+        let edge = edge_of(&mut sim.edges, flow);
+        let Some(packet) = sim.pool.pop(&mut edge.coming) else { unreachable!("no packet is on its way to the edge") };
         if let Some(next) = sim.pool.front(&edge.coming) {
             sim.calendar.schedule(slot, next.time);
         }
@@ -63,8 +63,8 @@ impl Fabric {
         let path = &mut self.paths[flow as usize];
         let profile = &self.profiles[path.wire.group as usize];
         let sim = &mut self.sim;
-        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(&packet) = sim.pool.front(&edge.queue) else { return };
+        let edge = edge_of(&mut sim.edges, flow);
+        let Some(&packet) = sim.pool.front(&edge.queue) else { unreachable!("an empty edge sends a cell") };
         let source = edge.spec.source;
         let mut cell = if edge.source.owes_rm(&source, now) {
             edge.keep_time(now, &sim.interval);
@@ -91,8 +91,8 @@ impl Fabric {
     pub(crate) fn on_rm(&mut self, now: Time, flow: u32) {
         let slot = self.sim.order.edge(EdgeKind::Rm, flow);
         let sim = &mut self.sim;
-        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(cell) = sim.pool.pop(&mut edge.returning) else { return };
+        let edge = edge_of(&mut sim.edges, flow);
+        let Some(cell) = sim.pool.pop(&mut edge.returning) else { unreachable!("no RM cell is on its way to the edge") };
         if let Some(next) = sim.pool.front(&edge.returning) {
             sim.calendar.schedule(slot, next.time);
         }
@@ -114,7 +114,7 @@ impl Fabric {
     /// Hold an acknowledgement at the edge.
     pub(crate) fn hold(&mut self, mut ack: Packet, now: Time) {
         ack.time = now;
-        let Some(edge) = self.sim.edges.get_mut(ack.flow as usize).and_then(Option::as_deref_mut) else { return };
+        let edge = edge_of(&mut self.sim.edges, ack.flow);
         self.sim.pool.push(&mut edge.held, ack);
     }
 

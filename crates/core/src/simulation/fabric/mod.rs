@@ -225,7 +225,9 @@ impl Fabric {
     pub(crate) fn on_deliver(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
         let slot = self.sim.order.flow(FlowKind::Deliver, flow);
-        let Some(mut packet) = self.sim.take_head(&mut path.deliver, slot) else { return };
+        let Some(mut packet) = self.sim.take_head(&mut path.deliver, slot) else {
+            unreachable!("no packet is on its way to flow {flow}")
+        };
         let profile = &self.profiles[path.wire.group as usize];
         if path.receive_unit(&mut packet, profile, &mut self.sim) {
             self.walk_back(packet);

@@ -18,7 +18,7 @@ struct Transmitter {
 impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: Bytes) {
-        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
             Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             Arrival::Waits(queue) => {
@@ -43,7 +43,7 @@ impl Fabric {
         if next >= REMOTE || !self.ports[next as usize].entry.is_of_heads() {
             return;
         }
-        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
         match stepped.send_head(equipment, number, now, departure, &self.sim.interval) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
@@ -59,17 +59,16 @@ impl Fabric {
     /// A transmitter of a stepped port has finished sending.
     pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
         let port = self.transmitters[transmitter as usize];
-        let Some((stepped, _)) = self.ports[port as usize].stepped_mut() else { return };
+        let (stepped, _) = self.ports[port as usize].expect_stepped();
         let number = transmitter - stepped.first;
-        let Some(sent) = stepped.transmitters.take(number) else { return };
+        let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
-        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         let gone = stepped.finish(equipment, sent, now, bytes, &self.sim.interval);
         let transmitter = Transmitter { port, number };
         let left_queue = self.serve_next(now, transmitter);
-        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
-            && (left_queue || equipment.counts_in_service)
-        {
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        if left_queue || equipment.counts_in_service {
             stepped.trace_departure(equipment, now);
         }
         match gone {
@@ -82,7 +81,7 @@ impl Fabric {
 
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
     fn depart(&mut self, port: u32, packet: Packet, now: Time) {
-        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
         let may_be_overtaken = stepped.overtaking().is_some();
         let copy = copy.map(|copy| self.with_copied_slab_entries(copy));
@@ -150,7 +149,7 @@ impl Fabric {
         let mut left_queue = false;
         while let Some((queue, mut waiting, bytes)) = self.take_next(port) {
             left_queue = true;
-            let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { break };
+            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
             stepped.leave_queue(equipment, queue, waiting.flow, bytes);
             let goes = stepped.dequeue(equipment, &mut waiting, (queue, now), bytes, &self.sim.interval, &mut self.sim.prices);
             stepped.served(queue, bytes, &goes);
@@ -170,7 +169,7 @@ impl Fabric {
     /// The first packet of the queue that the scheduler selects.
     fn take_next(&mut self, port: u32) -> Option<(usize, Packet, Bytes)> {
         let Fabric { ports, sim, paths, profiles, .. } = self;
-        let (stepped, _) = ports[port as usize].stepped_mut()?;
+        let (stepped, _) = ports[port as usize].expect_stepped();
         let bytes_of = |packet: &Packet| profiles[paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet);
         let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
         let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
@@ -179,32 +178,31 @@ impl Fabric {
 
     /// Discard packets from the longest queue until the buffer limit is met.
     fn make_room(&mut self, port: u32, now: Time) {
-        while let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
-            && let Some((queue, units)) = stepped.overflow(equipment)
-        {
+        loop {
+            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+            let Some((queue, units)) = stepped.overflow(equipment) else { return };
             for _ in 0..units {
-                let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+                let (stepped, equipment) = self.ports[port as usize].expect_stepped();
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }
-            if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
-                stepped.trace_departure(equipment, now);
-            }
+            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+            stepped.trace_departure(equipment, now);
         }
     }
 
     /// Periodic update of a queue's policy or of the scheduler; schedules the next one.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
         let Periodic { port, target, .. } = self.periodic[place as usize];
-        match (self.ports[port as usize].stepped_mut(), target) {
-            (Some((stepped, equipment)), PeriodicTarget::Policy(queue)) => {
+        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        match target {
+            PeriodicTarget::Policy(queue) => {
                 let first = self.sim.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
                 stepped.on_period(equipment, (queue as usize, now), first);
             }
-            (Some((stepped, _)), PeriodicTarget::Scheduler) => stepped.on_period_of_scheduler(now),
-            (None, _) => {}
+            PeriodicTarget::Scheduler => stepped.on_period_of_scheduler(now),
         }
         self.schedule_period(now, place);
     }

@@ -1,19 +1,20 @@
 //! Parts of a port that do not depend on how it serves: buffer, policy, transmission rate, link and counters.
 
+use super::counts::{FlowTotals, PortCounts, WarmCounts};
 use super::impairments::{Disturbance, Losses};
+use super::listed_losses::ListedLosses;
 use super::port_features::PortFeatures;
+use super::price_writer::PriceWriter;
 use crate::network;
-use crate::network::{Buffer, ListedDrop, LossAt};
-use crate::price::{Combination, PriceMeaning, PriceSpec, QueuePrice};
+use crate::network::{Buffer, LossAt};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::queue::{DropReason, Occupancy, Policies, Turn, Unit, Verdict};
 use crate::record::recorder::Departure;
-use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
+use crate::simulation::measurement_interval::MeasurementInterval;
 use crate::simulation::wire::KnownServices;
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
@@ -28,17 +29,6 @@ pub(crate) struct Equipment {
     pub(crate) counts_in_service: bool,
     warm_counts: WarmCounts,
     pub(super) rest: Cold,
-}
-
-/// Counters of units that arrive at, are served by and leave a port computed ahead within the measurement interval. Nearly all units do.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct WarmCounts {
-    units: u64,
-    bytes: u64,
-    /// With one transmitter, at most the measurement interval; with several, see [`Equipment::fold_busy`].
-    busy: TimeDelta,
-    waited: u128,
-    max: u64,
 }
 
 /// [`ColdPortState`] in an allocation of its own, so that most packets touch only three cache lines of a port. In a domain of a parallel run, only
@@ -92,35 +82,6 @@ pub(super) struct ColdPortState {
     departures: Option<Vec<Departure>>,
 }
 
-/// Units and bytes of a flow that a port has sent.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct FlowTotals {
-    pub(crate) units: Parts,
-    pub(crate) bytes: Parts,
-}
-
-/// How a port writes its price on packets.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PriceWriter {
-    spec: PriceSpec,
-    /// The path price is the sum of the port prices rather than their maximum.
-    adds: bool,
-    /// Prices are written by a user's policy.
-    is_user_written: bool,
-    draws: Draws,
-    /// The last price and its encoding. The price changes once per period.
-    last: (f64, QueuePrice),
-}
-
-/// Packets and cells to discard on arrival.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct ListedLosses {
-    /// Sorted.
-    drops: Vec<ListedDrop>,
-    /// For each flow, the packet that is arriving and the number of its cells that have arrived.
-    passing: BTreeMap<u32, (u32, Time, u32)>,
-}
-
 /// Recordings of a port in addition to its counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortRecording {
@@ -128,29 +89,6 @@ pub(crate) struct PortRecording {
     pub(crate) occupancy: bool,
     pub(crate) flows: bool,
     pub(crate) departures: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct PortCounts {
-    /// Accepted units, by time of arrival.
-    pub(crate) accepted: Parts,
-    pub(crate) departed: Parts,
-    pub(crate) departed_bytes: Parts,
-    /// Total busy time of the transmitters.
-    pub(crate) busy: u128,
-    /// Sum over packets of their time in the buffer, in picoseconds.
-    pub(crate) held: u128,
-    /// Waiting times of packets whose service began within the measurement interval.
-    pub(crate) waited: u128,
-    pub(crate) served: u64,
-    pub(crate) max: u64,
-    /// By reason, in the order of [`DropReason::ALL`].
-    pub(crate) discarded: [Parts; DropReason::ALL.len()],
-    /// Packets that the link has duplicated.
-    pub(crate) duplicated: Parts,
-    pub(crate) marked: Parts,
-    /// Packets whose price was outside the mapping's range and was clamped to it.
-    pub(crate) beyond_range: Parts,
 }
 
 /// State of the buffer before an arriving unit.
@@ -182,19 +120,8 @@ impl Equipment {
 
     /// `policies`: one per queue.
     pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: PortRecording) -> Equipment {
-        let seed = of.seed;
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
-        let is_user_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
-        let price_writer = |meaning: Option<PriceMeaning>| PriceWriter {
-            spec: of.prices,
-            adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
-            is_user_written,
-            draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
-            last: (f64::NAN, QueuePrice::default()),
-        };
-        let mut drops = spec.listed_drops.clone();
-        drops.sort_unstable();
         Equipment {
             services: KnownServices::default(),
             delay: spec.delay,
@@ -203,14 +130,13 @@ impl Equipment {
             warm_counts: WarmCounts::default(),
             rest: Cold(Some(Box::new(ColdPortState {
                 rate: spec.rate,
+                price_writer: PriceWriter::new(spec, of, &policy).map(Box::new),
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                price_writer: (is_user_written || spec.policy.price_meaning().is_some())
-                    .then(|| Box::new(price_writer(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
-                listed: ListedLosses { drops, passing: BTreeMap::new() },
+                listed: ListedLosses::new(&spec.listed_drops),
                 waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
                 trace: kept.occupancy.then(Vec::new),
@@ -249,7 +175,7 @@ impl Equipment {
     pub(super) fn observes(&self) -> bool {
         let ColdPortState { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
         let is_reported = waits.is_some() || of_flows.is_some() || departures.is_some();
-        is_reported || !listed.drops.is_empty() || losses.may_happen()
+        is_reported || !listed.is_empty() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -282,7 +208,7 @@ impl Equipment {
     }
 
     pub(crate) fn has_listed_drops(&self) -> bool {
-        !self.rest.listed.drops.is_empty()
+        !self.rest.listed.is_empty()
     }
 
     pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
@@ -326,7 +252,7 @@ impl Equipment {
         interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), DropReason> {
-        if C::HAS_OBSERVERS && self.rest.listed.hold(packet, prices) {
+        if C::HAS_OBSERVERS && self.rest.listed.discards(packet, prices) {
             return Err(DropReason::Listed);
         }
         let full = held.busy
@@ -387,29 +313,11 @@ impl Equipment {
         prices: &mut Prices,
     ) {
         let ColdPortState { price_writer, policy, counts, .. } = &mut *self.rest;
-        let Some(price_writer) = price_writer else { return };
-        if price_writer.is_user_written && written.is_none() {
-            return;
-        }
-        let header = packet.price_header(prices);
-        header.probe.hops = header.probe.hops.saturating_add(1);
-        policy.write_price_header(unit, header);
-        let Some(price) = written.or_else(|| policy.price()) else { return };
-        if price_writer.last.0.to_bits() != price.to_bits() {
-            price_writer.last = (price, price_writer.spec.queue_price(price));
-        }
-        if price_writer.spec.has_range() && !price_writer.spec.mapping.covers(price) {
+        if let Some(writer) = price_writer
+            && writer.write(policy, unit, written, packet.price_header(prices))
+        {
             counts.beyond_range.add(interval.part(now), 1);
         }
-        if !price_writer.spec.is_marked() {
-            header.price = Some(match header.price {
-                Some(before) if price_writer.adds => before + price,
-                Some(before) => before.max(price),
-                None => price,
-            });
-            return;
-        }
-        price_writer.spec.scheme.mark(&mut header.probe, price_writer.last.1, &mut price_writer.draws);
     }
 
     /// Apply the policy to the signal that a packet carries.
@@ -606,28 +514,5 @@ impl Equipment {
     /// Units and bytes sent per flow, if counted.
     pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &FlowTotals)> {
         self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
-    }
-}
-
-impl ListedLosses {
-    fn hold(&mut self, packet: &Packet, prices: &Prices) -> bool {
-        if packet.is_ack() || self.drops.is_empty() || packet.is_rm() {
-            return false;
-        }
-        let segment = packet.number(prices);
-        let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
-        let cell = packet.is_cell().then(|| self.cell_of(packet));
-        let listed = |drop: &ListedDrop| self.drops.binary_search(drop).is_ok();
-        listed(&whole) || (cell.is_some() && listed(&ListedDrop { cell, ..whole }))
-    }
-
-    /// Index of this cell among the cells of its packet that reach this port.
-    fn cell_of(&mut self, cell: &Packet) -> u32 {
-        let passing = self.passing.entry(cell.flow).or_insert((cell.segment, cell.sent, 0));
-        if (passing.0, passing.1) != (cell.segment, cell.sent) {
-            *passing = (cell.segment, cell.sent, 0);
-        }
-        passing.2 += 1;
-        passing.2 - 1
     }
 }

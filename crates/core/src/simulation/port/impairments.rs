@@ -1,6 +1,6 @@
 //! Random impairments of a link: loss, jitter and duplication.
 
-use super::equipment::PortCounts;
+use super::counts::PortCounts;
 use crate::network::{self, GilbertElliott, Jitter, LossAt, Network};
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};

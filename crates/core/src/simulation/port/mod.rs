@@ -3,10 +3,14 @@
 mod ack_merge;
 mod ahead;
 mod channels;
+mod counts;
 mod delivery;
 mod equipment;
 mod impairments;
+mod listed_losses;
 mod port_features;
+mod price_writer;
+mod queue;
 mod sharing;
 mod stepped;
 mod train;
@@ -14,7 +18,8 @@ mod transmitters;
 
 pub(crate) use ack_merge::AckMerge;
 pub(crate) use ahead::Waiting;
-pub(crate) use equipment::{Equipment, FlowTotals, PortCounts, PortRecording};
+pub(crate) use counts::{FlowTotals, PortCounts};
+pub(crate) use equipment::{Equipment, PortRecording};
 pub(crate) use impairments::Overtaking;
 pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
 pub(crate) use stepped::{Arrival, Sending, Stepped};
@@ -201,6 +206,15 @@ impl Port {
     /// The buffer and transmitters of a stepped port, and its equipment.
     pub(crate) fn stepped_mut(&mut self) -> Option<(&mut Stepped, &mut Equipment)> {
         if let ServiceMode::Stepped(stepped) = &mut self.service_mode { Some((stepped, &mut self.equipment)) } else { None }
+    }
+
+    /// Like [`Port::stepped_mut`] at an event that only stepped ports have. A panic of the engine is reported with the scenario's hash and
+    /// the seed.
+    pub(crate) fn expect_stepped(&mut self) -> (&mut Stepped, &mut Equipment) {
+        match self.stepped_mut() {
+            Some(parts) => parts,
+            None => unreachable!("an event of a stepped port at a port that is not"),
+        }
     }
 
     pub(crate) fn stepped(&self) -> Option<&Stepped> {

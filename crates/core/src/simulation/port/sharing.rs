@@ -1,6 +1,6 @@
 //! The queues of a port that has several, and their scheduler.
 
-use super::stepped::Queue;
+use super::queue::Queue;
 use crate::network::{Buffer, Network, Port, Queues, Scheduling};
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Entity, Purpose, Stream};

@@ -5,11 +5,11 @@ use super::delivery::{Begins, Delivery};
 use super::equipment::{BufferState, Equipment, QueueState};
 use super::impairments::Overtaking;
 use super::port_features::Observes;
+use super::queue::Queue;
 use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
 use crate::network;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::{DropReason, PeriodEnd, Turn, Unit, Verdict};
 use crate::schedule::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule};
@@ -39,16 +39,6 @@ pub(crate) struct Stepped {
     idle_from: Time,
     /// Latest scheduled departure from the delay line: packets do not overtake one another when the delay decreases.
     last_out: Time,
-}
-
-/// Packets queued for transmission.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Queue {
-    pub(crate) line: PooledQueue,
-    bytes: Bytes,
-    /// Units of this queue in service, if those count.
-    in_service: u32,
-    in_service_bytes: Bytes,
 }
 
 /// A packet in service.
@@ -477,16 +467,5 @@ fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Ver
         Decision::Send => Verdict::Accept,
         Decision::Mark => Verdict::Mark,
         Decision::Discard => Verdict::Discard(DropReason::Late),
-    }
-}
-
-impl Queue {
-    /// Units and bytes in the queue, including those in service if they count.
-    fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
-        let waiting = u64::from(self.line.len());
-        if !equipment.counts_in_service {
-            return (Units(waiting), self.bytes);
-        }
-        (Units(waiting + u64::from(self.in_service)), self.bytes + self.in_service_bytes)
     }
 }

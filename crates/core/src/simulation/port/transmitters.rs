@@ -38,9 +38,12 @@ impl Transmitters {
     }
 
     /// A transmitter has finished.
-    pub(crate) fn take(&mut self, number: u32) -> Option<Sending> {
+    pub(crate) fn finish(&mut self, number: u32) -> Sending {
         self.idle[number as usize / BITS] |= 1 << (number as usize % BITS);
-        self.sending[number as usize].take()
+        match self.sending[number as usize].take() {
+            Some(sent) => sent,
+            None => unreachable!("an idle transmitter finishes"),
+        }
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&Sending> {
@@ -55,7 +58,7 @@ impl Transmitters {
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut Sending) -> bool) {
         for number in 0..self.count() as u32 {
             if self.get_mut(number).is_some_and(|sending| !keeps(sending)) {
-                self.take(number);
+                self.finish(number);
             }
         }
     }
@@ -87,7 +90,7 @@ mod tests {
             }
             assert_eq!((transmitters.first_idle(), transmitters.iter().count()), (None, count));
             for number in [count as u32 - 1, 0] {
-                assert!(transmitters.take(number).is_some());
+                transmitters.finish(number);
                 assert_eq!(transmitters.first_idle(), Some(number), "{count}");
             }
         }
