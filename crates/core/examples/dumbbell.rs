@@ -40,8 +40,8 @@ use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{
-    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Queues, Record, Scheduling, Switching, Trace, TraceKind,
-    Transport,
+    Aal5, AccessLink, Buffer, Flow, Group, Impairments, Network, Port, Queues, Recording, Scheduling, Switching, Trace,
+    TraceKind, Transport,
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
@@ -213,18 +213,18 @@ impl Dumbbell {
             group: 0,
             forward: 0,
             backward: 1,
-            sender_access: Access {
+            sender_access: AccessLink {
                 rate: Some(access),
                 delay: TimeDelta::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
             },
-            receiver_access: Access { rate: Some(access), delay: RECEIVER_DELAY },
+            receiver_access: AccessLink { rate: Some(access), delay: RECEIVER_DELAY },
             start: Time::ZERO + TimeDelta::from_seconds(of.get("start") * index as f64 / flows + handshake),
             stop: Time::NEVER,
             size: None,
         }
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> Recording {
         let all: Vec<u32> = (0..self.0.get("n") as u32).collect();
         let (kinds, of): (&[TraceKind], _) = match self.0.get("trace") {
             1.0 => (&[TraceKind::Drops], vec![0]),
@@ -235,7 +235,7 @@ impl Dumbbell {
             _ => (&[], all),
         };
         let traces = kinds.iter().map(|&kind| Trace { kind, of: of.clone() }).collect();
-        Record { traces, ..Record::default() }
+        Recording { traces, ..Recording::default() }
     }
 
     fn controller(&self) -> ControllerSpec {

@@ -26,7 +26,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{Access, Buffer, Flow, Network, Record};
+use tailback_core::network::{AccessLink, Buffer, Flow, Network, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 
@@ -112,7 +112,7 @@ fn network(of: &Settings) -> Network {
         let core = drawn(host, way);
         tree.path(from, to, (core / half) as u32, (core % half) as u32)
     };
-    let nowhere = Access { rate: None, delay: TimeDelta::ZERO };
+    let nowhere = AccessLink { rate: None, delay: TimeDelta::ZERO };
     let flow = |host: u32| Flow {
         group: 0,
         forward: 2 * host,
@@ -132,7 +132,7 @@ fn network(of: &Settings) -> Network {
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }

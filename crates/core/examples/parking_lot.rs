@@ -24,7 +24,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{Access, Buffer, Flow, Network, Record};
+use tailback_core::network::{AccessLink, Buffer, Flow, Network, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 
@@ -55,8 +55,8 @@ fn network(of: &Settings) -> Network {
         forward: 2 * path,
         backward: 2 * path + 1,
         // All round-trip times differ, so that flows do not synchronise.
-        sender_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
-        receiver_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(100) },
+        sender_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(100) },
         start: Time(u64::from(index) * 1_000_000_000),
         stop: Time::NEVER,
         size: None,
@@ -72,7 +72,7 @@ fn network(of: &Settings) -> Network {
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }

@@ -26,7 +26,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record};
+use tailback_core::network::{AccessLink, Buffer, Flow, Network, Port, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
@@ -78,8 +78,8 @@ fn network(of: &Settings) -> Network {
             group: 0,
             forward: 2 * (index % inputs),
             backward: 2 * (index % inputs) + 1,
-            sender_access: Access { rate: Some(ACCESS), delay },
-            receiver_access: Access { rate: None, delay: TimeDelta::ZERO },
+            sender_access: AccessLink { rate: Some(ACCESS), delay },
+            receiver_access: AccessLink { rate: None, delay: TimeDelta::ZERO },
             start: Time::ZERO + TimeDelta::from_seconds(0.2 * draws.uniform(1)),
             stop: Time::NEVER,
             size: None,
@@ -94,7 +94,7 @@ fn network(of: &Settings) -> Network {
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,
         seed: SEED,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }

@@ -54,9 +54,9 @@ pub(crate) fn fault(text: impl Into<String>) -> Fault {
 
 /// Signals to an engine that some code has failed. Clones of an engine share it, so each checks whether the failure is its own.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Alarm(Arc<AtomicU64>);
+pub(crate) struct FailureSignal(Arc<AtomicU64>);
 
-impl Alarm {
+impl FailureSignal {
     fn raise(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -68,29 +68,29 @@ impl Alarm {
 }
 
 /// State that an engine can copy.
-pub(crate) trait Copies {
-    fn copied(&self) -> Result<Box<Self>, Fault>;
+pub(crate) trait TryClone {
+    fn try_clone(&self) -> Result<Box<Self>, Fault>;
 }
 
 /// One object of user code, and its error once it has failed.
-pub(crate) struct Instance<T: ?Sized> {
+pub(crate) struct UserObject<T: ?Sized> {
     code: Arc<UserCode>,
     object: Result<Box<T>, Fault>,
-    alarm: Alarm,
+    alarm: FailureSignal,
 }
 
-impl<T: ?Sized> Instance<T> {
+impl<T: ?Sized> UserObject<T> {
     /// Raises the alarm if the object could not be created.
-    pub(crate) fn new(code: &UserCode, object: Result<Box<T>, Fault>, alarm: &Alarm) -> Instance<T> {
+    pub(crate) fn new(code: &UserCode, object: Result<Box<T>, Fault>, alarm: &FailureSignal) -> UserObject<T> {
         if object.is_err() {
             alarm.raise();
         }
-        Instance { code: Arc::new(code.clone()), object, alarm: alarm.clone() }
+        UserObject { code: Arc::new(code.clone()), object, alarm: alarm.clone() }
     }
 
     /// An instance without an object, because no code was supplied.
-    pub(crate) fn absent(code: &UserCode) -> Instance<T> {
-        Instance { code: Arc::new(code.clone()), object: Err(fault(NOT_PROVIDED)), alarm: Alarm::default() }
+    pub(crate) fn absent(code: &UserCode) -> UserObject<T> {
+        UserObject { code: Arc::new(code.clone()), object: Err(fault(NOT_PROVIDED)), alarm: FailureSignal::default() }
     }
 
     /// The result of the call, or `None` if the object fails or has failed.
@@ -122,27 +122,27 @@ impl<T: ?Sized> Instance<T> {
     }
 }
 
-impl<T: ?Sized + Copies> Clone for Instance<T> {
+impl<T: ?Sized + TryClone> Clone for UserObject<T> {
     /// A copy that cannot be created counts as failed from the start.
-    fn clone(&self) -> Instance<T> {
+    fn clone(&self) -> UserObject<T> {
         let object = match &self.object {
-            Ok(object) => object.copied(),
+            Ok(object) => object.try_clone(),
             Err(fault) => Err(fault.clone()),
         };
         if object.is_err() {
             self.alarm.raise();
         }
-        Instance { code: self.code.clone(), object, alarm: self.alarm.clone() }
+        UserObject { code: self.code.clone(), object, alarm: self.alarm.clone() }
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Instance<T> {
+impl<T: ?Sized> fmt::Debug for UserObject<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "user:{}", self.code.name)
     }
 }
 
-/// Serialisation of states that contain an [`Instance`]: both directions fail with an explanation.
+/// Serialisation of states that contain an [`UserObject`]: both directions fail with an explanation.
 macro_rules! only_in_memory {
     ($state:ty) => {
         impl serde::Serialize for $state {

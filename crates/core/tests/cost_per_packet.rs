@@ -5,7 +5,7 @@ mod common;
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FixedSpec};
-use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
+use tailback_core::network::{AccessLink, Buffer, Flow, Network, Port, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
@@ -32,7 +32,10 @@ fn events_per_packet_are_equal_for_windows_of_ten_thousand_and_a_hundred() {
 fn sharing(flows: u64, recovery: Recovery) -> f64 {
     let bottleneck = link("link", 2 * flows, TimeDelta::from_millis(10), Buffer::Units(10 * flows));
     let member = |index: u64| Flow {
-        sender_access: Access { rate: Some(Rate(100_000_000)), delay: TimeDelta::from_micros(20_000 + 40_000 * index / flows) },
+        sender_access: AccessLink {
+            rate: Some(Rate(100_000_000)),
+            delay: TimeDelta::from_micros(20_000 + 40_000 * index / flows),
+        },
         start: Time(TimeDelta::from_micros(1_000_000 * index / flows).0),
         ..flow(0, 0, 1)
     };

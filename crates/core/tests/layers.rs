@@ -24,7 +24,7 @@ const SIMULATION: Layers = &[
     &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
     &["adaptation", "edge", "wire"],
     &["group_profile", "path", "port"],
-    &["border", "wiring"],
+    &["domain_boundary", "wiring"],
     &["sim_state"],
     &["receivers"],
     &["fabric"],

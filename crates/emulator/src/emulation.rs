@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::record::{Column, Table};
-use tailback_core::{Engine, Fate, Outcome};
+use tailback_core::{DatagramOutcome, Engine, Fate};
 
 /// The packets from one address to another. They form an external flow of the engine, with headers of 20 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -186,8 +186,8 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         for fate in self.fates.drain(..) {
             let key = PacketKey { flow: fate.flow, number: fate.datagram };
             match fate.outcome {
-                Outcome::Delivered { .. } => self.due.push(Reverse(fate)),
-                Outcome::Discarded { port, reason } => {
+                DatagramOutcome::Delivered { .. } => self.due.push(Reverse(fate)),
+                DatagramOutcome::Discarded { port, reason } => {
                     let Some(packet) = self.in_flight.take(key) else { continue };
                     self.observer.on_discarded(fate.time, key, Discard { port, reason });
                     self.in_flight.put_back(packet);
@@ -199,7 +199,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     fn deliver(&mut self, fate: Fate) -> io::Result<()> {
         let key = PacketKey { flow: fate.flow, number: fate.datagram };
         let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
-        if let Outcome::Delivered { is_marked: true } = fate.outcome {
+        if let DatagramOutcome::Delivered { is_marked: true } = fate.outcome {
             ip::mark(&mut packet);
         }
         self.pacer.note_delivery(fate.time);
@@ -405,8 +405,8 @@ mod tests {
             group,
             forward,
             backward,
-            sender_access: Access::default(),
-            receiver_access: Access::default(),
+            sender_access: AccessLink::default(),
+            receiver_access: AccessLink::default(),
             start: Time::ZERO,
             stop: Time::NEVER,
             size: None,
@@ -420,7 +420,7 @@ mod tests {
             duration: TimeDelta::from_millis(100),
             warmup: TimeDelta::ZERO,
             seed: 1,
-            record: Record::default(),
+            record: Recording::default(),
             stepped: false,
             prices: PriceSpec::default(),
         };

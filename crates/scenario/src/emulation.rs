@@ -322,7 +322,7 @@ const IP_HEADER: Bytes = Bytes(20);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::network::Access;
+    use tailback_core::network::AccessLink;
 
     const DUMBBELL: &str =
         "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
@@ -363,7 +363,7 @@ mod tests {
         let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow as usize;
         let there = &emulated.network.flows[way(sender.addresses[1], receiver.addresses[1])];
         let back = &emulated.network.flows[way(receiver.addresses[1], sender.addresses[1])];
-        let delay = Access { rate: None, delay: TimeDelta::from_millis(20) };
+        let delay = AccessLink { rate: None, delay: TimeDelta::from_millis(20) };
         assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
         assert_eq!((there.forward, there.backward), (back.backward, back.forward));
         // Simulated parts are as in a simulation.

@@ -117,7 +117,7 @@ fn every_packet_in_flight_is_reported_once_at_its_location() {
         let (mut data, mut waiting) = (0, 0);
         engine.for_each_packet(|seen| {
             data += u64::from(!seen.is_ack);
-            waiting += u64::from(matches!(seen.place, PacketLocation::Waiting(0, _)));
+            waiting += u64::from(matches!(seen.place, PacketLocation::Queued(0, _)));
             if matches!(seen.place, PacketLocation::OnLink(_) | PacketLocation::DestinationAccess) {
                 assert!(seen.time >= engine.now() && seen.time.since(engine.now()) <= seen.delay, "{seen:?}");
             }

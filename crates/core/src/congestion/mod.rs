@@ -12,7 +12,7 @@ use crate::primitives::random::Draws;
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{Named, family, words};
-use crate::user_code::{Failure, Instance, UserCode};
+use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
 use serde::{Deserialize, Serialize};
@@ -542,7 +542,7 @@ controllers! {
 
 impl Controllers {
     /// A user's controller.
-    pub(crate) fn user(law: Instance<dyn UserController>, start: Start) -> Controllers {
+    pub(crate) fn user(law: UserObject<dyn UserController>, start: Start) -> Controllers {
         Controllers::User(User::of(law, start))
     }
 

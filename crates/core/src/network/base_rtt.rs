@@ -1,6 +1,6 @@
 //! The round-trip time of a flow through the empty network.
 
-use super::{Aal5, Access, Flow, Network, Switching, Transport};
+use super::{Aal5, AccessLink, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::traffic::{DatagramSpec, PacketSize};
@@ -35,10 +35,11 @@ impl Network {
     fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> TimeDelta {
         let framing = self.groups[flow.group as usize].framing;
         // Units follow one another through the links at the rate of the slowest. A cut-through port saves the transmission time to it.
-        let over = |path: u32, bytes: Bytes, (first, last): (&Access, &Access)| {
+        let over = |path: u32, bytes: Bytes, (first, last): (&AccessLink, &AccessLink)| {
             let framed = framing.filter(|_| bytes > Bytes(0));
             let (unit, units) = framed.map_or((bytes, Units(1)), |framing| (CELL_BYTES, framing.cells(bytes)));
-            let access = |access: &Access| (access.rate.map_or(TimeDelta::ZERO, |rate| rate.time_to_send(unit)), access.delay);
+            let access =
+                |access: &AccessLink| (access.rate.map_or(TimeDelta::ZERO, |rate| rate.time_to_send(unit)), access.delay);
             let (mut service, mut sum) = access(first);
             let mut slowest = service;
             for &port in &self.paths[path as usize] {

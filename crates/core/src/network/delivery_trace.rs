@@ -13,10 +13,10 @@ use std::sync::Arc;
 ///
 /// Copies of a trace share its data.
 #[derive(Clone, PartialEq)]
-pub struct DeliveryTrace(Arc<Data>);
+pub struct DeliveryTrace(Arc<TraceData>);
 
 #[derive(PartialEq)]
-struct Data {
+struct TraceData {
     /// Ascending; no count is zero.
     instants: Vec<Opportunities>,
     /// Number of opportunities before each entry, and the total.
@@ -64,7 +64,7 @@ impl DeliveryTrace {
         for instant in &instants {
             before.push(before[before.len() - 1] + u64::from(instant.count));
         }
-        Ok(DeliveryTrace(Arc::new(Data { instants, before })))
+        Ok(DeliveryTrace(Arc::new(TraceData { instants, before })))
     }
 
     pub fn instants(&self) -> &[Opportunities] {

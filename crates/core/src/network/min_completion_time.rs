@@ -1,6 +1,6 @@
 //! Minimum completion time of a transfer.
 
-use super::{Access, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
+use super::{AccessLink, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Rate, TimeDelta};
 
@@ -8,8 +8,8 @@ use crate::primitives::units::{Bytes, Rate, TimeDelta};
 pub(crate) struct Transfer<'a> {
     pub(crate) group: &'a Group,
     pub(crate) size: Bytes,
-    pub(crate) sender_access: Access,
-    pub(crate) receiver_access: Access,
+    pub(crate) sender_access: AccessLink,
+    pub(crate) receiver_access: AccessLink,
     pub(crate) route: &'a [PortId],
     /// The value of [`Network::best_links`].
     pub(crate) links: &'a [Hop],
@@ -68,7 +68,7 @@ pub(crate) struct Hop {
 }
 
 impl Hop {
-    fn access(access: &Access) -> Hop {
+    fn access(access: &AccessLink) -> Hop {
         Hop { rate: access.rate, delay: access.delay, transmitters: 1, cuts_through: false }
     }
 

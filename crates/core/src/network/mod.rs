@@ -51,7 +51,7 @@ pub struct Network {
     pub warmup: TimeDelta,
     /// Below 2^53.
     pub seed: u64,
-    pub record: Record,
+    pub record: Recording,
     /// Every hop is an event and nothing is computed ahead. Slower, with byte-identical results; tests compare the two modes.
     pub stepped: bool,
 }
@@ -344,9 +344,9 @@ pub struct Flow {
     /// Index in [`Network::paths`] for acknowledgements.
     pub backward: u32,
     /// The private link between the sender and the first port: both directions.
-    pub sender_access: Access,
+    pub sender_access: AccessLink,
     /// The private link between the last port and the receiver: both directions.
-    pub receiver_access: Access,
+    pub receiver_access: AccessLink,
     pub start: Time,
     /// No new data after this; [`Time::NEVER`] if open.
     pub stop: Time,
@@ -356,7 +356,7 @@ pub struct Flow {
 
 /// A private link with an unlimited buffer: `departure = max(arrival, free) + service`, then the delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Access {
+pub struct AccessLink {
     /// `None`: no serialisation.
     pub rate: Option<Rate>,
     pub delay: TimeDelta,
@@ -385,7 +385,7 @@ pub enum ChangeKind {
 
 /// Recordings in addition to the counters, which are always on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Recording {
     pub traces: Vec<Trace>,
     /// Record delay percentiles per queue and per flow group.
     pub delay_percentiles: bool,

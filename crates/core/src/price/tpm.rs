@@ -69,7 +69,7 @@ pub struct TpmEstimate([u64; 4]);
 
 /// The test of a probe.
 #[derive(Clone, Copy)]
-struct Question {
+struct ProbeTest {
     /// First tested queue, from 1.
     first: u32,
     /// Tested bit of the quantised price; 0 is the most significant.
@@ -101,12 +101,12 @@ impl TpmSpec {
     }
 
     /// Types enumerate the bits first, then the queues. With two ECN bits, the probes of a pair are consecutive.
-    fn question(&self, kind: u32) -> Question {
+    fn question(&self, kind: u32) -> ProbeTest {
         match self.ecn_bits {
-            EcnBits::One => Question { first: 1 + kind / self.bits, bit: kind % self.bits, is_second: false },
+            EcnBits::One => ProbeTest { first: 1 + kind / self.bits, bit: kind % self.bits, is_second: false },
             EcnBits::Two => {
                 let (pair, is_second) = (kind / 2, kind % 2 == 1);
-                Question { first: 1 + BLOCK * (pair / self.bits), bit: pair % self.bits, is_second }
+                ProbeTest { first: 1 + BLOCK * (pair / self.bits), bit: pair % self.bits, is_second }
             }
         }
     }
@@ -142,7 +142,7 @@ impl Scheme for TpmSpec {
     }
 
     fn mark(&self, probe: &mut Probe, price: QueuePrice, _: &mut Draws) {
-        let Question { first, bit, is_second } = self.question(self.kind(probe));
+        let ProbeTest { first, bit, is_second } = self.question(self.kind(probe));
         let queues = if self.ecn_bits == EcnBits::One { 1 } else { BLOCK };
         let is_probed = (first..first + queues).contains(&u32::from(probe.hops));
         if !is_probed || self.quantised(price) & self.worth(bit) == 0 {

@@ -62,7 +62,7 @@ impl Ecn {
 
 /// A data packet as its sender hands it down.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outgoing {
+pub struct OutgoingPacket {
     pub flow: u32,
     /// Segment (or datagram) number.
     pub segment: u32,
@@ -83,8 +83,8 @@ pub enum AckNumber {
 
 impl Packet {
     #[inline]
-    pub fn data(time: Time, sent: Time, of: &Outgoing, place: u32) -> Packet {
-        let &Outgoing { flow, segment, transmission, bytes } = of;
+    pub fn data(time: Time, sent: Time, of: &OutgoingPacket, place: u32) -> Packet {
+        let &OutgoingPacket { flow, segment, transmission, bytes } = of;
         let again = if transmission > 1 { RETRANSMITTED } else { 0 };
         Packet { time, sent, flow, segment, word: bytes.0 as u32 | transmission.min(255) << 24, place: place | again }
     }
@@ -397,7 +397,7 @@ impl<T> Slab<T> {
 mod tests {
     use super::*;
 
-    const SENT: Outgoing = Outgoing { flow: 3, segment: 77, transmission: 1, bytes: Bytes(1040) };
+    const SENT: OutgoingPacket = OutgoingPacket { flow: 3, segment: 77, transmission: 1, bytes: Bytes(1040) };
 
     #[test]
     fn a_packet_takes_32_bytes() {
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn flags_and_numbers_do_not_overlap() {
-        let mut packet = Packet::data(Time(9), Time(5), &Outgoing { transmission: 2, ..SENT }, 41);
+        let mut packet = Packet::data(Time(9), Time(5), &OutgoingPacket { transmission: 2, ..SENT }, 41);
         packet.become_cell(Units(0));
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (Bytes(1040), 2, 42));

@@ -165,11 +165,11 @@ impl<T: Copy> Pool<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::packet::{Outgoing, Packet};
+    use crate::primitives::packet::{OutgoingPacket, Packet};
     use crate::primitives::units::Time;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(0), &Outgoing { segment, ..Outgoing::default() }, 0)
+        Packet::data(Time(0), Time(0), &OutgoingPacket { segment, ..OutgoingPacket::default() }, 0)
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! count decay.
 
 use super::codel::{Codel, CodelSpec};
-use super::{DropReason, Occupancy, Policy, Turn, Unit, Verdict};
+use super::{Departure, DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
@@ -93,10 +93,10 @@ impl Policy for Cobalt {
         self.change(self.spec.increment, now);
     }
 
-    fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
-        let verdict = self.codel.on_departure(unit, turn);
-        if turn.bytes_behind == Bytes(0) {
-            self.change(-self.spec.decrement, turn.now);
+    fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
+        let verdict = self.codel.on_departure(unit, departure);
+        if departure.bytes_behind == Bytes(0) {
+            self.change(-self.spec.decrement, departure.now);
         }
         let is_discarded = self.probability > 0.0 && self.draws.uniform() < self.probability;
         if is_discarded { Verdict::Discard(DropReason::Late) } else { verdict }
@@ -127,8 +127,8 @@ mod tests {
     }
 
     fn leave(cobalt: &mut Cobalt, ms: u64, behind: u64) -> Verdict {
-        let turn = Turn { now: at(ms), waited: TimeDelta::ZERO, bytes_behind: Bytes(behind), is_capable: true };
-        cobalt.on_departure(&UNIT, &turn)
+        let departure = Departure { now: at(ms), sojourn_time: TimeDelta::ZERO, bytes_behind: Bytes(behind), is_capable: true };
+        cobalt.on_departure(&UNIT, &departure)
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
         let (mut cobalt, mut codel) = (cobalt(CobaltSpec::default()), Codel::new(&CodelSpec::default()));
         let mut marks = 0;
         for ms in 0..2000 {
-            let waited = TimeDelta::from_millis(if ms % 700 < 50 { 1 } else { 8 });
-            let turn = Turn { now: at(ms), waited, bytes_behind: Bytes(5000), is_capable: true };
-            let verdict = cobalt.on_departure(&UNIT, &turn);
-            assert_eq!(verdict, codel.on_departure(&UNIT, &turn));
+            let sojourn_time = TimeDelta::from_millis(if ms % 700 < 50 { 1 } else { 8 });
+            let departure = Departure { now: at(ms), sojourn_time, bytes_behind: Bytes(5000), is_capable: true };
+            let verdict = cobalt.on_departure(&UNIT, &departure);
+            assert_eq!(verdict, codel.on_departure(&UNIT, &departure));
             marks += u32::from(verdict == Verdict::Mark);
         }
         assert!(marks > 10);

@@ -4,7 +4,7 @@
 //! It processes one unit at a time where the RFC's `deque` loops over several; the states are the same. After a mark it continues as after
 //! a discard, as Linux does. Differs: a backlog is ignored up to the largest unit seen, not up to a given MTU.
 
-use super::{Occupancy, Policy, Turn, Unit, Verdict};
+use super::{Departure, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -63,12 +63,12 @@ impl Codel {
     }
 
     /// Whether the delay has exceeded the target throughout the last interval (`dodequeue`).
-    fn ok_to_drop(&mut self, turn: &Turn) -> bool {
-        if turn.waited < self.spec.target || turn.bytes_behind <= self.maxpacket {
+    fn ok_to_drop(&mut self, departure: &Departure) -> bool {
+        if departure.sojourn_time < self.spec.target || departure.bytes_behind <= self.maxpacket {
             self.first_above_time = None;
             return false;
         }
-        turn.now >= *self.first_above_time.get_or_insert(turn.now + self.spec.interval)
+        departure.now >= *self.first_above_time.get_or_insert(departure.now + self.spec.interval)
     }
 
     /// Time of the mark after the one at `time`. Intervals shrink with the square root of the number of marks, so the marking rate grows
@@ -98,9 +98,9 @@ impl Policy for Codel {
         Verdict::Accept
     }
 
-    fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
+    fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
         self.maxpacket = self.maxpacket.max(unit.bytes);
-        let ok_to_drop = self.ok_to_drop(turn);
+        let ok_to_drop = self.ok_to_drop(departure);
         if std::mem::take(&mut self.advance_drop_next) && ok_to_drop {
             self.drop_next = self.control_law(self.drop_next);
         }
@@ -109,8 +109,8 @@ impl Policy for Codel {
                 self.dropping = false;
                 return Verdict::Accept;
             }
-            true if !self.dropping => self.start_dropping(turn.now),
-            true if turn.now < self.drop_next => return Verdict::Accept,
+            true if !self.dropping => self.start_dropping(departure.now),
+            true if departure.now < self.drop_next => return Verdict::Accept,
             true => {
                 self.count += 1;
                 self.advance_drop_next = true;
@@ -125,15 +125,15 @@ mod tests {
     use super::*;
 
     /// Times in ms at which units are marked, for units that leave every 10 ms in this range after this delay.
-    fn marks(codel: &mut Codel, times: std::ops::Range<u64>, waited: u64) -> Vec<u64> {
+    fn marks(codel: &mut Codel, times: std::ops::Range<u64>, sojourn_time: u64) -> Vec<u64> {
         let mut leave = |ms: &u64| {
-            let turn = Turn {
+            let departure = Departure {
                 now: Time(TimeDelta::from_millis(*ms).0),
-                waited: TimeDelta::from_millis(waited),
+                sojourn_time: TimeDelta::from_millis(sojourn_time),
                 bytes_behind: Bytes(5000),
                 is_capable: true,
             };
-            codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn) == Verdict::Mark
+            codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &departure) == Verdict::Mark
         };
         times.step_by(10).filter(|ms| leave(ms)).collect()
     }
@@ -178,13 +178,13 @@ mod tests {
     fn a_backlog_of_one_unit_is_no_queue() {
         let mut codel = codel();
         for ms in 0..1000 {
-            let turn = Turn {
+            let departure = Departure {
                 now: Time(TimeDelta::from_millis(ms).0),
-                waited: TimeDelta::from_millis(50),
+                sojourn_time: TimeDelta::from_millis(50),
                 bytes_behind: Bytes(1000),
                 is_capable: true,
             };
-            assert_eq!(codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn), Verdict::Accept);
+            assert_eq!(codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &departure), Verdict::Accept);
         }
     }
 }

@@ -59,14 +59,14 @@ pub struct Erica {
     others: Bytes,
     /// Number of ABR channels with arrivals in this interval.
     active: u32,
-    known: Option<Known>,
+    known: Option<IntervalMeasurement>,
     /// Largest rate allowed to a channel in this interval, in bit/s.
     largest: f64,
 }
 
 /// Measurements of the last interval, in bit/s.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Known {
+struct IntervalMeasurement {
     /// ABR capacity.
     capacity: f64,
     /// Load factor, z.
@@ -94,7 +94,7 @@ impl Erica {
     }
 
     /// Allowed rate of a channel at this rate, in bit/s.
-    fn allowed(&self, known: &Known, ccr: f64) -> f64 {
+    fn allowed(&self, known: &IntervalMeasurement, ccr: f64) -> f64 {
         // Without load, the rate divided by the load factor is unbounded.
         let own = if known.load > 0.0 { ccr / known.load } else { known.capacity };
         let others = if known.load > 1.0 + self.spec.delta { known.fair_share } else { known.largest_before };
@@ -145,7 +145,7 @@ impl Policy for Erica {
         let capacity = (self.spec.target * end.rate.0 as f64 - rate_of(self.others)).max(0.0);
         let load = if capacity > 0.0 { rate_of(self.abr) / capacity } else { f64::INFINITY };
         let fair_share = capacity / f64::from(self.active.max(1));
-        self.known = Some(Known { capacity, load, fair_share, largest_before: self.largest });
+        self.known = Some(IntervalMeasurement { capacity, load, fair_share, largest_before: self.largest });
         self.largest = fair_share;
         (self.abr, self.others, self.active) = (Bytes(0), Bytes(0), 0);
         self.interval += 1;

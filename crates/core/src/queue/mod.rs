@@ -14,7 +14,7 @@ use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::{PriceHeader, Signal};
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::settings::{Named, family};
-use crate::user_code::{Failure, Instance, UserCode};
+use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
 use serde::de::DeserializeOwned;
@@ -135,9 +135,9 @@ impl PeriodEnd {
 
 /// A unit that is due to be sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Turn {
+pub struct Departure {
     pub now: Time,
-    pub waited: TimeDelta,
+    pub sojourn_time: TimeDelta,
     /// Bytes queued behind the unit.
     pub bytes_behind: Bytes,
     /// Whether the unit can carry a mark (RFC 3168).
@@ -177,13 +177,13 @@ pub trait Policy {
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
 
     /// Decides about a unit that is due. Units discarded here count as [`DropReason::Late`].
-    fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
+    fn on_departure(&mut self, _unit: &Unit, _departure: &Departure) -> Verdict {
         Verdict::Accept
     }
 
     /// May rewrite the signal of a unit that [`Policy::on_departure`] has released, before it is sent: its mark, which a policy may also
     /// clear as RAM does, and its price. A signal that the unit has no room for is lost.
-    fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, _signal: &mut Signal) {}
+    fn on_signal(&mut self, _unit: &Unit, _departure: &Departure, _signal: &mut Signal) {}
 
     /// A packet whose sender uses prices has arrived, whether or not it is accepted. Only for policies that report prices.
     fn on_price_header(&mut self, _unit: &Unit, _header: &PriceHeader) {}
@@ -318,12 +318,12 @@ macro_rules! policies {
                 }),+ }
             }
 
-            pub(crate) fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, turn)),+ }
+            pub(crate) fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, departure)),+ }
             }
 
-            pub(crate) fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_signal(unit, turn, signal)),+ }
+            pub(crate) fn on_signal(&mut self, unit: &Unit, departure: &Departure, signal: &mut Signal) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_signal(unit, departure, signal)),+ }
             }
 
             pub(crate) fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader) {
@@ -394,7 +394,7 @@ policies! {
 
 impl Policies {
     /// A user's policy. `flows`: the flows whose route crosses the port, ascending.
-    pub(crate) fn user(policy: Instance<dyn UserPolicy>, flows: &[u32]) -> Policies {
+    pub(crate) fn user(policy: UserObject<dyn UserPolicy>, flows: &[u32]) -> Policies {
         Policies::User(User::of(policy), FlowRecords::new(flows))
     }
 

@@ -8,7 +8,7 @@
 //! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
 //! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
-use super::{DropReason, Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
+use super::{Departure, DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Policy for Pi2 {
         Verdict::Accept
     }
 
-    fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
+    fn on_departure(&mut self, _unit: &Unit, _departure: &Departure) -> Verdict {
         let probability = self.base * self.base;
         self.due += probability;
         if self.due <= 1.0 {
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn the_squared_probability_is_marked_evenly_and_discarded_from_a_quarter_on() {
         let unit = Unit { bytes: Bytes(1000), is_last: true };
-        let turn = Turn { now: Time::ZERO, waited: TimeDelta::ZERO, bytes_behind: Bytes(0), is_capable: true };
+        let departure = Departure { now: Time::ZERO, sojourn_time: TimeDelta::ZERO, bytes_behind: Bytes(0), is_capable: true };
         let verdicts = |base: f64| {
             let mut pi2 = pi2(base, 0.0);
-            (0..100).map(|_| pi2.on_departure(&unit, &turn)).collect::<Vec<Verdict>>()
+            (0..100).map(|_| pi2.on_departure(&unit, &departure)).collect::<Vec<Verdict>>()
         };
         let marked = verdicts(0.375);
         let places: Vec<usize> = (0..100).filter(|&place| marked[place] == Verdict::Mark).collect();

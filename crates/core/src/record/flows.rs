@@ -5,7 +5,7 @@ use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
-use crate::primitives::packet::Outgoing;
+use crate::primitives::packet::OutgoingPacket;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -182,8 +182,8 @@ impl FlowTraces {
         }
     }
 
-    pub(super) fn on_send(&mut self, now: Time, packet: &Outgoing) {
-        let &Outgoing { flow, segment, transmission, .. } = packet;
+    pub(super) fn on_send(&mut self, now: Time, packet: &OutgoingPacket) {
+        let &OutgoingPacket { flow, segment, transmission, .. } = packet;
         let place = self.places[flow as usize];
         let Some(of) = self.flows.get(place as usize).filter(|of| of.has(TraceKind::Segments)) else { return };
         self.segments.push((self.times.len() as u32, (segment, transmission)));

@@ -3,7 +3,7 @@
 use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
 use crate::network::{Flow, Group, Network, Transport};
-use crate::primitives::packet::{Ecn, Outgoing, Packet, Received};
+use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Received};
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::queue::DropReason;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct Packets {
     /// By flow.
     headers: Vec<Header>,
-    rows: Vec<Row>,
+    rows: Vec<PacketRow>,
     /// SACK blocks of the acknowledgements that have any.
     blocks: Vec<Received>,
     /// By flow, segment and transmission, up to the maximum that packets count.
@@ -37,7 +37,7 @@ struct Header {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Row {
+struct PacketRow {
     time: Time,
     flow: u32,
     /// Segment or datagram number, or the next expected segment.
@@ -135,7 +135,8 @@ impl Packets {
     /// Append the rows of another domain. All rows of a flow's sender are from one domain.
     pub(super) fn add(&mut self, other: &Packets) {
         let before = self.blocks.len() as u32;
-        let moved = |row: &Row| Row { blocks: if row.blocks == NO_BLOCKS { NO_BLOCKS } else { row.blocks + before }, ..*row };
+        let moved =
+            |row: &PacketRow| PacketRow { blocks: if row.blocks == NO_BLOCKS { NO_BLOCKS } else { row.blocks + before }, ..*row };
         self.rows.extend(other.rows.iter().map(moved));
         self.blocks.extend_from_slice(&other.blocks);
         for (&key, &discard) in &other.discards {
@@ -143,16 +144,16 @@ impl Packets {
         }
     }
 
-    pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
+    pub(super) fn on_send(&mut self, time: Time, packet: &OutgoingPacket, ecn: Ecn) {
         let ecn_state = match ecn {
             Ecn::ECT | Ecn::CWR if self.headers[packet.flow as usize].l4s => EcnState::L4s,
             Ecn::CWR => EcnState::Reduced,
             Ecn::ECT => EcnState::Capable,
             _ => EcnState::Nothing,
         };
-        let &Outgoing { flow, segment, transmission, bytes } = packet;
+        let &OutgoingPacket { flow, segment, transmission, bytes } = packet;
         let opens = segment < self.headers[flow as usize].before_data;
-        self.rows.push(Row {
+        self.rows.push(PacketRow {
             time,
             flow,
             number: segment,
@@ -180,7 +181,7 @@ impl Packets {
         let header = &self.headers[ack_record.flow as usize];
         let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
-        self.rows.push(Row {
+        self.rows.push(PacketRow {
             time,
             flow: ack_record.flow,
             number: ack_record.ack,
@@ -206,11 +207,11 @@ impl Packets {
     }
 
     pub(super) fn table(&self, flows: &FlowNames, queues: &Arc<Vec<String>>, end: Time) -> Table {
-        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.time < end).collect();
+        let mut rows: Vec<&PacketRow> = self.rows.iter().filter(|row| row.time < end).collect();
         // Rows of a flow at one instant keep their order: an acknowledgement precedes the packets that it releases.
         rows.sort_by_key(|row| (row.time, row.flow));
-        let of = |pick: &dyn Fn(&Row) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();
-        let whole = |pick: &dyn Fn(&Row) -> u64| Column::Integer(rows.iter().map(|row| pick(row)).collect());
+        let of = |pick: &dyn Fn(&PacketRow) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();
+        let whole = |pick: &dyn Fn(&PacketRow) -> u64| Column::Integer(rows.iter().map(|row| pick(row)).collect());
         let (groups, indices) = flows.columns(&of(&|row| row.flow));
         let discards: Vec<Option<Discard>> =
             rows.iter().map(|row| self.discard(row).filter(|discard| discard.time < end)).collect();
@@ -245,7 +246,7 @@ impl Packets {
         named("packets", columns)
     }
 
-    fn kind(&self, row: &Row) -> u32 {
+    fn kind(&self, row: &PacketRow) -> u32 {
         match (row.transmission, self.headers[row.flow as usize].mss) {
             (0, _) if row.opens => 4,
             (0, _) => 1,
@@ -255,20 +256,20 @@ impl Packets {
         }
     }
 
-    fn payload(&self, row: &Row) -> u64 {
+    fn payload(&self, row: &PacketRow) -> u64 {
         if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow as usize].header.0) }
     }
 
-    fn discard(&self, row: &Row) -> Option<Discard> {
+    fn discard(&self, row: &PacketRow) -> Option<Discard> {
         let transmission = row.transmission.min(MAX_TRANSMISSIONS);
         self.discards.get(&(row.flow, row.number, transmission)).copied().filter(|_| row.transmission > 0)
     }
 
     /// SACK blocks as ranges of bytes, such as `3000-5000 9000-10000`, in the order of the acknowledgement.
-    fn block_words(&self, rows: &[&Row]) -> Column {
+    fn block_words(&self, rows: &[&PacketRow]) -> Column {
         let mut distinct = vec![String::new()];
         let mut places: HashMap<String, u32> = HashMap::from([(String::new(), 0)]);
-        let mut place = |row: &Row| {
+        let mut place = |row: &PacketRow| {
             let Some(blocks) = self.blocks.get(row.blocks as usize) else { return 0 };
             let of = &self.headers[row.flow as usize];
             let range = |&(from, to): &(u32, u32)| format!("{}-{}", of.position(from), of.position(to));

@@ -4,7 +4,7 @@ use super::flows::{FlowTraces, Tables};
 use super::packets::Packets;
 use super::table::{Column, Table};
 use crate::network::{Network, TraceKind};
-use crate::primitives::packet::{Ecn, Outgoing, Packet};
+use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::DropReason;
 use crate::tcp::sender::Sender;
@@ -121,7 +121,7 @@ impl Recorder {
         self.packets.as_deref_mut().filter(|_| self.flows.has(flow, TraceKind::Packets))
     }
 
-    pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
+    pub(crate) fn on_send(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn) {
         if let Some(packets) = self.packets_of(packet.flow) {
             packets.on_send(now, packet, ecn);
         }
@@ -245,12 +245,12 @@ pub(crate) struct QueueRows<'a> {
     /// Names of all ports.
     pub(crate) names: Arc<Vec<String>>,
     pub(crate) of_ports: Vec<OccupancyRows<'a>>,
-    pub(crate) departures: Vec<&'a [Departure]>,
+    pub(crate) departures: Vec<&'a [DepartureRow]>,
 }
 
 /// A departure of a unit from a port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Departure {
+pub(crate) struct DepartureRow {
     pub(crate) time: Time,
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
@@ -276,8 +276,8 @@ impl OccupancyRows<'_> {
 impl QueueRows<'_> {
     /// Transmitters of one port may finish in a different order than they started.
     fn departures_table(&self, flows: &FlowNames, span: Range<Time>) -> Table {
-        let of_port = |(port, all): (u32, &&[Departure])| all.iter().map(move |&one| (one, port)).collect::<Vec<_>>();
-        let mut rows: Vec<(Departure, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
+        let of_port = |(port, all): (u32, &&[DepartureRow])| all.iter().map(move |&one| (one, port)).collect::<Vec<_>>();
+        let mut rows: Vec<(DepartureRow, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
         rows.retain(|(departure, _)| span.contains(&departure.time));
         rows.sort_by_key(|&(departure, port)| (departure.time, port));
         let (groups, indices) = flows.columns(&rows.iter().map(|row| row.0.flow).collect::<Vec<u32>>());

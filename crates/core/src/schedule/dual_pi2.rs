@@ -128,10 +128,12 @@ impl DualPi2 {
     /// laqm.
     fn native(&self, due: &HeadOfLine) -> f64 {
         let DualPi2Spec { l4s_min_threshold, l4s_range, .. } = self.spec;
-        match due.waited {
+        match due.sojourn_time {
             _ if due.bytes_behind == Bytes(0) => 0.0,
-            waited if waited >= l4s_min_threshold + l4s_range => 1.0,
-            waited if waited > l4s_min_threshold => (waited.0 - l4s_min_threshold.0) as f64 / l4s_range.0 as f64,
+            sojourn_time if sojourn_time >= l4s_min_threshold + l4s_range => 1.0,
+            sojourn_time if sojourn_time > l4s_min_threshold => {
+                (sojourn_time.0 - l4s_min_threshold.0) as f64 / l4s_range.0 as f64
+            }
             _ => 0.0,
         }
     }
@@ -228,8 +230,8 @@ mod tests {
     }
 
     /// A capable packet that has waited for this time, with another packet behind it.
-    fn due(queue: usize, waited: TimeDelta) -> HeadOfLine {
-        HeadOfLine { queue, waited, bytes_behind: Bytes(1000), is_capable: true }
+    fn due(queue: usize, sojourn_time: TimeDelta) -> HeadOfLine {
+        HeadOfLine { queue, sojourn_time, bytes_behind: Bytes(1000), is_capable: true }
     }
 
     /// Numbers of each decision over this many packets.
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn the_l4s_queue_marks_with_a_ramp_over_its_own_delay_if_that_is_more() {
         let us = TimeDelta::from_micros;
-        let native = |waited| dual(0.0).native(&due(L, us(waited)));
+        let native = |sojourn_time| dual(0.0).native(&due(L, us(sojourn_time)));
         // Nothing up to 800 us, everything from 1200 us on, a quarter at 900.
         assert_eq!([800, 900, 1000, 1199, 1200].map(native), [0.0, 0.25, 0.5, 0.9975, 1.0]);
         let mut coupled = dual(0.1875);

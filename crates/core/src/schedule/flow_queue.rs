@@ -28,7 +28,7 @@ impl Settings for FlowQueueSpec {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum List {
+enum FlowList {
     None,
     New,
     Old,
@@ -38,7 +38,7 @@ enum List {
 pub struct FlowQueue {
     new: ActiveList,
     old: ActiveList,
-    list_of: Vec<List>,
+    list_of: Vec<FlowList>,
     quanta: Vec<u64>,
     /// Bytes that a queue may still send: its credits.
     deficits: Vec<i64>,
@@ -49,14 +49,14 @@ impl FlowQueue {
         FlowQueue {
             new: ActiveList::default(),
             old: ActiveList::default(),
-            list_of: vec![List::None; weights.len()],
+            list_of: vec![FlowList::None; weights.len()],
             quanta: quanta(spec.quantum, weights),
             deficits: vec![0; weights.len()],
         }
     }
 
     fn age(&mut self, queue: usize) {
-        self.list_of[queue] = List::Old;
+        self.list_of[queue] = FlowList::Old;
         self.old.push(queue);
     }
 }
@@ -66,8 +66,8 @@ impl Scheduler for FlowQueue {
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         let queue = joined.queue;
-        if self.list_of[queue] == List::None {
-            self.list_of[queue] = List::New;
+        if self.list_of[queue] == FlowList::None {
+            self.list_of[queue] = FlowList::New;
             self.deficits[queue] = self.quanta[queue] as i64;
             self.new.push(queue);
         }
@@ -75,7 +75,8 @@ impl Scheduler for FlowQueue {
 
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
         loop {
-            let (active, from) = if self.new.front().is_some() { (&mut self.new, List::New) } else { (&mut self.old, List::Old) };
+            let (active, from) =
+                if self.new.front().is_some() { (&mut self.new, FlowList::New) } else { (&mut self.old, FlowList::Old) };
             let queue = active.front()?;
             if self.deficits[queue] <= 0 {
                 active.pop();
@@ -84,10 +85,10 @@ impl Scheduler for FlowQueue {
             } else if head(queue).is_none() {
                 active.pop();
                 // Prevents a queue from gaining priority by becoming empty repeatedly.
-                if from == List::New && self.old.front().is_some() {
+                if from == FlowList::New && self.old.front().is_some() {
                     self.age(queue);
                 } else {
-                    self.list_of[queue] = List::None;
+                    self.list_of[queue] = FlowList::None;
                 }
             } else {
                 return Some(queue);

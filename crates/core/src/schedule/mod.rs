@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod model_port;
 mod round_robin;
-mod tags;
+mod virtual_times;
 
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{Named, family};
@@ -45,7 +45,7 @@ pub enum DequeueReason {
 #[derive(Clone, Copy, Debug)]
 pub struct HeadOfLine {
     pub queue: usize,
-    pub waited: TimeDelta,
+    pub sojourn_time: TimeDelta,
     /// Bytes behind the unit in its queue.
     pub bytes_behind: Bytes,
     /// Whether the unit can carry a mark (RFC 3168).

@@ -3,7 +3,7 @@
 //!
 //! Differs: when there is no room, a packet of the queue with the most bytes is discarded; the paper does not specify this.
 
-use super::tags::Tags;
+use super::virtual_times::VirtualTimes;
 use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
@@ -19,7 +19,7 @@ member! {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StartTimeFair {
     weights: Vec<f64>,
-    starts: Tags,
+    starts: VirtualTimes,
     /// Finish tag of the last unit of each queue.
     finishes: Vec<f64>,
     virtual_time: f64,
@@ -30,7 +30,7 @@ pub struct StartTimeFair {
 impl StartTimeFair {
     pub(super) fn new(_spec: &(), weights: &[f64]) -> StartTimeFair {
         let queues = weights.len();
-        let (weights, starts) = (weights.to_vec(), Tags::new(queues));
+        let (weights, starts) = (weights.to_vec(), VirtualTimes::new(queues));
         StartTimeFair { weights, starts, finishes: vec![0.0; queues], virtual_time: 0.0, last_finish: 0.0 }
     }
 }

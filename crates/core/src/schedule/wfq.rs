@@ -6,7 +6,7 @@
 //! Differs: packets are discarded at the head of that queue, not at its end; units discarded there, or by a queue's policy when they are
 //! due, count as sent in GPS; and a port with several transmitters follows the GPS of a single transmitter with their total rate.
 
-use super::tags::{Tagged, Tags, tagged};
+use super::virtual_times::{TimedQueue, VirtualTimes, timed_queue};
 use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
@@ -23,11 +23,11 @@ member! {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wfq {
     weights: Vec<f64>,
-    finishes: Tags,
+    finishes: VirtualTimes,
     /// Time at which GPS finishes the last unit of each queue.
     last_finishes: Vec<f64>,
     /// Queues backlogged in GPS, by their finish times.
-    busy: BTreeSet<Tagged>,
+    busy: BTreeSet<TimedQueue>,
     busy_weight: f64,
     virtual_time: f64,
     /// Time at which `virtual_time` was current.
@@ -38,7 +38,7 @@ impl Wfq {
     pub(super) fn new(_spec: &(), weights: &[f64]) -> Wfq {
         Wfq {
             weights: weights.to_vec(),
-            finishes: Tags::new(weights.len()),
+            finishes: VirtualTimes::new(weights.len()),
             last_finishes: vec![0.0; weights.len()],
             busy: BTreeSet::new(),
             busy_weight: 0.0,
@@ -74,10 +74,10 @@ impl Scheduler for Wfq {
         let queue = joined.queue;
         let before = self.last_finishes[queue];
         let finish = before.max(self.virtual_time) + joined.bytes.0 as f64 / self.weights[queue];
-        if !self.busy.remove(&tagged(before, queue)) {
+        if !self.busy.remove(&timed_queue(before, queue)) {
             self.busy_weight += self.weights[queue];
         }
-        self.busy.insert(tagged(finish, queue));
+        self.busy.insert(timed_queue(finish, queue));
         self.last_finishes[queue] = finish;
         self.finishes.push(queue, finish);
     }

@@ -23,7 +23,7 @@ pub(crate) struct Channel {
 
 /// State of the cells collected at a receiver after the arrival of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Collected {
+pub(crate) enum ReassemblyState {
     /// Part of an unfinished packet.
     Part,
     /// A whole packet.
@@ -65,11 +65,11 @@ impl Channel {
     }
 
     /// Count data cells by outcome.
-    pub(crate) fn count(&mut self, collected: Collected, cells: Units) {
+    pub(crate) fn count(&mut self, collected: ReassemblyState, cells: Units) {
         match collected {
-            Collected::Part => {}
-            Collected::Whole => self.frame_goodput += cells.0,
-            Collected::Remains(cells) => self.badput += cells.0,
+            ReassemblyState::Part => {}
+            ReassemblyState::Whole => self.frame_goodput += cells.0,
+            ReassemblyState::Remains(cells) => self.badput += cells.0,
         }
     }
 }
@@ -117,7 +117,7 @@ impl Adaptation {
 
     /// A cell has reached the receiver. `cells` returns the number of cells of its packet; it is called only for the last one.
     #[inline]
-    pub(crate) fn collect(&mut self, cell: &Packet, cells: impl FnOnce() -> Units) -> Collected {
+    pub(crate) fn collect(&mut self, cell: &Packet, cells: impl FnOnce() -> Units) -> ReassemblyState {
         self.received_in_all += 1;
         self.received_until = cell.time;
         if (cell.segment, cell.sent) != (self.segment, self.sent) {
@@ -126,12 +126,12 @@ impl Adaptation {
         self.collected += 1;
         self.own += 1;
         if !cell.is_last() {
-            return Collected::Part;
+            return ReassemblyState::Part;
         }
         let (collected, cells) = (Units(std::mem::take(&mut self.collected).into()), cells());
         let is_whole = u64::from(self.own) == cells.0 && collected == cells;
         self.own = 0;
-        if is_whole { Collected::Whole } else { Collected::Remains(collected) }
+        if is_whole { ReassemblyState::Whole } else { ReassemblyState::Remains(collected) }
     }
 
     /// An RM cell, which belongs to no packet, has reached the end.
@@ -149,11 +149,16 @@ impl Adaptation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::packet::Outgoing;
+    use crate::primitives::packet::OutgoingPacket;
     use crate::primitives::units::Bytes;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: Bytes(112) }, 0)
+        Packet::data(
+            Time(0),
+            Time(u64::from(segment)),
+            &OutgoingPacket { flow: 0, segment, transmission: 1, bytes: Bytes(112) },
+            0,
+        )
     }
 
     /// The packets, of three cells each, that arrive whole if the cells at the positions `lost` are lost.
@@ -162,7 +167,7 @@ mod tests {
         let mut whole = Vec::new();
         for place in 0..3 * packets {
             let cell = sender.next_cell(&packet(place / 3), Units(3));
-            if !lost.contains(&place) && receiver.collect(&cell, || Units(3)) == Collected::Whole {
+            if !lost.contains(&place) && receiver.collect(&cell, || Units(3)) == ReassemblyState::Whole {
                 whole.push(cell.segment);
             }
         }
@@ -202,9 +207,9 @@ mod tests {
         let (mut first, mut second) = (packet(0), packet(1));
         first.become_cell(Units(1));
         second.become_cell(Units(0));
-        assert_eq!(receiver.collect(&first, || Units(2)), Collected::Part);
-        assert_eq!(receiver.collect(&second, || Units(1)), Collected::Remains(Units(2)));
-        assert_eq!(receiver.collect(&second, || Units(1)), Collected::Whole);
+        assert_eq!(receiver.collect(&first, || Units(2)), ReassemblyState::Part);
+        assert_eq!(receiver.collect(&second, || Units(1)), ReassemblyState::Remains(Units(2)));
+        assert_eq!(receiver.collect(&second, || Units(1)), ReassemblyState::Whole);
     }
 
     #[test]

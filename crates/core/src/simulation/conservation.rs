@@ -3,7 +3,7 @@
 
 use super::engine::Engine;
 use super::path::Path;
-use super::port::{Entry, Overtaking};
+use super::port::{Entry, ReorderedPackets};
 use super::senders::End;
 use crate::network::Transport;
 use crate::primitives::packet::Packet;
@@ -32,8 +32,8 @@ impl std::error::Error for ConservationError {}
 
 impl Engine {
     /// `in_lines`: packets and cells in flight.
-    pub(crate) fn check_conservation(&self, in_lines: &InLines) -> Result<(), ConservationError> {
-        let InLines { data, acks, .. } = in_lines;
+    pub(crate) fn check_conservation(&self, in_lines: &UnitsInNetwork) -> Result<(), ConservationError> {
+        let UnitsInNetwork { data, acks, .. } = in_lines;
         for (index, path) in self.senders.fabric.paths.iter().enumerate() {
             let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     /// Units of each flow in lines, queues and transmitters: packets, or cells that have not been reassembled.
-    pub(crate) fn units_in_lines(&self) -> InLines {
+    pub(crate) fn units_in_lines(&self) -> UnitsInNetwork {
         let mut data = vec![0; self.senders.ends.len()];
         let mut acks = vec![0; self.senders.ends.len()];
         let mut are_under_way = vec![false; self.senders.ends.len()];
@@ -155,22 +155,22 @@ impl Engine {
         self.each_packet(|packet, place| {
             let path = &self.senders.fabric.paths[packet.flow as usize];
             let units = match place {
-                Place::Network => 1,
-                Place::Edge => 0,
-                Place::Ends if packet.is_cell() => 0,
-                Place::Ends => 1,
-                Place::Access => self.senders.fabric.profiles[path.wire.group as usize].cells(packet).0,
+                Location::Network => 1,
+                Location::Edge => 0,
+                Location::Ends if packet.is_cell() => 0,
+                Location::Ends => 1,
+                Location::Access => self.senders.fabric.profiles[path.wire.group as usize].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += units;
-            are_under_way[packet.flow as usize] |= place != Place::Ends || packet.time >= self.now();
+            are_under_way[packet.flow as usize] |= place != Location::Ends || packet.time >= self.now();
         });
         for (flow, channel) in self.senders.fabric.sim.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
             are_under_way[flow] |= channel.data.received_until.max(channel.acks.received_until) >= self.now();
         }
-        InLines { data, acks, are_under_way }
+        UnitsInNetwork { data, acks, are_under_way }
     }
 
     /// Number of reports and prices that packets carry in side pools.
@@ -178,37 +178,40 @@ impl Engine {
         let (mut reports, mut prices) = (0, 0);
         self.each_packet(|packet, place| {
             // A packet that has not been segmented owns the data of its last cell.
-            let owns = packet.is_last() || place == Place::Access;
+            let owns = packet.is_last() || place == Location::Access;
             reports += u64::from(packet.is_ack() && packet.has_report() && owns);
             prices += u64::from(packet.has_price());
         });
         (reports, prices)
     }
 
-    fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
+    fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
         let pool = &self.senders.fabric.sim.pool;
-        let lines_of = |path: &Path| -> [(PooledQueue, Place); 4] {
+        let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
             let profile = &self.senders.fabric.profiles[path.wire.group as usize];
-            let cut = if profile.has_edge { Place::Network } else { Place::Access };
-            [(path.send, cut), (path.back, Place::Access), (path.ack_line, Place::Ends), (path.deliver, Place::Ends)]
+            let cut = if profile.has_edge { Location::Network } else { Location::Access };
+            [(path.send, cut), (path.back, Location::Access), (path.ack_line, Location::Ends), (path.deliver, Location::Ends)]
         };
         for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));
         }
         for edge in self.senders.fabric.sim.edges.iter().flatten() {
-            for (line, place) in
-                [(edge.coming, Place::Edge), (edge.queue, Place::Edge), (edge.held, Place::Ends), (edge.returning, Place::Ends)]
-            {
+            for (line, place) in [
+                (edge.coming, Location::Edge),
+                (edge.queue, Location::Edge),
+                (edge.held, Location::Ends),
+                (edge.returning, Location::Ends),
+            ] {
                 pool.iter(&line).for_each(|packet| see(packet, place));
             }
         }
-        let mut in_network = |packet: &Packet| see(packet, Place::Network);
+        let mut in_network = |packet: &Packet| see(packet, Location::Network);
         for port in &self.senders.fabric.ports {
             pool.iter(&port.line).for_each(&mut in_network);
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(&mut in_network);
             }
-            port.overtaking().into_iter().flat_map(Overtaking::iter).for_each(&mut in_network);
+            port.reordered_packets().into_iter().flat_map(ReorderedPackets::iter).for_each(&mut in_network);
             if let Some(stepped) = port.stepped() {
                 stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().filter(|sending| !sending.head_has_left);
@@ -219,7 +222,7 @@ impl Engine {
 }
 
 /// Units in lines, queues and transmitters, by flow.
-pub(crate) struct InLines {
+pub(crate) struct UnitsInNetwork {
     data: Vec<u64>,
     acks: Vec<u64>,
     /// Something of the flow is still to arrive. Cells that are no longer needed may remain where they arrived.
@@ -228,7 +231,7 @@ pub(crate) struct InLines {
 
 /// Location of a packet. Packets in cells are segmented at the end of the access line and reassembled before the ends.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Location {
     /// A whole packet at an edge: none of its cells has been sent, or the sent ones are already counted.
     Edge,
     Access,

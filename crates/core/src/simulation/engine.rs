@@ -8,13 +8,13 @@ use super::fabric::Fabric;
 use super::senders::Senders;
 use super::signals::make_readers;
 use super::sim_state::Fate;
-use super::user_code_factory::{Code, NoCode, UserCodeFactory};
+use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
 use super::wiring::route_starts;
 use crate::network::{ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Time};
-use crate::user_code::{Alarm, Failure};
+use crate::user_code::{Failure, FailureSignal};
 use serde::{Deserialize, Serialize};
 
 /// A run of one network. `Clone` takes a snapshot; the clone continues to byte-identical results.
@@ -31,17 +31,17 @@ pub struct Engine {
     monitor: Option<FailureMonitor>,
 }
 
-/// Detects failures of user code through its [`Alarm`].
+/// Detects failures of user code through its [`FailureSignal`].
 #[derive(Clone, Debug)]
 struct FailureMonitor {
-    alarm: Alarm,
+    alarm: FailureSignal,
     /// Count of the alarm before any of this engine's code failed.
     handled_alarms: u64,
 }
 
 /// How much to handle in one call.
 #[derive(Clone, Copy)]
-struct Limits {
+struct StepLimits {
     events: u64,
     /// Entries taken from the calendar, whether or not they count as events.
     taken: u64,
@@ -51,13 +51,13 @@ impl Engine {
     /// Set up a run. The network must satisfy the checks of the scenario crate: indices in range, flows sorted by group, every path
     /// non-empty, times below the range of the duration. Networks with user code need [`Engine::with_code`].
     pub fn new(network: Network) -> Engine {
-        Engine::with_code(network, &NoCode)
+        Engine::with_code(network, &NoUserCode)
     }
 
     /// Set up a run with the user code that the network names. `code` creates one object per flow or port. If that fails,
     /// [`Engine::failure`] returns the reason and nothing runs.
     pub fn with_code(network: Network, code: &dyn Code) -> Engine {
-        let factory = UserCodeFactory { code, alarm: Alarm::default() };
+        let factory = UserCodeFactory { code, alarm: FailureSignal::default() };
         let monitor = network.user_code().next().map(|_| FailureMonitor { alarm: factory.alarm.clone(), handled_alarms: 0 });
         let (readers, signalled) = make_readers(&network, code);
         // User-code objects are created in this order: ports, then ends.
@@ -132,18 +132,18 @@ impl Engine {
     }
 
     pub(super) fn advance(&mut self, time: Time, events: u64) -> bool {
-        self.advance_within(time, Limits { events, taken: u64::MAX })
+        self.advance_within(time, StepLimits { events, taken: u64::MAX })
     }
 
     /// Handle only the next entry of the calendar, if it is before `time`.
     pub(super) fn step(&mut self, time: Time) {
-        self.advance_within(time, Limits { events: u64::MAX, taken: 1 });
+        self.advance_within(time, StepLimits { events: u64::MAX, taken: 1 });
     }
 
     /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
-    fn advance_within(&mut self, time: Time, limits: Limits) -> bool {
+    fn advance_within(&mut self, time: Time, limits: StepLimits) -> bool {
         let end = time.min(self.senders.fabric.sim.interval.end);
-        let Limits { events, mut taken } = limits;
+        let StepLimits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.senders.fabric.sim.early_acks.pop() {
@@ -203,7 +203,7 @@ impl Engine {
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.
-                return self.senders.fabric.sim.border.as_ref().is_none_or(|border| border.own == 0);
+                return self.senders.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.own == 0);
             }
         }
         true

@@ -54,7 +54,7 @@ pub(crate) struct EventOrder {
 }
 
 /// Numbers of the entities that have slots.
-pub(crate) struct Entities {
+pub(crate) struct EntityCounts {
     pub(crate) transmitters: u32,
     /// Policies with a period.
     pub(crate) periodic: u32,
@@ -92,8 +92,8 @@ const PER_EDGE: u32 = 4;
 const PER_FLOW: u32 = 8;
 
 impl EventOrder {
-    pub(crate) fn new(of: &Entities) -> EventOrder {
-        let &Entities { transmitters, periodic, flows, ports, edges } = of;
+    pub(crate) fn new(of: &EntityCounts) -> EventOrder {
+        let &EntityCounts { transmitters, periodic, flows, ports, edges } = of;
         let first_period = 1 + transmitters;
         let first_flow = first_period + periodic;
         let first_port = first_flow + PER_FLOW * flows;
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
-        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
+        let order = EventOrder::new(&EntityCounts { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
         assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2 + 12);
         assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn simultaneous_events_are_ordered_by_kind_before_entity() {
-        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
+        let order = EventOrder::new(&EntityCounts { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let sorted = [
             EventOrder::CHANGE,
             order.departure(1),

@@ -56,7 +56,7 @@ pub(crate) struct GroupProfile {
 
 /// A group whose controllers request signals.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Signalled {
+pub(crate) struct SignalGroup {
     /// Number of earlier flows whose controllers do not.
     pub(crate) unsignalled_before: u32,
     /// They request signals that only receivers can report.
@@ -87,7 +87,7 @@ const UNSIGNALLED: u32 = u32::MAX;
 
 impl GroupProfile {
     /// `signalled` is present if the group's controllers request signals.
-    pub(crate) fn of(group: &Group, signalled: Option<Signalled>, run: RunMode) -> GroupProfile {
+    pub(crate) fn of(group: &Group, signalled: Option<SignalGroup>, run: RunMode) -> GroupProfile {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),

@@ -4,7 +4,7 @@
 //! the state is then that of the current time.
 
 use super::engine::Engine;
-use super::port::{Entry, Overtaking};
+use super::port::{Entry, ReorderedPackets};
 use super::routes::END;
 use super::senders::End;
 use crate::congestion::Controller;
@@ -36,9 +36,9 @@ pub enum PacketLocation {
     /// On the private link of the end that sends it, or queued for it.
     SourceAccess,
     /// In the buffer of a port, at this position from the head of its queue.
-    Waiting(PortId, u32),
+    Queued(PortId, u32),
     /// At a transmitter of the port.
-    Sending(PortId),
+    InService(PortId),
     /// On the link after a port.
     OnLink(PortId),
     /// On the private link of its destination.
@@ -142,17 +142,17 @@ impl Engine {
         for (id, port) in (0..).zip(&fabric.ports) {
             let delay = port.equipment.delay();
             sim.pool.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
-            port.overtaking()
+            port.reordered_packets()
                 .into_iter()
-                .flat_map(Overtaking::iter)
+                .flat_map(ReorderedPackets::iter)
                 .for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(|packet| show(packet, PacketLocation::SourceAccess, TimeDelta::ZERO));
             }
             let Some(stepped) = port.stepped() else { continue };
-            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::Sending(id), TimeDelta::ZERO));
+            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::InService(id), TimeDelta::ZERO));
             let waiting = stepped.queues.iter().flat_map(|queue| sim.pool.iter(&queue.line));
-            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Waiting(id, behind), TimeDelta::ZERO));
+            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Queued(id, behind), TimeDelta::ZERO));
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct MeasurementInterval {
 
 /// A count per phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Parts(pub(crate) [u64; 3]);
+pub(crate) struct PhaseCounts(pub(crate) [u64; 3]);
 
 impl MeasurementInterval {
     #[inline]
@@ -33,7 +33,7 @@ impl MeasurementInterval {
     }
 }
 
-impl Parts {
+impl PhaseCounts {
     #[inline]
     pub(crate) fn add(&mut self, part: usize, n: u64) {
         self.0[part] += n;

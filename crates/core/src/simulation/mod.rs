@@ -1,8 +1,8 @@
 //! The event loop. It dispatches events and computes hops ahead of time where that replaces an event.
 
 mod adaptation;
-mod border;
 mod conservation;
+mod domain_boundary;
 mod edge;
 mod engine;
 mod event_order;
@@ -31,5 +31,5 @@ pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use parallel::{NotParallel, ParallelEngine};
 pub use results::Results;
-pub use sim_state::{Fate, Outcome};
+pub use sim_state::{DatagramOutcome, Fate};
 pub use user_code_factory::Code;

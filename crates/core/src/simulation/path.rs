@@ -19,7 +19,7 @@ pub(crate) enum Feeder {
 #[repr(C, align(64))]
 pub(crate) struct Path {
     pub(crate) wire: Wire,
-    pub(crate) carried: Carried,
+    pub(crate) carried: DeliveryCounts,
     /// Packets from the sender to the first port.
     pub(crate) send: PooledQueue,
     /// Acknowledgements to the sender.
@@ -38,7 +38,7 @@ pub(crate) struct Path {
 
 /// Counters that each delivered packet updates.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Carried {
+pub(crate) struct DeliveryCounts {
     /// Over the whole run and beyond, for the conservation check.
     pub(crate) received_in_all: u32,
     pub(crate) acks_sent_in_all: u32,
@@ -66,7 +66,7 @@ pub(crate) struct PathCounts {
 impl Path {
     /// Reset the counters, except for the time of completion.
     pub(crate) fn forget_counts(&mut self) {
-        self.carried = Carried::default();
+        self.carried = DeliveryCounts::default();
         self.counts = PathCounts { completed: self.counts.completed, ..PathCounts::default() };
     }
 

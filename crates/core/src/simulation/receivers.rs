@@ -1,11 +1,11 @@
 //! The receiving ends. A packet past its last port crosses the private link, is reassembled from cells, is received, and becomes the
 //! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
 
-use super::adaptation::Collected;
+use super::adaptation::ReassemblyState;
 use super::event_order::FlowKind;
 use super::group_profile::GroupProfile;
 use super::path::Path;
-use super::sim_state::{Fate, Outcome, SimState};
+use super::sim_state::{DatagramOutcome, Fate, SimState};
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
@@ -38,7 +38,7 @@ impl Path {
                     sim.return_rm(*packet);
                     return false;
                 }
-                if sim.channels[flow as usize].acks.collect(packet, || profile.ack_cells) != Collected::Whole {
+                if sim.channels[flow as usize].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
                     if packet.has_report() && packet.is_last() {
                         sim.reports.release(packet.ack_word());
                     }
@@ -71,9 +71,9 @@ impl Path {
                 let collected = channel.data.collect(packet, || profile.cells(packet));
                 if packet.is_last() && sim.interval.measures(packet.time) {
                     channel.count(collected, profile.cells(packet));
-                    self.counts.discarded += u32::from(collected != Collected::Whole);
+                    self.counts.discarded += u32::from(collected != ReassemblyState::Whole);
                 }
-                if collected != Collected::Whole {
+                if collected != ReassemblyState::Whole {
                     return false;
                 }
             }
@@ -195,7 +195,7 @@ impl Path {
             }
             None => {
                 if profile.is_external {
-                    let outcome = Outcome::Delivered { is_marked: packet.is_marked() };
+                    let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
                     sim.fates.push(Fate { time, flow, datagram: packet.segment, outcome });
                 }
                 false

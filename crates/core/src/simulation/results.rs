@@ -1,6 +1,6 @@
 //! Conversion of counters to the columns of the result tables.
 
-use super::conservation::{ConservationError, InLines};
+use super::conservation::{ConservationError, UnitsInNetwork};
 use super::edge::Edge;
 use super::engine::Engine;
 use super::event_order::FlowKind;
@@ -113,7 +113,7 @@ impl Engine {
         until.since(self.senders.fabric.sim.interval.warmup).seconds()
     }
 
-    fn flow_table(&self, until: Time, in_lines: &InLines, slowdowns: &[f64]) -> Table {
+    fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64]) -> Table {
         let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// NaN if no part of the flow's lifetime is measured.
-    fn active_share(&self, index: usize, until: Time, in_lines: &InLines) -> f64 {
+    fn active_share(&self, index: usize, until: Time, in_lines: &UnitsInNetwork) -> f64 {
         let warmup = self.senders.fabric.sim.interval.warmup;
         let started = self.senders.plans[index].start.max(warmup);
         let ended = self.ended(index).min(until);
@@ -164,7 +164,7 @@ impl Engine {
 
     /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a
     /// report, and the application hands over no data that could be sent before the timeout.
-    fn waiting_since(&self, index: usize, until: Time, in_lines: &InLines) -> Option<Time> {
+    fn waiting_since(&self, index: usize, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
         let End::Tcp(sender) = &self.senders.ends[index] else { return None };
         let is_over = until >= self.senders.fabric.paths[index].counts.completed;
         let sim = &self.senders.fabric.sim;

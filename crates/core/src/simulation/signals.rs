@@ -1,6 +1,6 @@
 //! Congestion signals for controllers that request them ([`Subscriptions`]). Other flows have no cost.
 
-use super::group_profile::Signalled;
+use super::group_profile::SignalGroup;
 use super::user_code_factory::Code;
 use super::wiring::first_flows;
 use crate::congestion::{ControllerSpec, Subscriptions};
@@ -10,7 +10,7 @@ use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
 /// The signal readers of the senders whose controllers request signals, and the groups that have them.
-pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<Signalled>>) {
+pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<SignalGroup>>) {
     let first_flows = first_flows(network);
     let subscriptions = |group: &Group| match &group.transport {
         Transport::Tcp(spec, law) => {
@@ -25,7 +25,7 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
     for (index, flow) in (0..).zip(&network.flows) {
         let group = flow.group as usize;
         if let Some((subscriptions, recovery)) = subscriptions[group] {
-            signalled[group].get_or_insert_with(|| Signalled {
+            signalled[group].get_or_insert_with(|| SignalGroup {
                 unsignalled_before: first_flows[group] - readers.len() as u32,
                 by_receivers: subscriptions.marks || subscriptions.price || subscriptions.one_way_delay,
             });

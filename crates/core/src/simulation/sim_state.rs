@@ -1,13 +1,13 @@
 //! State shared by all flows and ports: the calendar, the packets in lines, side pools and recordings.
 
 use super::adaptation::Channel;
-use super::border::Border;
+use super::domain_boundary::DomainBoundary;
 use super::edge::{Edge, edge_of};
 use super::event_order::{EdgeKind, EventOrder, FlowKind};
 use super::hosts::Hosts;
 use super::measurement_interval::MeasurementInterval;
 use super::path::{Feeder, Path};
-use super::port::{Port, Waiting};
+use super::port::{Port, QueuedUnit};
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
@@ -41,7 +41,7 @@ pub(crate) struct SimState {
     /// Packets in flight.
     pub(crate) pool: Pool<Packet>,
     /// Packets in the buffers of ports that compute departures ahead.
-    pub(crate) waiting: Pool<Waiting>,
+    pub(crate) waiting: Pool<QueuedUnit>,
     /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
     pub(crate) early_acks: Vec<u32>,
     /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
@@ -69,17 +69,17 @@ pub(crate) struct SimState {
     /// Fates of datagrams of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
     /// Copies of packets made by links, by flow.
-    pub(crate) copies: BTreeMap<u32, Copies>,
+    pub(crate) copies: BTreeMap<u32, DuplicateCounts>,
     /// Discards that were computed ahead: time and flow. Entries in the past are removed from time to time.
     pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
     /// Present if the run is parallel.
     #[serde(skip)]
-    pub(crate) border: Option<Box<Border>>,
+    pub(crate) boundary: Option<Box<DomainBoundary>>,
 }
 
 /// Number of copies that links have made of a flow's packets, over the whole run and beyond.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Copies {
+pub(crate) struct DuplicateCounts {
     pub(crate) data: u64,
     pub(crate) acks: u64,
 }
@@ -92,12 +92,12 @@ pub struct Fate {
     pub flow: u32,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
     pub datagram: u32,
-    pub outcome: Outcome,
+    pub outcome: DatagramOutcome,
 }
 
 /// Delivery or discard of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum DatagramOutcome {
     /// Delivered to its receiver.
     Delivered {
         /// A queue has marked the datagram (CE, RFC 3168 section 5).
@@ -157,7 +157,7 @@ impl SimState {
             fates: Vec::new(),
             copies: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
-            border: None,
+            boundary: None,
         }
     }
 
@@ -183,34 +183,34 @@ impl SimState {
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
     #[inline(never)]
     pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
-        let Some(border) = &mut self.border else { return false };
-        let owner = border.owners.of_next_place(&packet, entry);
-        if owner == border.own {
+        let Some(boundary) = &mut self.boundary else { return false };
+        let owner = boundary.owners.of_next_place(&packet, entry);
+        if owner == boundary.own {
             return false;
         }
-        let mail = &mut border.outboxes[usize::from(owner)];
+        let batch = &mut boundary.outboxes[usize::from(owner)];
         // The last cell owns the report of an acknowledgement.
         if packet.is_ack() && packet.has_report() && packet.is_last() {
-            mail.reports.push(*self.reports.at(packet.ack_word()));
+            batch.reports.push(*self.reports.at(packet.ack_word()));
             self.reports.release(packet.ack_word());
         } else if packet.has_price() {
-            mail.prices.push(packet.remove_price(&mut self.prices));
+            batch.prices.push(packet.remove_price(&mut self.prices));
         }
         // The flow's memory is read for few packets only.
-        if packet.time < mail.first {
+        if packet.time < batch.first {
             let delay = paths[packet.flow as usize].wire.delay_behind(entry, &packet);
-            mail.first = mail.first.min(packet.time + delay);
+            batch.first = batch.first.min(packet.time + delay);
         }
-        mail.packets.push((feeder, packet));
+        batch.packets.push((feeder, packet));
         true
     }
 
     /// Like `leaves`, for a packet whose arrival at the next hop or end is an event.
     pub(crate) fn leaves_for_event(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let leaves = self.leaves(entry, feeder, packet, paths);
-        if leaves && let Some(border) = &mut self.border {
-            let owner = border.owners.of_next_place(&packet, entry);
-            let first = &mut border.outboxes[usize::from(owner)].first;
+        if leaves && let Some(boundary) = &mut self.boundary {
+            let owner = boundary.owners.of_next_place(&packet, entry);
+            let first = &mut boundary.outboxes[usize::from(owner)].first;
             *first = packet.time.min(*first);
         }
         leaves

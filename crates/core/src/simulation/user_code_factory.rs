@@ -4,7 +4,7 @@ use crate::congestion::{Start, Subscriptions, UserController};
 use crate::primitives::random::Draws;
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;
-use crate::user_code::{Alarm, Fault, Instance, NOT_PROVIDED, UserCode, fault};
+use crate::user_code::{FailureSignal, Fault, NOT_PROVIDED, UserCode, UserObject, fault};
 
 /// Creates the user-code object of each flow or port that needs one.
 pub trait Code {
@@ -34,9 +34,9 @@ pub trait Code {
 }
 
 /// For networks that run without user code.
-pub(crate) struct NoCode;
+pub(crate) struct NoUserCode;
 
-impl Code for NoCode {
+impl Code for NoUserCode {
     fn controller(&self, _: &UserCode, _: Start) -> Result<Box<dyn UserController>, Fault> {
         Err(fault(NOT_PROVIDED))
     }
@@ -53,13 +53,17 @@ impl Code for NoCode {
 /// The [`Code`] of an engine under construction, and its alarm.
 pub(crate) struct UserCodeFactory<'a> {
     pub(crate) code: &'a dyn Code,
-    pub(crate) alarm: Alarm,
+    pub(crate) alarm: FailureSignal,
 }
 
 impl UserCodeFactory<'_> {
     /// Create one object. After the first failure no more objects are created, because a million flows would fail alike.
-    pub(crate) fn make<T: ?Sized>(&self, code: &UserCode, make: impl FnOnce(&dyn Code) -> Result<Box<T>, Fault>) -> Instance<T> {
+    pub(crate) fn make<T: ?Sized>(
+        &self,
+        code: &UserCode,
+        make: impl FnOnce(&dyn Code) -> Result<Box<T>, Fault>,
+    ) -> UserObject<T> {
         let made = if self.alarm.raised() == 0 { make(self.code) } else { Err(fault("not created, because other code failed")) };
-        Instance::new(code, made, &self.alarm)
+        UserObject::new(code, made, &self.alarm)
     }
 }

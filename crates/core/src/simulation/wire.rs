@@ -1,7 +1,7 @@
 //! The private links of a flow, from its ends to the shared network and back.
 
 use super::routes::is_end;
-use crate::network::{Access, Flow};
+use crate::network::{AccessLink, Flow};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
@@ -35,7 +35,7 @@ pub(crate) enum Direction {
 /// The distinct access rates, each with the service times of recent sizes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AccessRates {
-    rates: Vec<(Rate, KnownServices)>,
+    rates: Vec<(Rate, ServiceTimeCache)>,
 }
 
 const NO_RATE: u16 = u16::MAX;
@@ -48,10 +48,10 @@ impl AccessRates {
             flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
         rates.sort_unstable();
         rates.dedup();
-        AccessRates { rates: rates.into_iter().map(|rate| (rate, KnownServices::default())).collect() }
+        AccessRates { rates: rates.into_iter().map(|rate| (rate, ServiceTimeCache::default())).collect() }
     }
 
-    fn index(&self, access: &Access) -> u16 {
+    fn index(&self, access: &AccessLink) -> u16 {
         let Some(rate) = access.rate else { return NO_RATE };
         self.rates.binary_search_by(|entry| entry.0.cmp(&rate)).map_or(NO_RATE, |index| index as u16)
     }
@@ -72,12 +72,12 @@ impl AccessRates {
 
 /// The service times of the two most recent sizes, latest first: most places see only one size.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct KnownServices {
+pub(crate) struct ServiceTimeCache {
     bytes: [u32; 2],
     times: [TimeDelta; 2],
 }
 
-impl KnownServices {
+impl ServiceTimeCache {
     /// Service time of a size at this rate.
     #[inline]
     pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> TimeDelta {
@@ -112,8 +112,8 @@ impl Wire {
         }
     }
 
-    pub(crate) fn sender_access(&self, rates: &AccessRates) -> Access {
-        Access { rate: rates.rate(self.sender_rate), delay: self.sender_delay }
+    pub(crate) fn sender_access(&self, rates: &AccessRates) -> AccessLink {
+        AccessLink { rate: rates.rate(self.sender_rate), delay: self.sender_delay }
     }
 
     /// Delay of the end's own link, if this entry of the routes is an end: nothing takes place before the packet has crossed it.
@@ -126,8 +126,8 @@ impl Wire {
         }
     }
 
-    pub(crate) fn receiver_access(&self, rates: &AccessRates) -> Access {
-        Access { rate: rates.rate(self.receiver_rate), delay: self.receiver_delay }
+    pub(crate) fn receiver_access(&self, rates: &AccessRates) -> AccessLink {
+        AccessLink { rate: rates.rate(self.receiver_rate), delay: self.receiver_delay }
     }
 
     /// Copy the state of the sender's links.

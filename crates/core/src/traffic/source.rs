@@ -5,7 +5,7 @@ use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::user_code::{Failure, Instance, UserCode};
+use crate::user_code::{Failure, UserCode, UserObject};
 use serde::{Deserialize, Serialize};
 
 /// State of one source.
@@ -23,7 +23,7 @@ impl Source {
     pub(crate) fn new(
         spec: &DatagramSpec,
         of: Entity,
-        make_user: impl FnOnce(&UserCode, Draws) -> Instance<dyn UserSource>,
+        make_user: impl FnOnce(&UserCode, Draws) -> UserObject<dyn UserSource>,
     ) -> Source {
         let user = match &spec.arrivals {
             // The same draws as the gaps of a Poisson source.

@@ -2,7 +2,7 @@
 
 use crate::primitives::sizes::MAX_SEGMENTS;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
+use crate::user_code::{Fault, TryClone, UserObject, fault, only_in_memory};
 
 /// The next datagram of a source: the wait before it, and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,15 @@ pub trait UserSource: Send + Sync {
     fn copy(&self) -> Result<Box<dyn UserSource>, Fault>;
 }
 
-impl Copies for dyn UserSource {
-    fn copied(&self) -> Result<Box<Self>, Fault> {
+impl TryClone for dyn UserSource {
+    fn try_clone(&self) -> Result<Box<Self>, Fault> {
         self.copy()
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct User {
-    source: Instance<dyn UserSource>,
+    source: UserObject<dyn UserSource>,
     /// Payload of the next packet.
     due: Bytes,
     /// Number of consecutive packets without time between them.
@@ -42,11 +42,11 @@ pub(crate) struct User {
 const MAX_AT_ONCE: u32 = 1_000_000;
 
 impl User {
-    pub(super) fn of(source: Instance<dyn UserSource>) -> User {
+    pub(super) fn of(source: UserObject<dyn UserSource>) -> User {
         User { source, due: Bytes(1), at_once: 0 }
     }
 
-    pub(crate) fn instance(&self) -> &Instance<dyn UserSource> {
+    pub(crate) fn instance(&self) -> &UserObject<dyn UserSource> {
         &self.source
     }
 

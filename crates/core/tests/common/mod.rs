@@ -166,8 +166,8 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
         group,
         forward,
         backward,
-        sender_access: Access::default(),
-        receiver_access: Access::default(),
+        sender_access: AccessLink::default(),
+        receiver_access: AccessLink::default(),
         start: Time::ZERO,
         stop: Time::NEVER,
         size: None,
@@ -191,7 +191,7 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Time
         duration,
         warmup: TimeDelta::ZERO,
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }
@@ -257,8 +257,8 @@ pub fn long_parking_lot() -> Network {
     let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
     let paths = over(0, hops - 1).into_iter().chain((0..hops).flat_map(|hop| over(hop, hop))).collect();
     let one = |index: u32| Flow {
-        sender_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
-        receiver_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(100) },
+        sender_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(100) },
         start: Time(u64::from(index) * 1_000_000_000),
         ..flow(0, 2 * (index / 5), 2 * (index / 5) + 1)
     };
@@ -296,8 +296,8 @@ pub fn random_parking_lot(seed: u64) -> Network {
     for place in (0..=hops).flat_map(|place| [place; 3]) {
         let receiver = if are_alike { delay } else { micros(9000) };
         flows.push(Flow {
-            sender_access: Access { rate: Some(Rate(4 * rate.0)), delay: micros(9000) },
-            receiver_access: Access { rate: Some(Rate(4 * rate.0)), delay: receiver },
+            sender_access: AccessLink { rate: Some(Rate(4 * rate.0)), delay: micros(9000) },
+            receiver_access: AccessLink { rate: Some(Rate(4 * rate.0)), delay: receiver },
             ..flow(0, 2 * place, 2 * place + 1)
         });
     }
@@ -343,13 +343,14 @@ pub fn random_trunk(seed: u64) -> Network {
         })
         .collect();
     let rates = [None, Some(rate), Some(Rate(4 * rate.0))];
-    let receivers = Access { rate: dice.one_of(&rates), delay: if dice.chance(2) { TimeDelta::ZERO } else { delay(&mut dice) } };
+    let receivers =
+        AccessLink { rate: dice.one_of(&rates), delay: if dice.chance(2) { TimeDelta::ZERO } else { delay(&mut dice) } };
     let mut flows = Vec::new();
     for (index, _) in groups.iter().enumerate() {
         for _ in 0..dice.pick(1, 6) {
             let path = 2 * dice.pick(0, u64::from(edges) - 1) as u32;
             flows.push(Flow {
-                sender_access: Access { rate: dice.one_of(&rates), delay: delay(&mut dice) },
+                sender_access: AccessLink { rate: dice.one_of(&rates), delay: delay(&mut dice) },
                 receiver_access: receivers,
                 start: Time(TimeDelta::from_millis(dice.pick(0, 20)).0),
                 stop: if dice.chance(6) { Time(TimeDelta::from_millis(dice.pick(300, 600)).0) } else { Time::NEVER },
@@ -442,7 +443,7 @@ pub fn random_network(seed: u64) -> Network {
         duration,
         warmup: if dice.chance(2) { TimeDelta::ZERO } else { TimeDelta(duration.0 / 4) },
         seed,
-        record: Record { traces, delay_percentiles: dice.chance(2), queue_flows },
+        record: Recording { traces, delay_percentiles: dice.chance(2), queue_flows },
         stepped: false,
         prices,
     }
@@ -704,8 +705,10 @@ fn random_tcp(dice: &mut TestRandom) -> Transport {
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut TestRandom, coarse: bool) -> Flow {
     let route = dice.pick(0, routes - 1) as u32;
     let finite = dice.chance(3) && matches!(group.transport, Transport::Tcp(..));
-    let access =
-        |dice: &mut TestRandom| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
+    let access = |dice: &mut TestRandom| AccessLink {
+        rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)),
+        delay: delay(dice, coarse),
+    };
     Flow {
         sender_access: access(dice),
         receiver_access: access(dice),
@@ -743,7 +746,7 @@ fn random_changes(dice: &mut TestRandom, ports: &[Port], flows: &[Flow], routes:
 pub fn with_access_as_ports(network: &Network) -> Network {
     let flows = network.flows.len() as u32;
     let mut ports = Vec::new();
-    let port = |name: &str, access: &Access| Port {
+    let port = |name: &str, access: &AccessLink| Port {
         rate: access.rate.expect("only access links with a rate can be expanded"),
         ..link(name, 1, access.delay, Buffer::Unlimited)
     };
@@ -767,8 +770,8 @@ pub fn with_access_as_ports(network: &Network) -> Network {
         expanded.push(Flow {
             forward,
             backward,
-            sender_access: Access::default(),
-            receiver_access: Access::default(),
+            sender_access: AccessLink::default(),
+            receiver_access: AccessLink::default(),
             ..flow.clone()
         });
     }

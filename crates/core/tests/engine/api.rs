@@ -10,7 +10,7 @@ use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Engine, Fate, Outcome, Results};
+use tailback_core::{DatagramOutcome, Engine, Fate, Results};
 
 fn millis(ms: u64) -> Time {
     Time(TimeDelta::from_millis(ms).0)
@@ -50,7 +50,7 @@ fn an_injected_datagram_is_delivered_after_the_link_delay() {
     // The fates of packets that have reached the bottleneck are known: the first arrives at 16 ms, the second, which is queued behind it,
     // at 17 ms.
     engine.run_until(Time(millis(10).0 + 1));
-    let outcome = Outcome::Delivered { is_marked: false };
+    let outcome = DatagramOutcome::Delivered { is_marked: false };
     let delivered = |flow, ms| Fate { time: millis(ms), flow, datagram: 0, outcome };
     assert_eq!(fates(&mut engine), [delivered(0, 16), delivered(1, 17)]);
     engine.run_until(millis(50));
@@ -65,7 +65,7 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
     }
     engine.run_until(Time::NEVER);
     let fates = fates(&mut engine);
-    let outcome = Outcome::Discarded { port: 0, reason: DropReason::Full };
+    let outcome = DatagramOutcome::Discarded { port: 0, reason: DropReason::Full };
     assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, outcome }, 3));
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
@@ -94,8 +94,8 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
         engine.run_until(Time::NEVER);
         fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().outcome
     };
-    let discarded = Outcome::Discarded { port: 0, reason: DropReason::Early };
-    assert_eq!(third(Ecn::ECT, RedSignals::Marks), Outcome::Delivered { is_marked: true });
+    let discarded = DatagramOutcome::Discarded { port: 0, reason: DropReason::Early };
+    assert_eq!(third(Ecn::ECT, RedSignals::Marks), DatagramOutcome::Delivered { is_marked: true });
     assert_eq!(third(Ecn::NOT_ECT, RedSignals::Marks), discarded);
     assert_eq!(third(Ecn::ECT, RedSignals::Drops), discarded);
 }

@@ -80,7 +80,7 @@ fn widest(rule: WindowValidation, application: ApplicationSpec, window: u32) -> 
     }
     let traces = vec![Trace { kind: TraceKind::Cwnd, of: vec![0] }];
     let results = run(Network {
-        record: tailback_core::network::Record { traces, ..tailback_core::network::Record::default() },
+        record: tailback_core::network::Recording { traces, ..tailback_core::network::Recording::default() },
         ..network
     });
     let windows = results.traces[0].floats("cwnd_packets").expect("a column of numbers");

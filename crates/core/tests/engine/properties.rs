@@ -5,7 +5,7 @@
 
 use crate::common::{TestRandom, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
-use tailback_core::network::{Network, Record, Trace};
+use tailback_core::network::{Network, Recording, Trace};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, NotParallel, ParallelEngine, Results, trace_rows};
@@ -203,7 +203,7 @@ fn traces_do_not_affect_other_results() {
         let network = random_network(seed);
         let all = run(&network);
         let with = |traces: Vec<Trace>| {
-            let record = Record { traces, ..network.record.clone() };
+            let record = Recording { traces, ..network.record.clone() };
             run(&Network { record, ..network.clone() })
         };
         if all.traces.is_empty() {

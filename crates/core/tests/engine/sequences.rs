@@ -13,7 +13,7 @@
 use crate::common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
 use tailback_core::Results;
-use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Record, Trace, TraceKind};
+use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Recording, Trace, TraceKind};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::record::Column;
 use tailback_core::tcp::{Recovery, TcpSpec};
@@ -332,7 +332,7 @@ fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Optio
     let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: 0, segment, transmission, cell: None });
     network.ports[0].listed_drops = lost.collect();
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
-    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Record::default() };
+    network.record = Recording { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Recording::default() };
     let results = run(network);
     let count = |column| first(&results.flows, column);
     Played { lines: transcript(&results), fast_retransmits: count("fast_retransmits"), timeouts: count("timeouts") }

@@ -10,7 +10,7 @@ use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Engine, Outcome};
+use tailback_core::{DatagramOutcome, Engine};
 
 const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;
@@ -32,7 +32,7 @@ fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
         duration: TimeDelta::from_millis(100),
         warmup: TimeDelta::ZERO,
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }
@@ -52,7 +52,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut fates = Vec::new();
         engine.take_fates(&mut fates);
         fates.sort_unstable();
-        let delivered = fates.iter().filter(|fate| matches!(fate.outcome, Outcome::Delivered { .. }));
+        let delivered = fates.iter().filter(|fate| matches!(fate.outcome, DatagramOutcome::Delivered { .. }));
         delivered.map(|fate| (fate.flow, fate.time.0 / 1_000_000)).collect::<Vec<_>>()
     };
     assert_eq!(run(false), run(true));
@@ -113,7 +113,7 @@ fn heads_come_over_private_links_too() {
     let mut network = network(Switching::CutThrough, 1, 1);
     network.paths = vec![vec![3], vec![3], vec![3], vec![4]];
     for flow in &mut network.flows {
-        flow.sender_access = Access { rate: Some(Rate(8_000_000)), delay: TimeDelta::from_millis(2) };
+        flow.sender_access = AccessLink { rate: Some(Rate(8_000_000)), delay: TimeDelta::from_millis(2) };
     }
     let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000), (1100, 0, 1000)];
     assert_eq!(delivered(&network, &sent), [(0, 6000), (1, 7000), (0, 8000)]);

@@ -10,7 +10,7 @@ use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
-use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::queue::{Departure, Occupancy, PeriodEnd, PolicySpec, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::{Recovery, SlowStart, WindowValidation};
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
@@ -114,11 +114,11 @@ impl UserPolicy for DropTail {
         Ok(Verdict::Accept)
     }
 
-    fn on_departure(&mut self, _: &Unit, _: &Turn) -> Result<Verdict, Fault> {
+    fn on_departure(&mut self, _: &Unit, _: &Departure) -> Result<Verdict, Fault> {
         Ok(Verdict::Accept)
     }
 
-    fn on_signal(&mut self, _: &Unit, _: &Turn, _: &mut Signal) -> Result<(), Fault> {
+    fn on_signal(&mut self, _: &Unit, _: &Departure, _: &mut Signal) -> Result<(), Fault> {
         Ok(())
     }
 

@@ -57,7 +57,7 @@ fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Netwo
         duration: TimeDelta::from_millis(4000),
         warmup: TimeDelta::from_millis(2000),
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{dumbbell, first, flow, group, port, run, tcp, trace};
 use tailback_core::congestion::{ControllerSpec, DctcpSpec};
-use tailback_core::network::{Access, Buffer, Flow, Port, Record, Trace, TraceKind, Transport};
+use tailback_core::network::{AccessLink, Buffer, Flow, Port, Recording, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::{PolicySpec, ThresholdSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
@@ -18,13 +18,13 @@ fn queue(flows: u32, threshold: u64) -> (f64, f64) {
         ..port("switch", Rate(10_000_000_000), TimeDelta::from_micros(10))
     };
     let one = |index: u32| Flow {
-        sender_access: Access { rate: None, delay: TimeDelta::from_micros(40) },
+        sender_access: AccessLink { rate: None, delay: TimeDelta::from_micros(40) },
         start: Time::ZERO + TimeDelta::from_micros(u64::from(37 * index)),
         ..flow(0, 0, 1)
     };
     let mut network = dumbbell(switch, group("dctcp", transport), (0..flows).map(one).collect(), TimeDelta::from_millis(300));
     network.warmup = TimeDelta::from_millis(100);
-    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], ..Record::default() };
+    network.record = Recording { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], ..Recording::default() };
     let results = run(network);
     assert_eq!(first(&results.queues, "utilisation"), 1.0);
     let (times, waiting) = (

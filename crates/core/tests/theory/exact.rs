@@ -2,7 +2,7 @@
 
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::Results;
-use tailback_core::network::{Flow, Network, Record, Trace, TraceKind};
+use tailback_core::network::{Flow, Network, Recording, Trace, TraceKind};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_models::ParameterError;
@@ -72,7 +72,7 @@ fn transfer(segments: u64, initial_window: u64) -> Results {
     let sized = Flow { size: Some(Bytes(1000 * segments)), ..flow(0, 0, 1) };
     let mut network = network(spec, sized, TimeDelta::from_millis(2000));
     let kinds = [TraceKind::Segments, TraceKind::Acks];
-    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Record::default() };
+    network.record = Recording { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Recording::default() };
     run(network)
 }
 

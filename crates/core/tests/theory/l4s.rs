@@ -4,7 +4,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{TestRandom, floats, flow, group, one_link, port, run, tcp};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, DctcpSpec, PragueSpec};
-use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Queues, Scheduling, Transport};
+use tailback_core::network::{AccessLink, Buffer, Flow, Group, Network, Port, Queues, Scheduling, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::schedule::{DualPi2Spec, DualService, SchedulerSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
@@ -31,7 +31,7 @@ fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: TimeDelta) ->
     let scheduling = Some(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic });
     // RFC 9332 figure 2: 250 ms.
     let link = Port { scheduling, buffer: Buffer::Bytes(rate.0 / 8 / 4), ..port("link", rate, TimeDelta::ZERO) };
-    let one = |index: u32| Flow { sender_access: Access { rate: None, delay: TimeDelta(rtt.0 / 2) }, ..flow(index, 0, 1) };
+    let one = |index: u32| Flow { sender_access: AccessLink { rate: None, delay: TimeDelta(rtt.0 / 2) }, ..flow(index, 0, 1) };
     let flows = (0..groups.len() as u32).map(one).collect();
     let back = port("back", Rate(1_000_000_000), TimeDelta::ZERO);
     let network = one_link([link, back], groups[0].clone(), flows, TimeDelta::from_millis(60_000));

@@ -10,7 +10,7 @@ use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
-use tailback_core::{Engine, Fate, Outcome};
+use tailback_core::{DatagramOutcome, Engine, Fate};
 
 /// 8 Mbit/s and 20 ms, with an unlimited buffer: 1000 bytes take 1 ms.
 fn impaired(impairments: Impairments) -> Port {
@@ -40,7 +40,7 @@ fn fates_of(count: u64, spacing: TimeDelta, port: Port, seed: u64) -> Vec<Fate> 
 }
 
 fn is_delivered(fate: &Fate) -> bool {
-    matches!(fate.outcome, Outcome::Delivered { .. })
+    matches!(fate.outcome, DatagramOutcome::Delivered { .. })
 }
 
 /// Whether each datagram is lost, in the order of their numbers.

@@ -32,7 +32,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
         duration,
         warmup: TimeDelta(duration.0 / 2),
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices,
     });

@@ -3,7 +3,7 @@
 use crate::common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{
-    Buffer, ClassQueue, DeliveryTrace, Group, Network, Opportunities, Port, Queues, Record, Scheduling, Trace, TraceKind,
+    Buffer, ClassQueue, DeliveryTrace, Group, Network, Opportunities, Port, Queues, Recording, Scheduling, Trace, TraceKind,
     Transport,
 };
 use tailback_core::primitives::token_bucket::BucketSpec;
@@ -38,7 +38,7 @@ fn a_policer_passes_a_burst_and_its_rate_exactly() {
     // 9.5 ms, because 19,000 of 10,000 + 9500 bytes have been used.
     let mut network = network(Port { policy: policer(10_000, Excess::Dropped), ..link() }, TimeDelta::from_millis(10_000));
     network.record =
-        Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, queue_flows: false };
+        Recording { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, queue_flows: false };
     let results = run(network);
     let drops = floats(trace(&results, "drops"), "time_s");
     assert!((drops[0] - 0.0095).abs() < 1e-12, "{}", drops[0]);
@@ -89,7 +89,7 @@ fn shaped(burst: u64, sends: TimeDelta) -> Results {
     let mut network = network(Port { shaper, ..link() }, TimeDelta::from_millis(10_000));
     network.flows[0].stop = Time(sends.0);
     network.record =
-        Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, queue_flows: false };
+        Recording { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, queue_flows: false };
     run(network)
 }
 

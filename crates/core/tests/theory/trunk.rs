@@ -9,7 +9,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{first, flow, group, port, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use tailback_core::network::{Access, Buffer, Flow, MAX_PACKET, Network, Port, Record, Switching, Transport};
+use tailback_core::network::{AccessLink, Buffer, Flow, MAX_PACKET, Network, Port, Recording, Switching, Transport};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
@@ -221,7 +221,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
     let mut flows: Vec<Flow> = (0..inputs).map(|_| flow(0, 0, 1)).collect();
     for (index, flow) in (0..inputs as u32).zip(&mut flows) {
         match kind {
-            Inputs::Private => flow.sender_access = Access { rate: Some(RATE), delay: TimeDelta::ZERO },
+            Inputs::Private => flow.sender_access = AccessLink { rate: Some(RATE), delay: TimeDelta::ZERO },
             Inputs::Links => {
                 ports.push(port(&format!("input{index}"), RATE, TimeDelta::from_millis(1)));
                 flow.forward = paths.len() as u32;
@@ -238,7 +238,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         duration: TimeDelta::ZERO,
         warmup: TimeDelta::ZERO,
         seed: 1,
-        record: Record::default(),
+        record: Recording::default(),
         stepped: false,
         prices: PriceSpec::default(),
     }

@@ -96,24 +96,24 @@ impl UserPolicy for Policy {
         })
     }
 
-    fn on_departure(&mut self, unit: &queue::Unit, turn: &queue::Turn) -> Result<queue::Verdict, Fault> {
+    fn on_departure(&mut self, unit: &queue::Unit, departure: &queue::Departure) -> Result<queue::Verdict, Fault> {
         if !self.departs {
             return Ok(queue::Verdict::Accept);
         }
         attached(|py| {
-            let arguments = (Unit::from(unit), Departure::from(turn));
+            let arguments = (Unit::from(unit), Departure::from(departure));
             self.verdicts.of(&self.policy.bind(py).call_method1(intern!(py, "on_departure"), arguments)?)
         })
     }
 
-    fn on_signal(&mut self, unit: &queue::Unit, turn: &queue::Turn, signal: &mut Signal) -> Result<(), Fault> {
+    fn on_signal(&mut self, unit: &queue::Unit, departure: &queue::Departure, signal: &mut Signal) -> Result<(), Fault> {
         if !self.signals {
             return Ok(());
         }
         let (is_marked, price) = (signal.marks > 0, signal.price);
         attached(|py| {
-            let seen = Py::new(py, UnitSignal { ecn_capable: turn.is_capable, is_marked, price })?;
-            let arguments = (Unit::from(unit), Departure::from(turn), &seen);
+            let seen = Py::new(py, UnitSignal { ecn_capable: departure.is_capable, is_marked, price })?;
+            let arguments = (Unit::from(unit), Departure::from(departure), &seen);
             self.policy.bind(py).call_method1(intern!(py, "on_signal"), arguments)?;
             let written = seen.borrow(py);
             if let Some(price) = written.price

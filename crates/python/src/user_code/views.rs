@@ -148,9 +148,9 @@ impl From<&queue::Occupancy> for Occupancy {
     }
 }
 
-impl From<&queue::Turn> for Departure {
-    fn from(turn: &queue::Turn) -> Departure {
-        let queue::Turn { now, waited, bytes_behind, .. } = *turn;
-        Departure { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind: bytes_behind.0 }
+impl From<&queue::Departure> for Departure {
+    fn from(departure: &queue::Departure) -> Departure {
+        let queue::Departure { now, sojourn_time, bytes_behind, .. } = *departure;
+        Departure { now_s: now.seconds(), waited_s: sojourn_time.seconds(), bytes_behind: bytes_behind.0 }
     }
 }

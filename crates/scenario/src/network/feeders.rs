@@ -6,7 +6,7 @@ use super::graph::Graph;
 use crate::problem::Report;
 use crate::quantity::Rate;
 use std::collections::BTreeSet;
-use tailback_core::network::{Access, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
+use tailback_core::network::{AccessLink, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
 use tailback_core::primitives::units::{self, TimeDelta};
 
 pub(super) struct Feeders<'d> {
@@ -98,7 +98,7 @@ impl Feeders<'_> {
     }
 
     /// Checks an access link; `link` is the next one.
-    fn check_access(&self, key: &str, access: &Access, link: Option<PortId>, group: &Group, report: &mut Report) {
+    fn check_access(&self, key: &str, access: &AccessLink, link: Option<PortId>, group: &Group, report: &mut Report) {
         let (Some(units::Rate(rate)), Some(link)) = (access.rate, link.filter(|&link| self.cuts_through(link))) else { return };
         let needed = self.bounds[link as usize].max_rate;
         let at = format!("flows.{}.{key}.rate", group.name);

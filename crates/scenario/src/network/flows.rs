@@ -17,7 +17,7 @@ use crate::schema::{self, NodeKind, PortName, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
-use tailback_core::network::{Access, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+use tailback_core::network::{AccessLink, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 
@@ -454,14 +454,14 @@ impl Expansion<'_> {
         self.arrivals.get(index as usize).map_or(start, |&after| TimeDelta(start.0.saturating_add(after.0)))
     }
 
-    fn sender_access(&self, index: u64, rest: TimeDelta, problems: &mut Problems) -> Option<Access> {
+    fn sender_access(&self, index: u64, rest: TimeDelta, problems: &mut Problems) -> Option<AccessLink> {
         let given = access(self.flow.sender_access.as_ref());
         let Some(rtt) = &self.flow.propagation_rtt else { return Some(given) };
         let rtt = self.draw(rtt, index, Purpose::Rtt);
         let receiver = access(self.flow.receiver_access.as_ref()).delay;
         let rest = rest + receiver + receiver;
         match rtt.checked_sub(rest.0) {
-            Some(left) => Some(Access { delay: TimeDelta(left / 2), ..given }),
+            Some(left) => Some(AccessLink { delay: TimeDelta(left / 2), ..given }),
             None => {
                 let given = format!("{} (flow {index})", Duration::new(rtt));
                 let expected = format!("at least {}, the delay of the links in both directions", Duration::new(rest.0));
@@ -493,8 +493,8 @@ impl Expansion<'_> {
     }
 }
 
-fn access(given: Option<&schema::Access>) -> Access {
-    given.map_or_else(Access::default, |access| Access {
+fn access(given: Option<&schema::Access>) -> AccessLink {
+    given.map_or_else(AccessLink::default, |access| AccessLink {
         rate: access.rate.map(|rate| rate.rate()),
         delay: access.delay.unwrap_or_default().time_delta(),
     })
@@ -545,7 +545,10 @@ mod tests {
              receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
         );
         // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.
-        assert_eq!(network.flows[0].sender_access, Access { rate: Some(Rate(50_000_000)), delay: TimeDelta::from_millis(35) });
+        assert_eq!(
+            network.flows[0].sender_access,
+            AccessLink { rate: Some(Rate(50_000_000)), delay: TimeDelta::from_millis(35) }
+        );
     }
 
     #[test]

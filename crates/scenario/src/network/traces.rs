@@ -8,9 +8,9 @@ use crate::scenario::Description;
 use crate::schema::{self, DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Group, Record, Trace, TraceKind, Transport};
+use tailback_core::network::{Group, Recording, Trace, TraceKind, Transport};
 
-pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, report: &mut Report) -> Record {
+pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, report: &mut Report) -> Recording {
     let follow = Follow { groups, graph };
     let mut traces = match &description.record.traces {
         None => Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, 
     traces.retain(|trace| !trace.of.is_empty());
     check_bins(&traces, description.duration, report);
     let schema::Record { delay_percentiles, queue_flows, .. } = description.record;
-    Record { traces, delay_percentiles, queue_flows }
+    Recording { traces, delay_percentiles, queue_flows }
 }
 
 struct Follow<'a> {

@@ -292,8 +292,8 @@ fn position(seen: &PacketInFlight, now: Time) -> (u8, u32, f64) {
     let far = || (far() * 1000.0).round() / 1000.0;
     match seen.place {
         PacketLocation::SourceAccess => (0, 0, far()),
-        PacketLocation::Waiting(port, behind) => (1, port, behind.into()),
-        PacketLocation::Sending(port) => (2, port, 0.0),
+        PacketLocation::Queued(port, behind) => (1, port, behind.into()),
+        PacketLocation::InService(port) => (2, port, 0.0),
         PacketLocation::OnLink(port) => (3, port, far()),
         PacketLocation::DestinationAccess => (4, 0, far()),
     }

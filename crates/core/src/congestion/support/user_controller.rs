@@ -2,7 +2,7 @@
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
+use crate::user_code::{Fault, TryClone, UserCode, UserObject, fault, only_in_memory};
 
 /// Output of a controller after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,8 +57,8 @@ pub trait UserController: Send + Sync {
     fn copy(&self) -> Result<Box<dyn UserController>, Fault>;
 }
 
-impl Copies for dyn UserController {
-    fn copied(&self) -> Result<Box<Self>, Fault> {
+impl TryClone for dyn UserController {
+    fn try_clone(&self) -> Result<Box<Self>, Fault> {
         self.copy()
     }
 }
@@ -75,16 +75,16 @@ struct UserState {
     ssthresh: f64,
     pacing: Option<Rate>,
     release: Option<Segments>,
-    law: Instance<dyn UserController>,
+    law: UserObject<dyn UserController>,
 }
 
 impl User {
     /// A controller whose user code is not loaded.
     pub(in crate::congestion) fn new(code: &UserCode, start: Start) -> User {
-        User::of(Instance::absent(code), start)
+        User::of(UserObject::absent(code), start)
     }
 
-    pub(crate) fn of(law: Instance<dyn UserController>, start: Start) -> User {
+    pub(crate) fn of(law: UserObject<dyn UserController>, start: Start) -> User {
         let mut made = User {
             window: start.window,
             state: Box::new(UserState { ssthresh: start.ssthresh, pacing: None, release: None, law }),
@@ -93,7 +93,7 @@ impl User {
         made
     }
 
-    pub(crate) fn instance(&self) -> &Instance<dyn UserController> {
+    pub(crate) fn instance(&self) -> &UserObject<dyn UserController> {
         &self.state.law
     }
 

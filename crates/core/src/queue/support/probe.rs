@@ -2,7 +2,7 @@
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::Time;
-use crate::queue::{Occupancy, Policy, Turn, Unit, Verdict};
+use crate::queue::{Departure, Occupancy, Policy, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Policy for Probe {
         if marks { Verdict::Mark } else { Verdict::Accept }
     }
 
-    fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, signal: &mut Signal) {
+    fn on_signal(&mut self, _unit: &Unit, _departure: &Departure, signal: &mut Signal) {
         if let Some(clears) = self.spec.clears {
             signal.marks = u32::from(!clears);
         }

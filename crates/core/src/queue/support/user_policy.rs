@@ -2,8 +2,8 @@
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Time, TimeDelta};
-use crate::queue::{Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
-use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
+use crate::queue::{Departure, Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::user_code::{Fault, TryClone, UserCode, UserObject, only_in_memory};
 use serde::{Deserialize, Serialize};
 
 /// [`Policy`] for user code.
@@ -16,11 +16,11 @@ pub trait UserPolicy: Send + Sync {
     /// See [`Policy::on_departure`].
     ///
     /// # Errors
-    fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Result<Verdict, Fault>;
+    fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Result<Verdict, Fault>;
     /// See [`Policy::on_signal`].
     ///
     /// # Errors
-    fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) -> Result<(), Fault>;
+    fn on_signal(&mut self, unit: &Unit, departure: &Departure, signal: &mut Signal) -> Result<(), Fault>;
     /// See [`Policy::period`]. It is called once, and the result is above zero.
     fn period(&self) -> Option<TimeDelta>;
     /// See [`Policy::on_period`].
@@ -33,15 +33,15 @@ pub trait UserPolicy: Send + Sync {
     fn copy(&self) -> Result<Box<dyn UserPolicy>, Fault>;
 }
 
-impl Copies for dyn UserPolicy {
-    fn copied(&self) -> Result<Box<Self>, Fault> {
+impl TryClone for dyn UserPolicy {
+    fn try_clone(&self) -> Result<Box<Self>, Fault> {
         self.copy()
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct User {
-    policy: Instance<dyn UserPolicy>,
+    policy: UserObject<dyn UserPolicy>,
     period: Option<TimeDelta>,
     /// Number of flows that have been numbered.
     flows: u32,
@@ -54,15 +54,15 @@ pub struct Numbered(Option<u32>);
 impl User {
     /// A policy whose user code is not loaded.
     pub(in crate::queue) fn new(code: &UserCode) -> User {
-        User::of(Instance::absent(code))
+        User::of(UserObject::absent(code))
     }
 
-    pub(in crate::queue) fn of(policy: Instance<dyn UserPolicy>) -> User {
+    pub(in crate::queue) fn of(policy: UserObject<dyn UserPolicy>) -> User {
         let period = policy.object().and_then(UserPolicy::period);
         User { policy, period, flows: 0 }
     }
 
-    pub(crate) fn instance(&self) -> &Instance<dyn UserPolicy> {
+    pub(crate) fn instance(&self) -> &UserObject<dyn UserPolicy> {
         &self.policy
     }
 }
@@ -83,12 +83,12 @@ impl Policy for User {
         self.policy.call(|policy| policy.on_arrival(unit, flow, buffer, now)).unwrap_or(Verdict::Accept)
     }
 
-    fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
-        self.policy.call(|policy| policy.on_departure(unit, turn)).unwrap_or(Verdict::Accept)
+    fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
+        self.policy.call(|policy| policy.on_departure(unit, departure)).unwrap_or(Verdict::Accept)
     }
 
-    fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) {
-        self.policy.call(|policy| policy.on_signal(unit, turn, signal));
+    fn on_signal(&mut self, unit: &Unit, departure: &Departure, signal: &mut Signal) {
+        self.policy.call(|policy| policy.on_signal(unit, departure, signal));
     }
 
     fn period(&self) -> Option<TimeDelta> {

@@ -9,20 +9,20 @@ mod cells;
 mod edges;
 mod stepped_ports;
 
-use super::border::{Arrival, Arrivals, Mail, Sorted};
-use super::event_order::{Entities, Event, EventOrder, FlowKind};
-use super::group_profile::{GroupProfile, RunMode, Signalled};
+use super::domain_boundary::{Arrival, Arrivals, PacketBatch, SortedArrivals};
+use super::event_order::{EntityCounts, Event, EventOrder, FlowKind};
+use super::group_profile::{GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
 use super::routes::{END, END_ANY_DOMAIN, REMOTE};
-use super::sim_state::{Fate, Outcome, SimState};
+use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
-use crate::primitives::packet::{Ecn, Outgoing, Packet};
+use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
@@ -74,7 +74,7 @@ enum PeriodicTarget {
 
 impl Fabric {
     /// `readers`: number of flows whose controllers request signals. `signalled`: the groups of those flows.
-    pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<Signalled>], factory: &UserCodeFactory) -> Fabric {
+    pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<SignalGroup>], factory: &UserCodeFactory) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, factory);
@@ -85,7 +85,7 @@ impl Fabric {
             all.filter_map(|(target, period)| Some(Periodic { port, target, period: period? })).collect::<Vec<_>>()
         };
         let periodic: Vec<Periodic> = (0..).zip(&ports).flat_map(periods).collect();
-        let order = EventOrder::new(&Entities {
+        let order = EventOrder::new(&EntityCounts {
             transmitters: transmitters.len() as u32,
             periodic: periodic.len() as u32,
             flows: network.flows.len() as u32,
@@ -144,18 +144,18 @@ impl Fabric {
 
     /// A sender hands down a data packet, now or ahead of time. `RECORDED`: the packet may be recorded.
     #[inline(always)]
-    pub(crate) fn send<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
+    pub(crate) fn send<const RECORDED: bool>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn) {
         self.send_as::<RECORDED>(now, packet, ecn, None);
     }
 
     /// Like `send`, for a packet with room for a price, which queues update. Packets in cells carry no price.
     #[inline(never)]
-    pub(crate) fn send_priced(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: PriceHeader) {
+    pub(crate) fn send_priced(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: PriceHeader) {
         self.send_as::<true>(now, packet, ecn, Some(header));
     }
 
     #[inline(always)]
-    fn send_as<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: Option<PriceHeader>) {
+    fn send_as<const RECORDED: bool>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: Option<PriceHeader>) {
         let sim = &mut self.sim;
         let flow = packet.flow;
         if RECORDED && let Some(recorder) = &mut sim.recorder {
@@ -240,7 +240,7 @@ impl Fabric {
         if path.receiver.has_delayed() {
             // Only the report of a duplicate reads this number.
             let segment = path.receiver.expected.saturating_sub(1);
-            let latest = Outgoing { flow, segment, transmission: 1, bytes: Bytes(0) };
+            let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &self.profiles[path.wire.group as usize];
             path.acknowledge::<false>(&mut packet, Cause::NewData, profile, &mut self.sim);
@@ -362,14 +362,14 @@ impl Fabric {
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
-    pub(crate) fn receive_mail(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
-        mail.first = Time::NEVER;
-        let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
-        for index in 0..mail.packets.len() {
-            if let Some((_, packet)) = mail.packets.get(index + 4).filter(|_| self.is_large) {
+    pub(crate) fn receive_batch(&mut self, batch: &mut PacketBatch, arrivals: &mut Arrivals) {
+        batch.first = Time::NEVER;
+        let (mut reports, mut prices) = (batch.reports.drain(..), batch.prices.drain(..));
+        for index in 0..batch.packets.len() {
+            if let Some((_, packet)) = batch.packets.get(index + 4).filter(|_| self.is_large) {
                 self.prefetch_next_place(packet);
             }
-            let (feeder, mut packet) = mail.packets[index];
+            let (feeder, mut packet) = batch.packets[index];
             debug_assert!(self.can_arrive_early(&packet));
             if packet.is_ack() && packet.has_report() && packet.is_last() {
                 reports.next().into_iter().for_each(|report| packet.store_report(report, &mut self.sim.reports));
@@ -377,19 +377,19 @@ impl Fabric {
                 prices.next().into_iter().for_each(|price| packet.store_price(price, &mut self.sim.prices));
             }
             let next = self.routes[packet.place()];
-            let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port as usize].overtaking().is_some());
+            let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port as usize].reordered_packets().is_some());
             if is_overtaking || (next < REMOTE && matches!(self.ports[next as usize].entry, Entry::ByEvent)) {
                 arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
             }
         }
-        mail.packets.clear();
+        batch.packets.clear();
     }
 
     /// Prefetch memory for packets from other domains whose turn comes soon.
     #[inline]
-    pub(crate) fn prefetch_arrivals(&self, arrivals: &Sorted) {
+    pub(crate) fn prefetch_arrivals(&self, arrivals: &SortedArrivals) {
         if let Some(packet) = arrivals.after(12) {
             prefetch(&self.routes[packet.place()]);
         }
@@ -415,7 +415,9 @@ impl Fabric {
     /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
         let feeder = match self.sim.order.event(arrival.slot) {
-            Event::Port(port) if self.ports[port as usize].overtaking().is_some() => return self.overtake(port, arrival.packet),
+            Event::Port(port) if self.ports[port as usize].reordered_packets().is_some() => {
+                return self.overtake(port, arrival.packet);
+            }
             Event::Port(port) => Feeder::Port(port),
             Event::Back(_) => Feeder::Back,
             _ => Feeder::Send,
@@ -474,7 +476,7 @@ impl Fabric {
                 return sim.enqueue(feeder, packet, paths, ports);
             }
             let port = &mut ports[next as usize];
-            if !matches!(port.entry, Entry::AtOnce) {
+            if !matches!(port.entry, Entry::Immediate) {
                 if let Some(feeder) = feeder {
                     match (&mut port.entry, feeder) {
                         (Entry::Heads { .. }, _) => return self.arrive_as_head(next, feeder, packet, bytes),
@@ -570,7 +572,7 @@ impl Fabric {
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures(time));
             if self.profiles[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
-                let outcome = Outcome::Discarded { port, reason };
+                let outcome = DatagramOutcome::Discarded { port, reason };
                 self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, outcome });
             }
         }

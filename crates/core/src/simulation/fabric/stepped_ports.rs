@@ -5,7 +5,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
-use crate::simulation::port::{Arrival, Overtaking, Sending};
+use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
 use crate::simulation::routes::{END, REMOTE};
 
 /// A transmitter of a stepped port, by its index at the port.
@@ -20,13 +20,13 @@ impl Fabric {
     pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: Bytes) {
         let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
-            Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
-            Arrival::Waits(queue) => {
+            ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
+            ArrivalOutcome::Waits(queue) => {
                 let now = packet.time;
                 self.sim.pool.push(&mut stepped.queues[queue].line, packet);
                 self.make_room(port, now);
             }
-            Arrival::ServiceMode(transmitter, service) => {
+            ArrivalOutcome::InService(transmitter, service) => {
                 let slot = self.sim.order.departure(stepped.first + transmitter);
                 self.sim.calendar.schedule(slot, packet.time + service);
                 self.send_head(packet.time, Transmitter { port, number: transmitter });
@@ -38,7 +38,7 @@ impl Fabric {
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
-        let Some(&Sending { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
+        let Some(&PacketInService { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
         let next = self.routes[packet.place() + 1];
         if next >= REMOTE || !self.ports[next as usize].entry.is_of_heads() {
             return;
@@ -83,7 +83,7 @@ impl Fabric {
     fn depart(&mut self, port: u32, packet: Packet, now: Time) {
         let (stepped, equipment) = self.ports[port as usize].expect_stepped();
         let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
-        let may_be_overtaken = stepped.overtaking().is_some();
+        let may_be_overtaken = stepped.reordered_packets().is_some();
         let copy = copy.map(|copy| self.with_copied_slab_entries(copy));
         for packet in std::iter::once(packet).chain(copy) {
             if may_be_overtaken {
@@ -118,15 +118,15 @@ impl Fabric {
         if next >= REMOTE && next != END && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
             return;
         }
-        if let Some(overtaking) = self.ports[port as usize].overtaking_mut() {
-            overtaking.insert(packet);
+        if let Some(reordered) = self.ports[port as usize].reordered_packets_mut() {
+            reordered.insert(packet);
             self.await_overtaking(port);
         }
     }
 
     /// The first packet on such a link reaches the far end.
     pub(super) fn on_overtaking(&mut self, port: u32) {
-        let first = self.ports[port as usize].overtaking_mut().and_then(Overtaking::take_first);
+        let first = self.ports[port as usize].reordered_packets_mut().and_then(ReorderedPackets::take_first);
         self.await_overtaking(port);
         if let Some(packet) = first {
             self.walk(None, packet);
@@ -135,7 +135,7 @@ impl Fabric {
 
     fn await_overtaking(&mut self, port: u32) {
         let slot = self.sim.order.port(port);
-        let Some(first) = self.ports[port as usize].overtaking().and_then(Overtaking::first) else { return };
+        let Some(first) = self.ports[port as usize].reordered_packets().and_then(ReorderedPackets::first) else { return };
         let pending = self.sim.calendar.time_of(slot);
         if first < pending {
             self.sim.calendar.cancel(slot);

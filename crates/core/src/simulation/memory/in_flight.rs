@@ -150,7 +150,7 @@ fn full_packet(group: &Group) -> Bytes {
 mod tests {
     use super::super::trace_rows::tests::traced;
     use super::*;
-    use crate::network::{Access, Change};
+    use crate::network::{AccessLink, Change};
     use crate::primitives::units::{Rate, Time};
     use crate::simulation::Engine;
 
@@ -191,7 +191,8 @@ mod tests {
         let mut network = traced(2, 20, &[]);
         network.ports[0].buffer = Buffer::Units(5);
         let edge = Port { rate: Rate(40_000_000), delay: TimeDelta::ZERO, buffer: Buffer::Unlimited, ..network.ports[0].clone() };
-        let flow = Flow { sender_access: Access { rate: None, delay: TimeDelta::from_millis(90) }, ..network.flows[0].clone() };
+        let flow =
+            Flow { sender_access: AccessLink { rate: None, delay: TimeDelta::from_millis(90) }, ..network.flows[0].clone() };
         (network.flows, network.paths) = (Vec::new(), vec![vec![1]]);
         for index in 0..4 {
             network.ports.push(Port { name: format!("edge {index}"), ..edge.clone() });

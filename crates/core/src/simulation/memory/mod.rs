@@ -8,9 +8,9 @@ use super::edge::Edge;
 use super::group_profile::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::{FlowTotals, Port, Sharing};
+use super::port::{FlowTotals, MultiQueue, Port};
 use super::senders::End;
-use super::wiring::{Plan, has_channels};
+use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
 use crate::price::Estimators;
@@ -30,7 +30,7 @@ use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
 
 /// Bytes of a flow with no packets in flight: its path, sender, plan and calendar slots.
-const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<Plan>() + 8 * 16;
+const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<FlowPlan>() + 8 * 16;
 const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
 
 /// Upper estimate of the bytes of a run, without the network's description.
@@ -153,7 +153,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + network.flows.iter().map(beside).sum::<u64>()
             + outstanding_by_time
             + of(network.ports.len(), size_of::<Port>() + cold)
-            + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
+            + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
             + delivery_traces(network)
             + queue_flows(network),
         cold: of(network.ports.len(), cold),

@@ -31,7 +31,7 @@ pub(super) fn trace_bytes(network: &Network) -> u64 {
 
 /// Maximum number of rows of each requested trace, in order.
 pub fn trace_rows(network: &Network) -> Vec<u64> {
-    let ways = Ways::of(network);
+    let ways = RunBounds::of(network);
     let rows = |trace: &Trace| match trace.kind {
         kind if kind.is_of_ports() => trace.of.iter().map(|&port| ways.rows_of_port(kind, port)).sum::<f64>() * ways.copies,
         kind => ways.rows_of_flows(kind, &trace.of) * ways.copies,
@@ -40,7 +40,7 @@ pub fn trace_rows(network: &Network) -> Vec<u64> {
 }
 
 /// A network and its changes over the run.
-struct Ways<'a> {
+struct RunBounds<'a> {
     network: &'a Network,
     /// Maximum rate of each port over the run, all transmitters together, in bit/s.
     rates: Vec<f64>,
@@ -78,7 +78,7 @@ fn copies(network: &Network, flow: &Flow) -> f64 {
 
 /// Totals over some flows.
 #[derive(Default)]
-struct Sum {
+struct PacketTotals {
     /// By the narrowest port of the path: segments that reach receivers if the port is not shared, and bytes of the smallest.
     received: BTreeMap<u32, (f64, f64)>,
     datagrams: f64,
@@ -98,8 +98,8 @@ struct Sum {
     attempts: f64,
 }
 
-impl<'a> Ways<'a> {
-    fn of(network: &'a Network) -> Ways<'a> {
+impl<'a> RunBounds<'a> {
+    fn of(network: &'a Network) -> RunBounds<'a> {
         let mut rates: Vec<f64> = network.ports.iter().map(|port| rate(port, network.duration)).collect();
         let mut further: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
         let mut loss = network.ports.iter().map(loss_of).fold(0.0, f64::max);
@@ -123,11 +123,11 @@ impl<'a> Ways<'a> {
         };
         let external = network.flows.iter().filter(is_external).count() as f64;
         let copies = network.flows.iter().map(|flow| copies(network, flow)).fold(1.0, f64::max);
-        Ways { network, rates, further, overflow, loss, external, copies }
+        RunBounds { network, rates, further, overflow, loss, external, copies }
     }
 
     fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
-        let mut sum = Sum::default();
+        let mut sum = PacketTotals::default();
         flows.iter().for_each(|&flow| self.add(&mut sum, flow));
         let acks = self.received(&sum);
         match kind {
@@ -147,7 +147,7 @@ impl<'a> Ways<'a> {
     fn rows_of_port(&self, kind: TraceKind, port: u32) -> f64 {
         let crosses: BTreeSet<u32> =
             (0..).zip(&self.network.paths).filter(|(_, path)| path.contains(&port)).map(|(index, _)| index).collect();
-        let (mut there, mut back) = (Sum::default(), Sum::default());
+        let (mut there, mut back) = (PacketTotals::default(), PacketTotals::default());
         for (flow, spec) in (0..).zip(&self.network.flows) {
             let further = self.further.get(&flow).map_or(&[][..], Vec::as_slice);
             let mut ways = further.iter().copied().chain([(spec.forward, spec.backward)]);
@@ -173,7 +173,7 @@ impl<'a> Ways<'a> {
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
     }
 
-    fn add(&self, sum: &mut Sum, index: u32) {
+    fn add(&self, sum: &mut PacketTotals, index: u32) {
         let network = self.network;
         let flow = &network.flows[index as usize];
         let seconds = network.duration.seconds() - flow.start.seconds();
@@ -257,7 +257,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Segments that reach receivers.
-    fn received(&self, sum: &Sum) -> f64 {
+    fn received(&self, sum: &PacketTotals) -> f64 {
         let of_port = |(&port, &(alone, bytes)): (&u32, &(f64, f64))| {
             let rate = self.rates.get(port as usize).copied().unwrap_or(f64::INFINITY);
             alone.min(rate * self.network.duration.seconds() / 8.0 / bytes + 1.0)
@@ -266,21 +266,21 @@ impl<'a> Ways<'a> {
     }
 
     /// Packets that senders send. All datagrams may be lost.
-    fn sent(&self, sum: &Sum) -> f64 {
+    fn sent(&self, sum: &PacketTotals) -> f64 {
         self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum) + sum.under_way)
     }
 
-    fn lost(&self, sum: &Sum) -> f64 {
+    fn lost(&self, sum: &PacketTotals) -> f64 {
         sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum))
     }
 
     /// Segments in addition to the received ones, if each received one releases two more.
-    fn at_worst(&self, sum: &Sum) -> f64 {
+    fn at_worst(&self, sum: &PacketTotals) -> f64 {
         2.0 * self.received(sum) + sum.attempts
     }
 
     /// Segments lost by senders that react to congestion.
-    fn detected_losses(&self, sum: &Sum) -> f64 {
+    fn detected_losses(&self, sum: &PacketTotals) -> f64 {
         4.0 * sum.rounds + 2.0 * (self.overflow + sum.attempts + self.received(sum) * self.loss)
     }
 }
@@ -343,7 +343,7 @@ fn header(transport: &Transport) -> Bytes {
 pub(super) mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
-    use crate::network::{Access, Group, Impairments, Opportunities, Record};
+    use crate::network::{AccessLink, Group, Impairments, Opportunities, Recording};
     use crate::price::PriceSpec;
     use crate::primitives::units::{Rate, Segments};
     use crate::queue::{CodelSpec, PolicySpec};
@@ -396,8 +396,8 @@ pub(super) mod tests {
             group: 0,
             forward: 0,
             backward: 1,
-            sender_access: Access::default(),
-            receiver_access: Access::default(),
+            sender_access: AccessLink::default(),
+            receiver_access: AccessLink::default(),
             start: Time::ZERO,
             stop: Time::NEVER,
             size: None,
@@ -423,9 +423,9 @@ pub(super) mod tests {
             duration: TimeDelta::from_millis(1000 * seconds),
             warmup: TimeDelta::ZERO,
             seed: 1,
-            record: Record {
+            record: Recording {
                 traces: traces.iter().map(|&(kind, of)| Trace { kind, of: vec![of] }).collect(),
-                ..Record::default()
+                ..Recording::default()
             },
             stepped: false,
             prices: PriceSpec::default(),

@@ -9,13 +9,13 @@ use std::thread::available_parallelism;
 /// Like [`std::sync::Barrier`], but waiting threads spin, if there is a processor for each thread.
 #[derive(Debug)]
 pub(super) enum Barrier {
-    Spinning(Box<Spinning>),
+    SpinBarrier(Box<SpinBarrier>),
     /// With fewer processors than threads, spinning threads would delay the others.
     Blocking(std::sync::Barrier),
 }
 
 #[derive(Debug)]
-pub(super) struct Spinning {
+pub(super) struct SpinBarrier {
     threads: usize,
     arrived: CachePadded<AtomicUsize>,
     /// Number of completed rounds.
@@ -25,7 +25,7 @@ pub(super) struct Spinning {
 impl Barrier {
     pub(super) fn new(threads: usize) -> Barrier {
         if threads <= available_parallelism().map_or(1, NonZeroUsize::get) {
-            Barrier::Spinning(Box::new(Spinning::new(threads)))
+            Barrier::SpinBarrier(Box::new(SpinBarrier::new(threads)))
         } else {
             Barrier::Blocking(std::sync::Barrier::new(threads))
         }
@@ -34,15 +34,15 @@ impl Barrier {
     /// Wait for all threads. Writes before the barrier are visible to all threads after it.
     pub(super) fn wait(&self) {
         match self {
-            Barrier::Spinning(barrier) => barrier.wait(),
+            Barrier::SpinBarrier(barrier) => barrier.wait(),
             Barrier::Blocking(barrier) => drop(barrier.wait()),
         }
     }
 }
 
-impl Spinning {
-    fn new(threads: usize) -> Spinning {
-        Spinning { threads, arrived: CachePadded::default(), round: CachePadded::default() }
+impl SpinBarrier {
+    fn new(threads: usize) -> SpinBarrier {
+        SpinBarrier { threads, arrived: CachePadded::default(), round: CachePadded::default() }
     }
 
     fn wait(&self) {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn no_thread_is_ahead_by_more_than_one_round() {
-        for barrier in [Barrier::Spinning(Box::new(Spinning::new(4))), Barrier::Blocking(std::sync::Barrier::new(4))] {
+        for barrier in [Barrier::SpinBarrier(Box::new(SpinBarrier::new(4))), Barrier::Blocking(std::sync::Barrier::new(4))] {
             let done = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 for _ in 0..4 {

@@ -1,12 +1,12 @@
 //! Division of an engine into domains, and merging of domains into one engine. A run can thus be divided, read and saved at any time.
 
-use super::relocation::{Source, Sources, copy};
+use super::relocation::{StateSource, StateSources, copy};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
-use crate::simulation::border::{Border, Domain, Owners};
+use crate::simulation::domain_boundary::{Domain, DomainBoundary, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
@@ -24,7 +24,7 @@ pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port
     let fabric = &mut part.senders.fabric;
     let of_part = |(port, owner): (&Port, &Domain)| if *owner == own { port.clone() } else { port.of_another_part() };
     fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
-    fabric.sim.border = Some(Box::new(Border::new(own, owners.clone(), *domains, *lookahead)));
+    fabric.sim.boundary = Some(Box::new(DomainBoundary::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
         *entry = match *entry {
             END => END_ANY_DOMAIN,
@@ -37,7 +37,7 @@ pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port
         part.events = 0;
         fabric.forget_counts();
     }
-    let sources = Sources { all: vec![Source { senders: &whole.senders, packets, ports }], owners: None };
+    let sources = StateSources { all: vec![StateSource { senders: &whole.senders, packets, ports }], owners: None };
     copy(&mut part.senders, &sources, |owner| owner == own, owners);
     part
 }
@@ -65,15 +65,16 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     let mut whole = domains[0].clone();
     domains[0].senders.fabric.sim.pool = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
-    let sources = Sources { all: domains.iter().map(|domain| Source::of(&domain.senders)).collect(), owners: Some(owners) };
+    let sources =
+        StateSources { all: domains.iter().map(|domain| StateSource::of(&domain.senders)).collect(), owners: Some(owners) };
     let Senders { fabric, .. } = &mut whole.senders;
     for entry in &mut fabric.routes {
         *entry = if is_end(*entry) { END } else { *entry & !REMOTE };
     }
     sources.collect(&mut whole.senders);
     copy(&mut whole.senders, &sources, |_| true, owners);
-    whole.senders.fabric.sim.border = None;
-    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.border).flat_map(|border| &border.waits) {
+    whole.senders.fabric.sim.boundary = None;
+    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
         let completed = whole.senders.fabric.paths[wait.flow as usize].counts.completed;
         if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow as usize]
             && wait.until >= completed
@@ -84,7 +85,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     whole
 }
 
-impl Sources<'_> {
+impl StateSources<'_> {
     /// Copy the state of each entity from its owner into the first domain's engine, and add up all counters. Lines and pools are not merged
     /// here.
     fn collect(&self, whole: &mut Senders) {
@@ -102,7 +103,7 @@ impl Sources<'_> {
             whole.fabric.add_counts(&other.senders.fabric, |flow| owners.of_senders[flow as usize] == domain);
         }
         whole.transmissions = whole.transmissions.take().map(|_| {
-            let of = |(domain, other): (Domain, &Source<'_>)| {
+            let of = |(domain, other): (Domain, &StateSource<'_>)| {
                 let all = other.senders.transmissions.clone().unwrap_or_default().into_iter();
                 all.filter(move |((flow, _), _)| owners.of_senders[*flow as usize] == domain)
             };

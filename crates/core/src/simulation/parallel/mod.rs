@@ -13,7 +13,7 @@ mod domains;
 mod relocation;
 mod shares;
 
-use super::border::{Arrival, Border, Mail, Owners, Sorted};
+use super::domain_boundary::{Arrival, DomainBoundary, Owners, PacketBatch, SortedArrivals};
 use super::engine::Engine;
 
 use crate::primitives::units::{Time, TimeDelta};
@@ -145,10 +145,10 @@ impl ParallelEngine {
             self.domains.iter_mut().for_each(Engine::take_mail);
             let count = self.domains.len();
             for (from, to) in (0..count * count).map(|pair| (pair / count, pair % count)) {
-                let outbox = self.domains[from].border_mut().map(|border| std::mem::take(&mut border.outboxes[to]));
-                let mail = outbox.filter(|mail| !mail.packets.is_empty());
-                if let (Some(mail), Some(border)) = (mail, self.domains[to].border_mut()) {
-                    border.inboxes[from] = mail;
+                let outbox = self.domains[from].boundary_mut().map(|boundary| std::mem::take(&mut boundary.outboxes[to]));
+                let batch = outbox.filter(|batch| !batch.packets.is_empty());
+                if let (Some(batch), Some(boundary)) = (batch, self.domains[to].boundary_mut()) {
+                    boundary.inboxes[from] = batch;
                     is_under_way = true;
                 }
             }
@@ -167,10 +167,10 @@ impl ParallelEngine {
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.domains[0].end());
         let count = self.domains.len();
-        let meeting = Rendezvous {
+        let meeting = SharedState {
             barrier: Barrier::new(count),
             next: (0..count).map(|_| AtomicU64::new(0)).collect(),
-            mail: (0..count * count).map(|_| Mutex::default()).collect(),
+            batches: (0..count * count).map(|_| Mutex::default()).collect(),
             handled: (0..count).map(|_| AtomicU64::new(0)).collect(),
             has_failed: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -197,8 +197,8 @@ impl ParallelEngine {
 }
 
 impl Engine {
-    fn border_mut(&mut self) -> Option<&mut Border> {
-        self.senders.fabric.sim.border.as_deref_mut()
+    fn boundary_mut(&mut self) -> Option<&mut DomainBoundary> {
+        self.senders.fabric.sim.boundary.as_deref_mut()
     }
 
     fn end(&self) -> Time {
@@ -216,21 +216,21 @@ impl Engine {
         let fabric = &mut self.senders.fabric;
         let event = fabric.sim.calendar.peek();
         let ack_line = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
-        let inboxes = fabric.sim.border.iter().flat_map(|border| &border.inboxes);
-        let mail = inboxes.map(|mail| mail.first).min();
-        let arrival = fabric.sim.border.iter().filter_map(|border| border.arrivals.first()).min();
-        [event, ack_line, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
+        let inboxes = fabric.sim.boundary.iter().flat_map(|boundary| &boundary.inboxes);
+        let batch = inboxes.map(|batch| batch.first).min();
+        let arrival = fabric.sim.boundary.iter().filter_map(|boundary| boundary.arrivals.first()).min();
+        [event, ack_line, batch, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// Process the mail from other domains: each packet continues, or waits for its turn.
+    /// Process the packets from other domains: each packet continues, or waits for its turn.
     fn take_mail(&mut self) {
-        let Some(mut arrivals) = self.border_mut().map(|border| std::mem::take(&mut border.arrivals)) else { return };
-        for from in 0..self.border_mut().map_or(0, |border| border.inboxes.len()) {
-            let Some(mut mail) = self.border_mut().map(|border| std::mem::take(&mut border.inboxes[from])) else { return };
-            self.senders.fabric.receive_mail(&mut mail, &mut arrivals);
-            self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.inboxes[from], &mut mail));
+        let Some(mut arrivals) = self.boundary_mut().map(|boundary| std::mem::take(&mut boundary.arrivals)) else { return };
+        for from in 0..self.boundary_mut().map_or(0, |boundary| boundary.inboxes.len()) {
+            let Some(mut batch) = self.boundary_mut().map(|boundary| std::mem::take(&mut boundary.inboxes[from])) else { return };
+            self.senders.fabric.receive_batch(&mut batch, &mut arrivals);
+            self.boundary_mut().into_iter().for_each(|boundary| std::mem::swap(&mut boundary.inboxes[from], &mut batch));
         }
-        self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.arrivals, &mut arrivals));
+        self.boundary_mut().into_iter().for_each(|boundary| std::mem::swap(&mut boundary.arrivals, &mut arrivals));
     }
 
     /// Handle all events and arrivals before `time`.
@@ -262,28 +262,28 @@ impl Engine {
             self.put_back(arrivals);
         }
         self.senders.fabric.store_pending_acks();
-        self.border_mut().into_iter().for_each(Border::free_room);
+        self.boundary_mut().into_iter().for_each(DomainBoundary::free_room);
     }
 
-    fn take_arrivals(&mut self, before: Time) -> Option<Sorted> {
+    fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
         let sim = &mut self.senders.fabric.sim;
-        sim.border.as_mut()?.arrivals.take_before(before, &sim.order)
+        sim.boundary.as_mut()?.arrivals.take_before(before, &sim.order)
     }
 
-    fn put_back(&mut self, arrivals: Sorted) {
-        if let Some(border) = self.border_mut() {
-            border.arrivals.put_back(arrivals);
+    fn put_back(&mut self, arrivals: SortedArrivals) {
+        if let Some(boundary) = self.boundary_mut() {
+            boundary.arrivals.put_back(arrivals);
         }
     }
 }
 
 /// Shared state of the threads of a run.
-struct Rendezvous {
+struct SharedState {
     barrier: Barrier,
     /// For each domain, the time before which it has no events.
     next: Vec<AtomicU64>,
     /// By sending domain, then by receiving domain.
-    mail: Vec<Mutex<Mail>>,
+    batches: Vec<Mutex<PacketBatch>>,
     /// Events handled by each domain.
     handled: Vec<AtomicU64>,
     has_failed: AtomicBool,
@@ -304,10 +304,10 @@ struct Pace {
 }
 
 impl Pace {
-    /// Mail sent in an epoch should still be cached when it is read in the next one.
+    /// Packets sent in an epoch should still be cached when it is read in the next one.
     const MAX_EVENTS: u64 = 16_384;
 
-    /// The first epoch is short. Too short an epoch soon doubles; one that is too long fills the memory with mail.
+    /// The first epoch is short. Too short an epoch soon doubles; one that is too long fills the memory with batch.
     fn new(lookahead: TimeDelta, domains: usize) -> Pace {
         Pace { length: TimeDelta((lookahead.0 / 1024).max(1)), epochs: 0, critical_events: 0, handled: vec![0; domains] }
     }
@@ -331,7 +331,7 @@ impl Pace {
     }
 }
 
-impl Rendezvous {
+impl SharedState {
     /// Handle a domain's events, epoch by epoch.
     fn attend(&self, number: usize, domain: &mut Engine, pace: &mut Pace) {
         pace.handled.fill(0);
@@ -373,18 +373,18 @@ impl Rendezvous {
     }
 
     fn send_mail(&self, number: usize, domain: &mut Engine) {
-        let Some(border) = domain.border_mut() else { return };
-        for (to, mail) in border.outboxes.iter_mut().enumerate().filter(|(_, mail)| !mail.packets.is_empty()) {
-            let slot = &self.mail[number * self.next.len() + to];
-            std::mem::swap(mail, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(boundary) = domain.boundary_mut() else { return };
+        for (to, batch) in boundary.outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.packets.is_empty()) {
+            let slot = &self.batches[number * self.next.len() + to];
+            std::mem::swap(batch, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Take the mail from other domains without reading it, and publish the time of the earliest known event.
+    /// Take the packets from other domains without processing them, and publish the time of the earliest known event.
     fn fetch_mail(&self, number: usize, domain: &mut Engine) {
-        if let Some(border) = domain.border_mut() {
-            for (from, inbox) in border.inboxes.iter_mut().enumerate() {
-                let mut slot = self.mail[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(boundary) = domain.boundary_mut() {
+            for (from, inbox) in boundary.inboxes.iter_mut().enumerate() {
+                let mut slot = self.batches[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
                 if !slot.packets.is_empty() {
                     std::mem::swap(inbox, &mut slot);
                 }

@@ -4,36 +4,36 @@ use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Time, TimeDelta};
-use crate::simulation::border::{Domain, Owners};
+use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::edge::Edge;
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
-use crate::simulation::port::{Overtaking, Port, Stepped};
+use crate::simulation::port::{Port, ReorderedPackets, Stepped};
 use crate::simulation::routes::REMOTE;
 use crate::simulation::senders::{End, Senders};
 use crate::simulation::sim_state::SimState;
 use crate::tcp::sender::NONE;
 
 /// The state before: one engine, or several with the owners of their entities.
-pub(super) struct Sources<'a> {
-    pub(super) all: Vec<Source<'a>>,
+pub(super) struct StateSources<'a> {
+    pub(super) all: Vec<StateSource<'a>>,
     pub(super) owners: Option<&'a Owners>,
 }
 
 /// A merged engine or a domain. Packets and ports are most of the state of a large run, and may be stored outside the engine, which is
 /// copied.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct StateSource<'a> {
     pub(super) senders: &'a Senders,
     pub(super) packets: &'a Pool<Packet>,
     pub(super) ports: &'a [Port],
 }
 
-impl<'a> Source<'a> {
+impl<'a> StateSource<'a> {
     /// An engine with its own packets and ports.
-    pub(super) fn of(senders: &'a Senders) -> Source<'a> {
-        Source { senders, packets: &senders.fabric.sim.pool, ports: &senders.fabric.ports }
+    pub(super) fn of(senders: &'a Senders) -> StateSource<'a> {
+        StateSource { senders, packets: &senders.fabric.sim.pool, ports: &senders.fabric.ports }
     }
 
     fn fabric(&self) -> &'a Fabric {
@@ -45,12 +45,12 @@ impl<'a> Source<'a> {
     }
 }
 
-impl<'a> Sources<'a> {
-    fn at(&self, owner: Domain) -> Source<'a> {
+impl<'a> StateSources<'a> {
+    fn at(&self, owner: Domain) -> StateSource<'a> {
         self.all[self.owners.map_or(0, |_| owner.into())]
     }
 
-    pub(super) fn of_port(&self, port: usize) -> Source<'a> {
+    pub(super) fn of_port(&self, port: usize) -> StateSource<'a> {
         self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
     }
 
@@ -66,11 +66,11 @@ impl<'a> Sources<'a> {
 type LineOf = (fn(&Path) -> &PooledQueue, fn(&mut Path) -> &mut PooledQueue);
 
 /// The lines of a path, and whether packets in cells are segmented after them.
-const LINES: [(LineOf, Cut); 4] = [
-    ((|path| &path.send, |path| &mut path.send), Cut::Later),
-    ((|path| &path.back, |path| &mut path.back), Cut::Later),
-    ((|path| &path.ack_line, |path| &mut path.ack_line), Cut::Already),
-    ((|path| &path.deliver, |path| &mut path.deliver), Cut::Already),
+const LINES: [(LineOf, Segmentation); 4] = [
+    ((|path| &path.send, |path| &mut path.send), Segmentation::Later),
+    ((|path| &path.back, |path| &mut path.back), Segmentation::Later),
+    ((|path| &path.ack_line, |path| &mut path.ack_line), Segmentation::Done),
+    ((|path| &path.deliver, |path| &mut path.deliver), Segmentation::Done),
 ];
 
 type LineOfEdge = (fn(&Edge) -> &PooledQueue, fn(&mut Edge) -> &mut PooledQueue);
@@ -84,9 +84,9 @@ const LINES_OF_EDGES: [LineOfEdge; 4] = [
 ];
 
 #[derive(Clone, Copy, PartialEq)]
-enum Cut {
+enum Segmentation {
     Later,
-    Already,
+    Done,
 }
 
 /// The pools of packets and of their side data.
@@ -99,8 +99,8 @@ struct Pools {
 
 impl Pools {
     /// Copy the packet's side data into these pools.
-    fn carry(&mut self, packet: &mut Packet, from: &SimState, cut: Cut) {
-        if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Cut::Later) {
+    fn carry(&mut self, packet: &mut Packet, from: &SimState, cut: Segmentation) {
+        if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Segmentation::Later) {
             packet.store_report(*from.reports.at(packet.ack_word()), &mut self.reports);
         } else if packet.has_price() {
             packet.store_price(*from.prices.at(packet.segment), &mut self.prices);
@@ -110,8 +110,8 @@ impl Pools {
     /// Merge the kept packets of these lines into one line.
     fn copy<'a>(
         &mut self,
-        lines: impl Iterator<Item = (Source<'a>, &'a PooledQueue)>,
-        cut: Cut,
+        lines: impl Iterator<Item = (StateSource<'a>, &'a PooledQueue)>,
+        cut: Segmentation,
         is_kept: impl Fn(&Packet) -> bool,
     ) -> PooledQueue {
         let mut packets: Vec<(&SimState, Packet)> = Vec::new();
@@ -130,12 +130,12 @@ impl Pools {
 
 impl Pools {
     /// Merge the kept packets on a link on which they may overtake one another.
-    fn copy_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
-        let mut rebuilt = Overtaking::default();
+    fn copy_reordered(&mut self, sources: &StateSources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> ReorderedPackets {
+        let mut rebuilt = ReorderedPackets::default();
         for from in &sources.all {
-            let under_way = from.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
+            let under_way = from.ports[port].reordered_packets().into_iter().flat_map(ReorderedPackets::iter);
             for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
-                self.carry(&mut packet, from.sim(), Cut::Already);
+                self.carry(&mut packet, from.sim(), Segmentation::Done);
                 rebuilt.insert(packet);
             }
         }
@@ -144,7 +144,7 @@ impl Pools {
 }
 
 /// Rebuild lines, pools and calendar with the entries whose owner is kept.
-pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+pub(super) fn copy(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     copy_ends(into, sources, &is_kept, owners);
     into.clear_upcoming();
     let Fabric { paths, ports, sim, routes, .. } = &mut into.fabric;
@@ -161,15 +161,15 @@ pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(D
         let kept = from.sim().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
         for (of, of_mut) in LINES_OF_EDGES {
             let lines = kept.iter().map(|kept| (from, of(kept)));
-            *of_mut(edge) = pools.copy(lines, Cut::Already, |_| true);
+            *of_mut(edge) = pools.copy(lines, Segmentation::Done, |_| true);
         }
     }
     sim.waiting = Pool::default();
     for (index, port) in ports.iter_mut().enumerate() {
         let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
-        port.line = pools.copy(lines, Cut::Already, keeps);
-        if let Some(overtaking) = port.overtaking_mut() {
-            *overtaking = pools.copy_overtaking(sources, index, keeps);
+        port.line = pools.copy(lines, Segmentation::Done, keeps);
+        if let Some(reordered) = port.reordered_packets_mut() {
+            *reordered = pools.copy_reordered(sources, index, keeps);
         }
         let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
@@ -189,13 +189,13 @@ pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(D
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
-fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+fn copy_in_port(port: &mut Port, index: usize, from: StateSource<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
     let sim = from.sim();
     if let Some(gather) = port.ack_merge_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
             if kept {
-                pools.carry(packet, sim, Cut::Already);
+                pools.carry(packet, sim, Segmentation::Done);
             }
             kept
         });
@@ -204,20 +204,20 @@ fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Poo
     let Stepped { queues, transmitters, .. } = stepped;
     // In order of arrival, which is the order of their times.
     for (queue, of) in queues.iter_mut().zip(&of.queues) {
-        queue.line = pools.copy([(from, &of.line)].into_iter(), Cut::Already, &keeps);
+        queue.line = pools.copy([(from, &of.line)].into_iter(), Segmentation::Done, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
         // The side data of a packet has gone ahead with its head.
         if kept && !sending.head_has_left {
-            pools.carry(&mut sending.packet, sim, Cut::Already);
+            pools.carry(&mut sending.packet, sim, Segmentation::Done);
         }
         kept
     });
 }
 
 /// Rebuild the pools of senders and receivers.
-fn copy_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+fn copy_ends(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Senders { ends, boards, racks, fabric, .. } = into;
     (*boards, *racks, fabric.sim.out_of_order) = (Slab::default(), Slab::default(), Slab::default());
     for (flow, end) in ends.iter_mut().enumerate() {
@@ -244,7 +244,7 @@ fn copy_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain)
 /// The events of the kept entities.
 fn rebuilt_calendar(
     fabric: &Fabric,
-    sources: &Sources<'_>,
+    sources: &StateSources<'_>,
     is_kept: impl Fn(Domain) -> bool,
     owners: &Owners,
 ) -> Calendar<EventOrder> {
@@ -262,7 +262,7 @@ fn rebuilt_calendar(
                 // Its line may merge the lines of several domains.
                 let port = &ports[port as usize];
                 let first = sim.pool.front(&port.line).map(|first| first.time);
-                let first = first.or_else(|| port.overtaking().and_then(Overtaking::first));
+                let first = first.or_else(|| port.reordered_packets().and_then(ReorderedPackets::first));
                 calendar.schedule(slot, first.unwrap_or(Time::NEVER));
                 continue;
             }

@@ -3,7 +3,7 @@
 
 use crate::network::{ChangeKind, Network};
 use crate::primitives::units::{Bytes, TimeDelta};
-use crate::simulation::border::{Domain, Owners};
+use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
@@ -20,7 +20,7 @@ const RECEIVER: f64 = 1.0;
 /// Relative cost of a packet at a port.
 fn work_of_pass(entry: &Entry) -> f64 {
     match entry {
-        Entry::AtOnce => 0.5,
+        Entry::Immediate => 0.5,
         Entry::Gathered(_) => 1.0,
         Entry::ByEvent | Entry::Heads { .. } => 4.0,
     }
@@ -70,7 +70,7 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
     // Half that delay is sufficient, if it reduces the traffic between domains.
     let longest = coarse.checked_sub(1).map_or(finest, |index| delays[index]);
     let atoms = graph.joined(finest.max(TimeDelta(longest.0 / 2)));
-    let of_atoms = Parts::of(&graph, &atoms, domains).of_atoms;
+    let of_atoms = Partition::of(&graph, &atoms, domains).of_atoms;
     let owner = |node: usize| of_atoms[atoms[node] as usize];
     let cut = graph.edges.iter().filter(|edge| owner(edge.ends[0] as usize) != owner(edge.ends[1] as usize));
     let lookahead = cut.map(|edge| edge.delay).min();
@@ -117,7 +117,7 @@ impl Graph {
                 let (first, last) = ends_of(fabric, start);
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
                 // Packets that overtake one another must be in order before the end's own link.
-                let overtakes = fabric.ports[last as usize].overtaking().is_some();
+                let overtakes = fabric.ports[last as usize].reordered_packets().is_some();
                 let delay = delays[last as usize] + if overtakes { TimeDelta::ZERO } else { delay_to };
                 graph.edges.push(Edge { ends: [last, to], delay, load });
             }
@@ -173,7 +173,7 @@ impl Graph {
 
 /// The acknowledgements of several receivers are ordered by the arrival of data at these, so the receivers must be in one domain.
 fn are_in_order_by_data(back: &Entry) -> bool {
-    matches!(back, Entry::Gathered(_) | Entry::AtOnce)
+    matches!(back, Entry::Gathered(_) | Entry::Immediate)
 }
 
 /// The first and the last port of a route.
@@ -203,17 +203,17 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
 }
 
 /// The domain of each atom.
-struct Parts {
+struct Partition {
     of_atoms: Vec<Domain>,
 }
 
 const NOWHERE: Domain = Domain::MAX;
 
-impl Parts {
+impl Partition {
     /// Domains are grown one after another. Each starts with the largest unassigned atom and adds atoms that are adjacent to it (greedy
     /// graph growing: Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998, section 4.2). Then each atom moves to the domain with most of
     /// its neighbours, if that domain has room.
-    fn of(graph: &Graph, atoms: &[u32], domains: usize) -> Parts {
+    fn of(graph: &Graph, atoms: &[u32], domains: usize) -> Partition {
         let work = graph.work_of(atoms);
         let neighbours = Neighbours::of(graph, atoms, work.len());
         let total: f64 = work.iter().sum();
@@ -224,10 +224,10 @@ impl Parts {
         for domain in 0..domains {
             let overflow = (total - loads.iter().sum::<f64>()) / (domains - domain) as f64;
             let mut seeds = by_size.iter().copied();
-            let mut border: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
+            let mut boundary: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
             let mut inside = BTreeMap::new();
             while loads[domain] < overflow {
-                let nearest = std::iter::from_fn(|| border.pop()).map(|(_, Reverse(atom))| atom);
+                let nearest = std::iter::from_fn(|| boundary.pop()).map(|(_, Reverse(atom))| atom);
                 let mut free = nearest.chain(&mut seeds).filter(|&atom| of_atoms[atom] == NOWHERE);
                 let Some(atom) = free.next() else { break };
                 drop(free);
@@ -242,7 +242,7 @@ impl Parts {
                         let load_inside = inside.entry(other).or_insert(0.0);
                         *load_inside += load;
                         let share = *load_inside / neighbours.load(other as usize);
-                        border.push(((share * 1e9) as u64, Reverse(other as usize)));
+                        boundary.push(((share * 1e9) as u64, Reverse(other as usize)));
                     }
                 }
             }
@@ -267,7 +267,7 @@ impl Parts {
                 }
             }
         }
-        Parts { of_atoms: dense(of_atoms) }
+        Partition { of_atoms: dense(of_atoms) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A port with several transmitters that computes departures on arrival. All its units have the same service time.
 
 use super::equipment::{BufferState, Equipment};
-use super::port_features::Plain;
+use super::port_features::DropTailPort;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
@@ -22,7 +22,8 @@ impl Channels {
         Channels { transmitters: transmitters as usize, departures: VecDeque::new() }
     }
 
-    /// Like [`Ahead::pass`](super::ahead::Ahead::pass), for units of one size and a policy that accepts all that fit.
+    /// Like [`PrecomputedQueue::pass`](super::precomputed_queue::Ahead::pass), for units of one size and a policy that accepts all that
+    /// fit.
     #[inline(never)]
     pub(super) fn pass(
         &mut self,
@@ -44,12 +45,12 @@ impl Channels {
             idle: TimeDelta::ZERO,
             transmitters: self.transmitters as u64,
         };
-        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), interval, prices) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
             equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Err(reason);
         }
         let [start, departure] = self.take(now, equipment.service(bytes));
-        equipment.count_through::<Plain>([now, start, departure], bytes, &held, interval);
+        equipment.count_through::<DropTailPort>([now, start, departure], bytes, &held, interval);
         equipment.fold_busy();
         packet.time = departure + equipment.delay;
         packet.next_hop();

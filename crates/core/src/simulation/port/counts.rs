@@ -2,15 +2,15 @@
 
 use crate::primitives::units::TimeDelta;
 use crate::queue::DropReason;
-use crate::simulation::measurement_interval::Parts;
+use crate::simulation::measurement_interval::PhaseCounts;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PortCounts {
     /// Accepted units, by time of arrival.
-    pub(crate) accepted: Parts,
-    pub(crate) departed: Parts,
-    pub(crate) departed_bytes: Parts,
+    pub(crate) accepted: PhaseCounts,
+    pub(crate) departed: PhaseCounts,
+    pub(crate) departed_bytes: PhaseCounts,
     /// Total busy time of the transmitters.
     pub(crate) busy: u128,
     /// Sum over packets of their time in the buffer, in picoseconds.
@@ -20,19 +20,19 @@ pub(crate) struct PortCounts {
     pub(crate) served: u64,
     pub(crate) max: u64,
     /// By reason, in the order of [`DropReason::ALL`].
-    pub(crate) discarded: [Parts; DropReason::ALL.len()],
+    pub(crate) discarded: [PhaseCounts; DropReason::ALL.len()],
     /// Packets that the link has duplicated.
-    pub(crate) duplicated: Parts,
-    pub(crate) marked: Parts,
+    pub(crate) duplicated: PhaseCounts,
+    pub(crate) marked: PhaseCounts,
     /// Packets whose price was outside the mapping's range and was clamped to it.
-    pub(crate) beyond_range: Parts,
+    pub(crate) beyond_range: PhaseCounts,
 }
 
 /// Units and bytes of a flow that a port has sent.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FlowTotals {
-    pub(crate) units: Parts,
-    pub(crate) bytes: Parts,
+    pub(crate) units: PhaseCounts,
+    pub(crate) bytes: PhaseCounts,
 }
 
 /// Counters of units that arrive at, are served by and leave a port computed ahead within the measurement interval. Nearly all units do.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Whether the unit was queued before its service or has just found the port idle.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Begins {
-    InTurn,
-    AtOnce,
+pub(super) enum ServiceStart {
+    Queued,
+    Immediate,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ impl Delivery {
     ///
     /// A queued unit uses the rest of the current opportunity, then any others at this instant. A unit that finds the port idle is too late
     /// for an opportunity at the same instant, because departures precede arrivals.
-    pub(super) fn send(&mut self, bytes: Bytes, now: Time, begins: Begins) -> Time {
-        if begins == Begins::AtOnce {
+    pub(super) fn send(&mut self, bytes: Bytes, now: Time, begins: ServiceStart) -> Time {
+        if begins == ServiceStart::Immediate {
             self.next = self.trace.count_before(Time(now.0.saturating_add(1)));
             self.left = Bytes(0);
         }
@@ -90,47 +90,47 @@ mod tests {
     #[test]
     fn a_packet_waits_for_the_next_opportunity_and_a_large_one_for_several() {
         let mut link = delivery();
-        assert_eq!(link.send(Bytes(1500), millis(0), Begins::AtOnce), millis(2));
-        assert_eq!(link.send(Bytes(1500), millis(2), Begins::InTurn), millis(5));
+        assert_eq!(link.send(Bytes(1500), millis(0), ServiceStart::Immediate), millis(2));
+        assert_eq!(link.send(Bytes(1500), millis(2), ServiceStart::Queued), millis(5));
         // 4000 bytes take the other opportunity at 5 ms, and those at 9 and 11 ms.
-        assert_eq!(link.send(Bytes(4000), millis(5), Begins::InTurn), millis(11));
+        assert_eq!(link.send(Bytes(4000), millis(5), ServiceStart::Queued), millis(11));
     }
 
     #[test]
     fn small_packets_share_an_opportunity_and_unused_opportunities_are_lost() {
         let mut link = delivery();
-        assert_eq!(link.send(Bytes(600), millis(0), Begins::AtOnce), millis(2));
+        assert_eq!(link.send(Bytes(600), millis(0), ServiceStart::Immediate), millis(2));
         // Two queued packets: the first uses the same opportunity, the second its last 300 bytes and the remainder from the first one at 5
         // ms.
-        assert_eq!(link.send(Bytes(600), millis(2), Begins::InTurn), millis(2));
-        assert_eq!(link.send(Bytes(600), millis(2), Begins::InTurn), millis(5));
+        assert_eq!(link.send(Bytes(600), millis(2), ServiceStart::Queued), millis(2));
+        assert_eq!(link.send(Bytes(600), millis(2), ServiceStart::Queued), millis(5));
         // A packet that arrives after that, at 5 ms, has missed both opportunities of that instant.
-        assert_eq!(link.send(Bytes(600), millis(5), Begins::AtOnce), millis(9));
-        assert_eq!(link.send(Bytes(600), millis(12), Begins::AtOnce), millis(14));
+        assert_eq!(link.send(Bytes(600), millis(5), ServiceStart::Immediate), millis(9));
+        assert_eq!(link.send(Bytes(600), millis(12), ServiceStart::Immediate), millis(14));
     }
 
     #[test]
     fn a_packet_after_many_idle_passes_of_the_trace_uses_the_next_opportunity() {
         let mut link = delivery();
-        assert_eq!(link.send(Bytes(1), millis(9_000_003), Begins::AtOnce), millis(9_000_005));
-        assert_eq!(link.send(Bytes(1500), millis(9_000_005), Begins::InTurn), millis(9_000_005));
-        assert_eq!(link.send(Bytes(1500), millis(9_000_005), Begins::InTurn), millis(9_000_009));
+        assert_eq!(link.send(Bytes(1), millis(9_000_003), ServiceStart::Immediate), millis(9_000_005));
+        assert_eq!(link.send(Bytes(1500), millis(9_000_005), ServiceStart::Queued), millis(9_000_005));
+        assert_eq!(link.send(Bytes(1500), millis(9_000_005), ServiceStart::Queued), millis(9_000_009));
     }
 
     #[test]
     fn only_the_measured_part_of_a_packet_in_service_at_either_end_of_the_interval_counts() {
         let mut link = delivery();
         // The interval begins at 4 ms: 4000 bytes from 0 ms on, without the opportunity at 2 ms.
-        assert_eq!(link.send(Bytes(4000), millis(0), Begins::AtOnce), millis(5));
+        assert_eq!(link.send(Bytes(4000), millis(0), ServiceStart::Immediate), millis(5));
         assert_eq!(link.used_share(millis(6)), 2500.0 / 3000.0);
         assert!(link.used_share(millis(3)).is_nan());
         // The other 500 bytes at 5 ms, those at 9, 11 and 14 ms, and 1000 bytes of the second at 14 ms: by 12 ms all four since 4 ms are
         // used.
-        assert_eq!(link.send(Bytes(6000), millis(5), Begins::InTurn), millis(14));
+        assert_eq!(link.send(Bytes(6000), millis(5), ServiceStart::Queued), millis(14));
         assert_eq!(link.used_share(millis(12)), 1.0);
         assert_eq!(link.used_share(millis(15)), 8500.0 / 9000.0);
         // Opportunities that pass while the queue is empty are lost.
-        assert_eq!(link.send(Bytes(1), millis(30), Begins::AtOnce), millis(32));
+        assert_eq!(link.send(Bytes(1), millis(30), ServiceStart::Immediate), millis(32));
         assert_eq!(link.used_share(millis(33)), 8501.0 / 21_000.0);
     }
 }

@@ -12,10 +12,10 @@ use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
-use crate::queue::{DropReason, Occupancy, Policies, Turn, Unit, Verdict};
-use crate::record::recorder::Departure;
+use crate::queue::{Departure, DropReason, Occupancy, Policies, Unit, Verdict};
+use crate::record::recorder::DepartureRow;
 use crate::simulation::measurement_interval::MeasurementInterval;
-use crate::simulation::wire::KnownServices;
+use crate::simulation::wire::ServiceTimeCache;
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use std::ops::{Deref, DerefMut};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Equipment {
-    services: KnownServices,
+    services: ServiceTimeCache,
     pub(super) delay: TimeDelta,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
@@ -79,7 +79,7 @@ pub(super) struct ColdPortState {
     /// Units and bytes sent per flow, if requested.
     of_flows: Option<BTreeMap<u32, FlowTotals>>,
     /// Departures, if traced.
-    departures: Option<Vec<Departure>>,
+    departures: Option<Vec<DepartureRow>>,
 }
 
 /// Recordings of a port in addition to its counters.
@@ -123,7 +123,7 @@ impl Equipment {
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
         Equipment {
-            services: KnownServices::default(),
+            services: ServiceTimeCache::default(),
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
@@ -190,7 +190,7 @@ impl Equipment {
         if let Some(rest) = &mut self.rest.0 {
             rest.rate = rate;
         }
-        self.services = KnownServices::default();
+        self.services = ServiceTimeCache::default();
     }
 
     pub(crate) fn set_delay(&mut self, delay: TimeDelta) {
@@ -237,7 +237,7 @@ impl Equipment {
         self.rest.shaper.as_ref().map_or(rate, |shaper| rate.min(shaper.rate()))
     }
 
-    /// Time at which a unit whose turn has come may be sent; at a shaper it waits for tokens.
+    /// Time at which a unit whose departure has come may be sent; at a shaper it waits for tokens.
     pub(super) fn earliest_departure(&mut self, now: Time, bytes: Bytes) -> Time {
         self.rest.shaper.as_mut().map_or(now, |shaper| shaper.take_in_time(now, bytes))
     }
@@ -325,21 +325,21 @@ impl Equipment {
         &mut self,
         packet: &mut Packet,
         unit: &Unit,
-        (queue, turn): (usize, &Turn),
+        (queue, departure): (usize, &Departure),
         interval: &MeasurementInterval,
         prices: &mut Prices,
     ) {
         let before = packet.signal(prices);
         let mut signal = before;
-        self.policy(queue).on_signal(unit, turn, &mut signal);
+        self.policy(queue).on_signal(unit, departure, &mut signal);
         let is_user_written = self.rest.price_writer.as_ref().is_some_and(|price_writer| price_writer.is_user_written);
         let written = if is_user_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
-            self.write_price(packet, unit, written, turn.now, interval, prices);
+            self.write_price(packet, unit, written, departure.now, interval, prices);
         }
-        if turn.is_capable && signal.marks > 0 && before.marks == 0 {
-            self.rest.counts.marked.add(interval.part(turn.now), 1);
+        if departure.is_capable && signal.marks > 0 && before.marks == 0 {
+            self.rest.counts.marked.add(interval.part(departure.now), 1);
         }
     }
 
@@ -502,12 +502,12 @@ impl Equipment {
             passed.bytes.add(part, bytes.0);
         }
         if let Some(departures) = &mut self.rest.departures {
-            departures.push(Departure { time: departure, flow, bytes: bytes.0 as u32 });
+            departures.push(DepartureRow { time: departure, flow, bytes: bytes.0 as u32 });
         }
     }
 
     /// Past and computed departures, if traced.
-    pub(crate) fn departures(&self) -> &[Departure] {
+    pub(crate) fn departures(&self) -> &[DepartureRow] {
         self.rest.departures.as_deref().unwrap_or_default()
     }
 

@@ -41,7 +41,7 @@ pub(super) struct Disturbance {
 
 /// Packets on a link on which they may overtake one another, by arrival time, then in order of transmission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Overtaking {
+pub(crate) struct ReorderedPackets {
     under_way: BTreeMap<(Time, u64), Packet>,
     next: u64,
 }
@@ -129,7 +129,7 @@ impl Disturbance {
     }
 }
 
-impl Overtaking {
+impl ReorderedPackets {
     pub(crate) fn insert(&mut self, packet: Packet) {
         self.under_way.insert((packet.time, self.next), packet);
         self.next += 1;
@@ -154,7 +154,7 @@ impl Overtaking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::packet::Outgoing;
+    use crate::primitives::packet::OutgoingPacket;
 
     fn chain(p: f64, r: f64, [loss_in_good, loss_in_bad]: [f64; 2]) -> Bursts {
         let chain = GilbertElliott { p, r, loss_in_good, loss_in_bad };
@@ -187,8 +187,9 @@ mod tests {
 
     #[test]
     fn an_overtaking_packet_arrives_first_and_simultaneous_packets_keep_their_order() {
-        let packet = |time, segment| Packet::data(Time(time), Time(0), &Outgoing { segment, ..Outgoing::default() }, 0);
-        let mut link = Overtaking::default();
+        let packet =
+            |time, segment| Packet::data(Time(time), Time(0), &OutgoingPacket { segment, ..OutgoingPacket::default() }, 0);
+        let mut link = ReorderedPackets::default();
         [packet(9, 0), packet(5, 1), packet(9, 2), packet(7, 3)].into_iter().for_each(|packet| link.insert(packet));
         assert_eq!(link.first(), Some(Time(5)));
         let arrived: Vec<u32> = std::iter::from_fn(|| link.take_first()).map(|packet| packet.segment).collect();

@@ -1,28 +1,28 @@
 //! A port: buffer, transmitters and delay line. It discards units that do not fit; further discards are decided by its policy.
 
 mod ack_merge;
-mod ahead;
 mod channels;
 mod counts;
 mod delivery;
 mod equipment;
 mod impairments;
 mod listed_losses;
+mod multi_queue;
 mod port_features;
+mod precomputed_queue;
 mod price_writer;
 mod queue;
-mod sharing;
 mod stepped;
 mod train;
 mod transmitters;
 
 pub(crate) use ack_merge::AckMerge;
-pub(crate) use ahead::Waiting;
 pub(crate) use counts::{FlowTotals, PortCounts};
 pub(crate) use equipment::{Equipment, PortRecording};
-pub(crate) use impairments::Overtaking;
-pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
-pub(crate) use stepped::{Arrival, Sending, Stepped};
+pub(crate) use impairments::ReorderedPackets;
+pub(crate) use multi_queue::{ClassCounts, MultiQueue, QueuesOfFlows};
+pub(crate) use precomputed_queue::QueuedUnit;
+pub(crate) use stepped::{ArrivalOutcome, PacketInService, Stepped};
 
 use super::measurement_interval::MeasurementInterval;
 use crate::network;
@@ -32,11 +32,11 @@ use crate::primitives::units::{Bytes, Time};
 use crate::queue::{DropReason, Policies};
 use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
-use ahead::Ahead;
 use channels::Channels;
-use port_features::{Decides, Observes, Plain, Traces};
+use port_features::{DropTailPort, FullPort, PolicyPort, TracedPort};
+use precomputed_queue::PrecomputedQueue;
 use serde::{Deserialize, Serialize};
-use train::{Mixed, Train};
+use train::{SizeMismatch, Train};
 
 /// Layout in cache lines: entry and service; properties that every packet needs; counters and the delay line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub(crate) struct Port {
 #[repr(u8)]
 pub(crate) enum Entry {
     /// At once: one line feeds the port, in order.
-    AtOnce,
+    Immediate,
     /// In the order of events: several lines feed the port, or the port is stepped.
     ByEvent,
     /// In the order of events, but acknowledgements directly from their receivers are ordered here instead of being events.
@@ -78,15 +78,15 @@ pub(crate) enum Stepping {
 #[repr(u8)]
 pub(crate) enum ServiceMode {
     /// Ahead, with a policy that accepts all units that fit, if all queued units have the same size.
-    Plain(Train),
+    UniformDropTail(Train),
     /// The same for a port at which units of several sizes have been queued. Most ports of a large network are of this kind.
-    Mixed(Ahead),
+    DropTail(PrecomputedQueue),
     /// Ahead, with a policy that decides.
-    Decides(Ahead),
+    WithPolicy(PrecomputedQueue),
     /// Ahead, with a policy that accepts all units that fit, and with a trace.
-    Traces(Ahead),
+    TracedDropTail(PrecomputedQueue),
     /// Ahead, with listed drops, random loss or percentiles, or with a policy and a trace.
-    Observes(Ahead),
+    AllFeatures(PrecomputedQueue),
     /// Ahead on several transmitters, with a policy that accepts all units that fit.
     Channels(Box<Channels>),
     Stepped(Box<Stepped>),
@@ -96,12 +96,12 @@ impl Port {
     /// Bytes of a port outside the structure, without state that grows or that few ports have.
     pub(crate) const COLD_BYTES: usize = Equipment::COLD_BYTES;
 
-    /// `policies`: one per queue. `sharing`: present if there are several queues. `first_transmitter`: number of the port's first
+    /// `policies`: one per queue. `multi_queue`: present if there are several queues. `first_transmitter`: number of the port's first
     /// transmitter among those of all stepped ports.
     pub(crate) fn new(
         spec: &network::Port,
         of: &network::Network,
-        (policies, sharing): (Vec<Policies>, Option<Sharing>),
+        (policies, multi_queue): (Vec<Policies>, Option<MultiQueue>),
         kept: PortRecording,
         (stepping, first_transmitter): (Stepping, u32),
     ) -> Port {
@@ -113,13 +113,13 @@ impl Port {
         let service_mode = match () {
             () if stepping == Stepping::Needed || (has_channels && takes_care) => {
                 let numbers = first_transmitter..first_transmitter + spec.transmitters;
-                ServiceMode::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing, Time::ZERO + of.warmup)))
+                ServiceMode::Stepped(Box::new(Stepped::new(spec, numbers, queues, multi_queue, Time::ZERO + of.warmup)))
             }
             () if has_channels => ServiceMode::Channels(Box::new(Channels::new(spec.transmitters))),
-            () if is_observed || (is_traced && !accepts_all) => ServiceMode::Observes(Ahead::default()),
-            () if is_traced => ServiceMode::Traces(Ahead::default()),
-            () if accepts_all => ServiceMode::Plain(Train::default()),
-            () => ServiceMode::Decides(Ahead::default()),
+            () if is_observed || (is_traced && !accepts_all) => ServiceMode::AllFeatures(PrecomputedQueue::default()),
+            () if is_traced => ServiceMode::TracedDropTail(PrecomputedQueue::default()),
+            () if accepts_all => ServiceMode::UniformDropTail(Train::default()),
+            () => ServiceMode::WithPolicy(PrecomputedQueue::default()),
         };
         Port { entry: Entry::ByEvent, service_mode, equipment, line: PooledQueue::default() }
     }
@@ -139,12 +139,12 @@ impl Port {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-        buffers: &mut Pool<Waiting>,
+        buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
-        if let ServiceMode::Plain(train) = &mut self.service_mode {
+        if let ServiceMode::UniformDropTail(train) = &mut self.service_mode {
             match train.pass(&mut self.equipment, packet, bytes, interval, prices) {
                 Ok(passed) => return Some(passed),
-                Err(Mixed) => self.service_mode = ServiceMode::Mixed(train.listed(buffers)),
+                Err(SizeMismatch) => self.service_mode = ServiceMode::DropTail(train.listed(buffers)),
             }
         }
         self.pass_mixed(packet, bytes, interval, prices, buffers)
@@ -158,10 +158,10 @@ impl Port {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-        buffers: &mut Pool<Waiting>,
+        buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
-        if let ServiceMode::Mixed(ahead) = &mut self.service_mode {
-            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, interval, prices, buffers));
+        if let ServiceMode::DropTail(queue) = &mut self.service_mode {
+            return Some(queue.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
         self.pass_with_features(packet, bytes, interval, prices, buffers)
     }
@@ -174,10 +174,10 @@ impl Port {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-        buffers: &mut Pool<Waiting>,
+        buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
-        if let ServiceMode::Decides(ahead) = &mut self.service_mode {
-            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, interval, prices, buffers));
+        if let ServiceMode::WithPolicy(queue) = &mut self.service_mode {
+            return Some(queue.pass::<PolicyPort>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
         self.pass_observed(packet, bytes, interval, prices, buffers)
     }
@@ -189,15 +189,15 @@ impl Port {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-        buffers: &mut Pool<Waiting>,
+        buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         match &mut self.service_mode {
             ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
-            ServiceMode::Traces(ahead) => {
-                Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+            ServiceMode::TracedDropTail(queue) => {
+                Some(queue.pass::<TracedPort>(&mut self.equipment, packet, bytes, interval, prices, buffers))
             }
-            ServiceMode::Observes(ahead) => {
-                Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+            ServiceMode::AllFeatures(queue) => {
+                Some(queue.pass::<FullPort>(&mut self.equipment, packet, bytes, interval, prices, buffers))
             }
             _ => None,
         }
@@ -222,35 +222,35 @@ impl Port {
     }
 
     /// Packets on a link on which they may overtake one another.
-    pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
-        self.stepped().and_then(Stepped::overtaking)
+    pub(crate) fn reordered_packets(&self) -> Option<&ReorderedPackets> {
+        self.stepped().and_then(Stepped::reordered_packets)
     }
 
-    pub(crate) fn overtaking_mut(&mut self) -> Option<&mut Overtaking> {
-        self.stepped_mut().and_then(|(stepped, _)| stepped.overtaking_mut())
+    pub(crate) fn reordered_packets_mut(&mut self) -> Option<&mut ReorderedPackets> {
+        self.stepped_mut().and_then(|(stepped, _)| stepped.reordered_packets_mut())
     }
 
     /// The queued units, if the port lists each of them other than as packets in a line.
     pub(crate) fn waiting(&self) -> Option<PooledQueue> {
         match &self.service_mode {
-            ServiceMode::Mixed(ahead)
-            | ServiceMode::Decides(ahead)
-            | ServiceMode::Traces(ahead)
-            | ServiceMode::Observes(ahead) => Some(ahead.waiting()),
-            ServiceMode::Plain(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => None,
+            ServiceMode::DropTail(queue)
+            | ServiceMode::WithPolicy(queue)
+            | ServiceMode::TracedDropTail(queue)
+            | ServiceMode::AllFeatures(queue) => Some(queue.waiting()),
+            ServiceMode::UniformDropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => None,
         }
     }
 
     /// Replace the list of queued units.
     pub(crate) fn set_waiting(&mut self, waiting: PooledQueue) {
         match &mut self.service_mode {
-            ServiceMode::Mixed(ahead)
-            | ServiceMode::Decides(ahead)
-            | ServiceMode::Traces(ahead)
-            | ServiceMode::Observes(ahead) => {
-                ahead.set_waiting(waiting);
+            ServiceMode::DropTail(queue)
+            | ServiceMode::WithPolicy(queue)
+            | ServiceMode::TracedDropTail(queue)
+            | ServiceMode::AllFeatures(queue) => {
+                queue.set_waiting(waiting);
             }
-            ServiceMode::Plain(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {}
+            ServiceMode::UniformDropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {}
         }
     }
 
@@ -264,13 +264,15 @@ impl Port {
     }
 
     /// The rows of a traced port, including known future changes; empty for other ports.
-    pub(crate) fn trace_rows(&self, buffers: &Pool<Waiting>) -> OccupancyRows<'_> {
+    pub(crate) fn trace_rows(&self, buffers: &Pool<QueuedUnit>) -> OccupancyRows<'_> {
         let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
         let to_come = match &self.service_mode {
-            ServiceMode::Decides(ahead) | ServiceMode::Traces(ahead) | ServiceMode::Observes(ahead) => {
-                ahead.changes_to_come(&self.equipment, noted, buffers)
+            ServiceMode::WithPolicy(queue) | ServiceMode::TracedDropTail(queue) | ServiceMode::AllFeatures(queue) => {
+                queue.changes_to_come(&self.equipment, noted, buffers)
             }
-            ServiceMode::Plain(_) | ServiceMode::Mixed(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => Vec::new(),
+            ServiceMode::UniformDropTail(_) | ServiceMode::DropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {
+                Vec::new()
+            }
         };
         OccupancyRows { noted, to_come }
     }
@@ -286,7 +288,7 @@ impl Port {
 
 impl Entry {
     pub(crate) fn needs_event(&self) -> bool {
-        !matches!(self, Entry::AtOnce | Entry::Heads { by_event: false })
+        !matches!(self, Entry::Immediate | Entry::Heads { by_event: false })
     }
 
     pub(crate) fn is_of_heads(&self) -> bool {

@@ -9,30 +9,30 @@ pub(super) trait PortFeatures {
     const HAS_TRACE: bool;
 }
 
-pub(super) struct Plain;
-pub(super) struct Decides;
-pub(super) struct Traces;
-pub(super) struct Observes;
+pub(super) struct DropTailPort;
+pub(super) struct PolicyPort;
+pub(super) struct TracedPort;
+pub(super) struct FullPort;
 
-impl PortFeatures for Plain {
+impl PortFeatures for DropTailPort {
     const HAS_POLICY: bool = false;
     const HAS_OBSERVERS: bool = false;
     const HAS_TRACE: bool = false;
 }
 
-impl PortFeatures for Decides {
+impl PortFeatures for PolicyPort {
     const HAS_POLICY: bool = true;
     const HAS_OBSERVERS: bool = false;
     const HAS_TRACE: bool = false;
 }
 
-impl PortFeatures for Traces {
+impl PortFeatures for TracedPort {
     const HAS_POLICY: bool = false;
     const HAS_OBSERVERS: bool = false;
     const HAS_TRACE: bool = true;
 }
 
-impl PortFeatures for Observes {
+impl PortFeatures for FullPort {
     const HAS_POLICY: bool = true;
     const HAS_OBSERVERS: bool = true;
     const HAS_TRACE: bool = true;

@@ -1,17 +1,17 @@
 //! A port at which each departure is an event. The reasons are several transmitters, changes on the timeline, a policy that acts on
 //! departures or periodically, a delivery trace, jitter, or duplication.
 
-use super::delivery::{Begins, Delivery};
+use super::delivery::{Delivery, ServiceStart};
 use super::equipment::{BufferState, Equipment, QueueState};
-use super::impairments::Overtaking;
-use super::port_features::Observes;
+use super::impairments::ReorderedPackets;
+use super::multi_queue::{ClassCounts, MultiQueue};
+use super::port_features::FullPort;
 use super::queue::Queue;
-use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
 use crate::network;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
-use crate::queue::{DropReason, PeriodEnd, Turn, Unit, Verdict};
+use crate::queue::{Departure, DropReason, PeriodEnd, Unit, Verdict};
 use crate::schedule::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule};
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ use std::ops::Range;
 /// The buffer and the transmitters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
-    /// One queue, or the queues of `sharing`.
+    /// One queue, or the queues of `multi_queue`.
     pub(crate) queues: Vec<Queue>,
-    sharing: Option<Box<Sharing>>,
+    multi_queue: Option<Box<MultiQueue>>,
     /// The delivery trace, if the port follows one.
     delivery: Option<Box<Delivery>>,
     /// Packets on a link on which they may overtake one another; replaces the line.
-    overtaking: Option<Box<Overtaking>>,
+    reordered: Option<Box<ReorderedPackets>>,
     /// Totals over all queues.
     waiting: u32,
     waiting_bytes: Bytes,
@@ -43,7 +43,7 @@ pub(crate) struct Stepped {
 
 /// A packet in service.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Sending {
+pub(crate) struct PacketInService {
     pub(crate) packet: Packet,
     /// The queue in which it waited, or would have waited.
     pub(super) queue: u32,
@@ -52,12 +52,12 @@ pub(crate) struct Sending {
 }
 
 /// Outcome of an arrival.
-pub(crate) enum Arrival {
+pub(crate) enum ArrivalOutcome {
     Discarded(DropReason),
     /// The packet is queued in this queue.
     Waits(usize),
     /// This transmitter sends the packet from now on, for this time.
-    ServiceMode(u32, TimeDelta),
+    InService(u32, TimeDelta),
 }
 
 /// A packet on the link with its arrival time, and the result of random loss.
@@ -69,14 +69,14 @@ impl Stepped {
         spec: &network::Port,
         transmitters: Range<u32>,
         queues: usize,
-        sharing: Option<Sharing>,
+        multi_queue: Option<MultiQueue>,
         warmup: Time,
     ) -> Stepped {
         Stepped {
             queues: vec![Queue::default(); queues],
-            sharing: sharing.map(Box::new),
+            multi_queue: multi_queue.map(Box::new),
             delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace, warmup))),
-            overtaking: spec.impairments.reorders().then(Box::default),
+            reordered: spec.impairments.reorders().then(Box::default),
             waiting: 0,
             waiting_bytes: Bytes(0),
             transmitters: Transmitters::new(transmitters.len()),
@@ -96,20 +96,20 @@ impl Stepped {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &mut Prices,
-    ) -> Arrival {
+    ) -> ArrivalOutcome {
         let now = packet.time;
         if let Err(reason) = equipment.survives_approach(now, interval) {
-            return Arrival::Discarded(reason);
+            return ArrivalOutcome::Discarded(reason);
         }
         let idle = self.transmitters.first_idle();
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { TimeDelta::ZERO };
         let (units_of_port, held_bytes) = self.held(equipment);
         let transmitters = self.transmitters.count() as u64;
-        let own = self.sharing.as_ref().map(|sharing| {
-            let number = sharing.queue_of(packet);
+        let own = self.multi_queue.as_ref().map(|multi_queue| {
+            let number = multi_queue.queue_of(packet);
             let (units, bytes_of_queue) = self.queues[number].held(equipment);
-            let is_full = sharing.is_full(number, (units, bytes_of_queue), bytes);
-            let evicts = sharing.overflow != OverflowRule::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
+            let is_full = multi_queue.is_full(number, (units, bytes_of_queue), bytes);
+            let evicts = multi_queue.overflow != OverflowRule::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
             QueueState { number, units, bytes: bytes_of_queue, is_full, evicts }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
@@ -120,43 +120,43 @@ impl Stepped {
         if packet.has_price() {
             equipment.read_price_header(packet, bytes, prices);
         }
-        let admitted = equipment.admit::<Observes>(packet, bytes, (&held, own.as_ref()), interval, prices);
+        let admitted = equipment.admit::<FullPort>(packet, bytes, (&held, own.as_ref()), interval, prices);
         self.count_arrival(queue, admitted, now, interval);
         if let Err(reason) = admitted {
             equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
-            return Arrival::Discarded(reason);
+            return ArrivalOutcome::Discarded(reason);
         }
         equipment.count_accepted(now, &held, interval);
         if idle.is_none() || equipment.counts_in_service {
             equipment.policy(queue).on_enqueue(packet.flow);
         }
-        if let Some(sharing) = &mut self.sharing {
+        if let Some(multi_queue) = &mut self.multi_queue {
             let rate = equipment.drain_rate(transmitters);
-            sharing.scheduler.on_enqueue(&Enqueued { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
+            multi_queue.scheduler.on_enqueue(&Enqueued { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
         match idle {
             Some(transmitter) => {
                 let dequeue = self.dequeue(equipment, packet, (queue, now), bytes, interval, prices);
                 self.served(queue, bytes, &dequeue);
                 if let Err(reason) = dequeue {
-                    return Arrival::Discarded(reason);
+                    return ArrivalOutcome::Discarded(reason);
                 }
                 let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
                 self.note_occupancy(equipment, now);
-                Arrival::ServiceMode(transmitter, service)
+                ArrivalOutcome::InService(transmitter, service)
             }
             None => {
                 self.waiting += 1;
                 self.waiting_bytes += bytes;
                 self.queues[queue].bytes += bytes;
                 self.note_occupancy(equipment, now);
-                Arrival::Waits(queue)
+                ArrivalOutcome::Waits(queue)
             }
         }
     }
 
     fn count_arrival(&mut self, queue: usize, admitted: Result<(), DropReason>, now: Time, interval: &MeasurementInterval) {
-        let counts = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue));
+        let counts = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue));
         if let Some(counts) = counts {
             counts.arrived.add(interval.part(now), 1);
             counts.discarded.add(interval.part(now), u64::from(admitted.is_err()));
@@ -166,34 +166,34 @@ impl Stepped {
     /// Notify the scheduler that the first unit of a queue has left it.
     fn leave_schedule(&mut self, queue: usize, bytes: Bytes, reason: DequeueReason) {
         let is_empty = self.queues[queue].line.is_empty();
-        if let Some(sharing) = &mut self.sharing {
-            sharing.scheduler.on_dequeue(&Dequeued { queue, bytes, reason, is_empty });
+        if let Some(multi_queue) = &mut self.multi_queue {
+            multi_queue.scheduler.on_dequeue(&Dequeued { queue, bytes, reason, is_empty });
         }
     }
 
     /// Counters of each class; empty without classes.
     pub(crate) fn classes(&self) -> &[ClassCounts] {
-        self.sharing.as_ref().map_or(&[], |sharing| &sharing.classes)
+        self.multi_queue.as_ref().map_or(&[], |multi_queue| &multi_queue.classes)
     }
 
     /// The queue that the scheduler selects. `head` returns the size of the first unit of a queue.
     pub(crate) fn next_queue(&mut self, head: impl Fn(&Queue) -> Option<Bytes>) -> Option<usize> {
         let queues = &self.queues;
-        match &mut self.sharing {
+        match &mut self.multi_queue {
             None => (!queues[0].line.is_empty()).then_some(0),
-            Some(sharing) => sharing.scheduler.next(&|queue| head(&queues[queue])),
+            Some(multi_queue) => multi_queue.scheduler.next(&|queue| head(&queues[queue])),
         }
     }
 
     /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
     pub(crate) fn overflow(&self, equipment: &Equipment) -> Option<(usize, u32)> {
-        let sharing = self.sharing.as_ref().filter(|sharing| sharing.overflow != OverflowRule::Refuses)?;
+        let multi_queue = self.multi_queue.as_ref().filter(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)?;
         let (units, bytes) = self.held(equipment);
         if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
             return None;
         }
         let (number, queue) = self.queues.iter().enumerate().rev().max_by_key(|(_, queue)| queue.bytes)?;
-        let max = match sharing.overflow {
+        let max = match multi_queue.overflow {
             OverflowRule::OfHalf(max) => max.min(queue.line.len() / 2),
             OverflowRule::OfOne | OverflowRule::Refuses => 1,
         };
@@ -224,7 +224,7 @@ impl Stepped {
         (Units(waiting + u64::from(self.in_service)), self.waiting_bytes + self.in_service_bytes)
     }
 
-    /// A packet's turn has come, and it is no longer queued. The policy may still mark it, discard it or write on its signal.
+    /// A packet's departure has come, and it is no longer queued. The policy may still mark it, discard it or write on its signal.
     pub(crate) fn dequeue(
         &mut self,
         equipment: &mut Equipment,
@@ -235,11 +235,11 @@ impl Stepped {
         prices: &mut Prices,
     ) -> Result<(), DropReason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
-        let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
-        let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
-        let verdict = match &mut self.sharing {
-            Some(sharing) if sharing.is_aqm => verdict_of_scheduler(sharing, queue, &turn),
-            _ => equipment.policy(queue).on_departure(&unit, &turn),
+        let (sojourn_time, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
+        let departure = Departure { now, sojourn_time, bytes_behind, is_capable: packet.is_capable() };
+        let verdict = match &mut self.multi_queue {
+            Some(multi_queue) if multi_queue.is_aqm => verdict_of_scheduler(multi_queue, queue, &departure),
+            _ => equipment.policy(queue).on_departure(&unit, &departure),
         };
         let goes = match verdict {
             Verdict::Accept => Ok(()),
@@ -252,7 +252,7 @@ impl Stepped {
             }
             self.count_late(equipment, packet, (queue, now), interval);
         } else {
-            equipment.signal(packet, &unit, (queue, &turn), interval, prices);
+            equipment.signal(packet, &unit, (queue, &departure), interval, prices);
             if packet.is_rm() && !packet.is_ack() {
                 equipment.write_rate(packet, queue);
             }
@@ -270,31 +270,31 @@ impl Stepped {
     ) {
         equipment.rest.counts.discarded[DropReason::Late as usize].add(interval.part(now), 1);
         equipment.rest.counts.held += u128::from(interval.overlap(packet.time, now).0);
-        if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
+        if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
             counts.discarded.add(interval.part(now), 1);
         }
     }
 
     /// Periodic update of a queue's policy. `first`: arrival time of the first unit in the queue.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment, (queue, now): (usize, Time), first: Option<Time>) {
-        let (units, bytes) = match &self.sharing {
+        let (units, bytes) = match &self.multi_queue {
             None => self.held(equipment),
             Some(_) => self.queues[queue].held(equipment),
         };
         let rate = equipment.drain_rate(self.transmitters.count() as u64);
-        let first_waited = self.sharing.is_some().then(|| first.map_or(TimeDelta::ZERO, |first| now.since(first)));
+        let first_waited = self.multi_queue.is_some().then(|| first.map_or(TimeDelta::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
 
     /// The period of the scheduler, if it has one.
     pub(crate) fn period_of_scheduler(&self) -> Option<TimeDelta> {
-        self.sharing.as_ref().and_then(|sharing| sharing.scheduler.period())
+        self.multi_queue.as_ref().and_then(|multi_queue| multi_queue.scheduler.period())
     }
 
     /// Periodic update of the scheduler.
     pub(crate) fn on_period_of_scheduler(&mut self, now: Time) {
-        if let Some(sharing) = &mut self.sharing {
-            sharing.scheduler.on_period(now);
+        if let Some(multi_queue) = &mut self.multi_queue {
+            multi_queue.scheduler.on_period(now);
         }
     }
 
@@ -314,17 +314,17 @@ impl Stepped {
             None => start + equipment.service(bytes),
             // Queued packets arrived before this departure. Opportunities that pass during the wait for tokens are lost.
             Some(delivery) => {
-                let begins = if packet.time < now && start == now { Begins::InTurn } else { Begins::AtOnce };
+                let begins = if packet.time < now && start == now { ServiceStart::Queued } else { ServiceStart::Immediate };
                 delivery.send(bytes, start, begins)
             }
         };
         equipment.count_service(packet.time, start, departure, bytes, interval);
         equipment.note_departure(packet.flow, departure, bytes, interval);
         equipment.count_wait(packet.time, start, interval);
-        if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
+        if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
             counts.count_service(packet.time, [start, departure], bytes, interval);
         }
-        self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_has_left: false });
+        self.transmitters.start(transmitter, PacketInService { packet: *packet, queue: queue as u32, head_has_left: false });
         self.in_service += 1;
         self.in_service_bytes += bytes;
         if equipment.counts_in_service {
@@ -338,7 +338,7 @@ impl Stepped {
     pub(crate) fn finish(
         &mut self,
         equipment: &mut Equipment,
-        sent: Sending,
+        sent: PacketInService,
         now: Time,
         bytes: Bytes,
         interval: &MeasurementInterval,
@@ -389,10 +389,10 @@ impl Stepped {
         // Lost packets draw no delay.
         let survives = equipment.survives_wire(departure, interval);
         let arrival = now + if survives.is_ok() { equipment.delay_of_next() } else { equipment.delay };
-        if self.overtaking.is_none() {
+        if self.reordered.is_none() {
             self.last_out = self.last_out.max(arrival);
         }
-        packet.time = if self.overtaking.is_none() { self.last_out } else { arrival };
+        packet.time = if self.reordered.is_none() { self.last_out } else { arrival };
         packet.next_hop();
         (packet, survives)
     }
@@ -410,19 +410,19 @@ impl Stepped {
             return None;
         }
         let mut copy = *packet;
-        if self.overtaking.is_some() {
+        if self.reordered.is_some() {
             copy.time = now + equipment.delay_of_next();
         }
         Some(copy)
     }
 
     /// Packets on a link on which they may overtake one another.
-    pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
-        self.overtaking.as_deref()
+    pub(crate) fn reordered_packets(&self) -> Option<&ReorderedPackets> {
+        self.reordered.as_deref()
     }
 
-    pub(crate) fn overtaking_mut(&mut self) -> Option<&mut Overtaking> {
-        self.overtaking.as_deref_mut()
+    pub(crate) fn reordered_packets_mut(&mut self) -> Option<&mut ReorderedPackets> {
+        self.reordered.as_deref_mut()
     }
 
     /// Used share of the measured opportunities' bytes up to `until`, for a port that follows a delivery trace.
@@ -461,9 +461,9 @@ impl Stepped {
 }
 
 /// For a scheduler that manages its queues' policies itself.
-fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Verdict {
-    let &Turn { waited, bytes_behind, is_capable, .. } = turn;
-    match sharing.scheduler.decide(&HeadOfLine { queue, waited, bytes_behind, is_capable }) {
+fn verdict_of_scheduler(multi_queue: &mut MultiQueue, queue: usize, departure: &Departure) -> Verdict {
+    let &Departure { sojourn_time, bytes_behind, is_capable, .. } = departure;
+    match multi_queue.scheduler.decide(&HeadOfLine { queue, sojourn_time, bytes_behind, is_capable }) {
         Decision::Send => Verdict::Accept,
         Decision::Mark => Verdict::Mark,
         Decision::Discard => Verdict::Discard(DropReason::Late),

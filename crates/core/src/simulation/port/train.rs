@@ -1,9 +1,9 @@
 //! A port without traces whose policy accepts all units that fit, if all queued units have the same size. It stores the number of queued
 //! units, but not the units. Departures are computed on arrival: `departure = max(arrival, free) + service`.
 
-use super::ahead::{Ahead, Waiting};
 use super::equipment::{BufferState, Equipment};
-use super::port_features::Plain;
+use super::port_features::DropTailPort;
+use super::precomputed_queue::{PrecomputedQueue, QueuedUnit};
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
@@ -28,7 +28,7 @@ pub(crate) struct Train {
 }
 
 /// A unit would have to queue behind units of a different size.
-pub(super) struct Mixed;
+pub(super) struct SizeMismatch;
 
 impl Train {
     /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end. If it would have to queue behind
@@ -41,15 +41,15 @@ impl Train {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-    ) -> Result<Result<(), DropReason>, Mixed> {
+    ) -> Result<Result<(), DropReason>, SizeMismatch> {
         let now = packet.time;
         self.strike_off(now);
         let service = equipment.service(bytes);
         if self.units > 0 && (self.service, self.bytes) != (service, bytes.0 as u32) {
-            return Err(Mixed);
+            return Err(SizeMismatch);
         }
         let held = self.held(now, equipment);
-        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), interval, prices) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
             equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Ok(Err(reason));
         }
@@ -60,7 +60,7 @@ impl Train {
             0 => (self.start, self.service, self.units, self.bytes) = (start, service, 1, bytes.0 as u32),
             _ => self.units += 1,
         }
-        equipment.count_through::<Plain>([now, start, self.free], bytes, &held, interval);
+        equipment.count_through::<DropTailPort>([now, start, self.free], bytes, &held, interval);
         packet.time = self.free + equipment.delay;
         packet.next_hop();
         Ok(Ok(()))
@@ -92,8 +92,8 @@ impl Train {
 
     /// The same queue as a list of units.
     #[cold]
-    pub(super) fn listed(&self, buffers: &mut Pool<Waiting>) -> Ahead {
-        let (mut all, mut start) = (Ahead::serving(self.free, Bytes(self.serving_bytes.into())), self.start);
+    pub(super) fn listed(&self, buffers: &mut Pool<QueuedUnit>) -> PrecomputedQueue {
+        let (mut all, mut start) = (PrecomputedQueue::serving(self.free, Bytes(self.serving_bytes.into())), self.start);
         for _ in 0..self.units {
             all.wait(start, Bytes(self.bytes.into()), buffers);
             start += self.service;

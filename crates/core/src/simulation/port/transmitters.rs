@@ -1,13 +1,13 @@
 //! The transmitters of a port, with a bit set of the idle ones: an arrival at a trunk of a hundred channels does not search them all.
 
-use super::Sending;
+use super::PacketInService;
 use serde::{Deserialize, Serialize};
 
 const BITS: usize = u64::BITS as usize;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Transmitters {
-    sending: Vec<Option<Sending>>,
+    sending: Vec<Option<PacketInService>>,
     /// One bit per idle transmitter, 64 in a word.
     idle: Vec<u64>,
 }
@@ -32,13 +32,13 @@ impl Transmitters {
         Some((word * BITS) as u32 + self.idle[word].trailing_zeros())
     }
 
-    pub(super) fn start(&mut self, number: u32, sending: Sending) {
+    pub(super) fn start(&mut self, number: u32, sending: PacketInService) {
         self.sending[number as usize] = Some(sending);
         self.idle[number as usize / BITS] &= !(1 << (number as usize % BITS));
     }
 
     /// A transmitter has finished.
-    pub(crate) fn finish(&mut self, number: u32) -> Sending {
+    pub(crate) fn finish(&mut self, number: u32) -> PacketInService {
         self.idle[number as usize / BITS] |= 1 << (number as usize % BITS);
         match self.sending[number as usize].take() {
             Some(sent) => sent,
@@ -46,16 +46,16 @@ impl Transmitters {
         }
     }
 
-    pub(crate) fn get(&self, number: u32) -> Option<&Sending> {
+    pub(crate) fn get(&self, number: u32) -> Option<&PacketInService> {
         self.sending[number as usize].as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Sending> {
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut PacketInService> {
         self.sending[number as usize].as_mut()
     }
 
     /// Transmitters whose packet is not kept become idle.
-    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut Sending) -> bool) {
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut PacketInService) -> bool) {
         for number in 0..self.count() as u32 {
             if self.get_mut(number).is_some_and(|sending| !keeps(sending)) {
                 self.finish(number);
@@ -64,7 +64,7 @@ impl Transmitters {
     }
 
     /// The packets in service.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sending> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PacketInService> {
         self.sending.iter().flatten()
     }
 }
@@ -72,12 +72,12 @@ impl Transmitters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::packet::{Outgoing, Packet};
+    use crate::primitives::packet::{OutgoingPacket, Packet};
     use crate::primitives::units::{Bytes, Time};
 
-    fn sending() -> Sending {
-        let outgoing = Outgoing { flow: 0, segment: 0, transmission: 1, bytes: Bytes(1000) };
-        Sending { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_has_left: false }
+    fn sending() -> PacketInService {
+        let outgoing = OutgoingPacket { flow: 0, segment: 0, transmission: 1, bytes: Bytes(1000) };
+        PacketInService { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_has_left: false }
     }
 
     #[test]

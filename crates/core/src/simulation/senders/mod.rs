@@ -6,14 +6,14 @@ mod setup;
 
 use self::prefetch::UpcomingEvents;
 use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
-use super::border::Wait;
+use super::domain_boundary::TimeoutWait;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::user_code_factory::UserCodeFactory;
-use super::wiring::{Plan, first_flows};
+use super::wiring::{FlowPlan, first_flows};
 use crate::congestion::Controller;
 use crate::network::{Network, Transport};
-use crate::primitives::packet::{Ecn, Outgoing, Packet, Slab};
+use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Slab};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
@@ -40,7 +40,7 @@ pub(crate) struct Senders {
     pub(crate) network: Arc<Network>,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Vec<FlowPlan>,
     /// The first flow of each group.
     first_flows: Vec<u32>,
     /// Stop times of the flows that stop.
@@ -63,7 +63,7 @@ pub(crate) struct Senders {
 
 /// Treatment of the acknowledgement that follows the one being processed.
 #[derive(Clone, Copy)]
-enum Next {
+enum NextAck {
     /// The sender may process it ahead of time.
     Early,
     Scheduled,
@@ -107,7 +107,7 @@ impl Senders {
         let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
         let mut senders = Senders {
             ends: make_ends(&network, factory),
-            plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
+            plans: network.flows.iter().map(|flow| FlowPlan::of(flow, &network)).collect(),
             first_flows: first_flows(&network),
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
             applications: make_applications(&network),
@@ -149,7 +149,7 @@ impl Senders {
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
         }
-        self.process_ack(flow, now, if runs_ahead { Next::Early } else { Next::Scheduled });
+        self.process_ack(flow, now, if runs_ahead { NextAck::Early } else { NextAck::Scheduled });
     }
 
     /// The next acknowledgement queued at a sender is known. The sender performs its next action ahead of time: it processes the
@@ -166,7 +166,7 @@ impl Senders {
                 return true;
             }
         } else if time <= sender.deadline && time < horizon {
-            self.process_ack(flow, time, Next::Early);
+            self.process_ack(flow, time, NextAck::Early);
             return true;
         }
         self.fabric.schedule_ack(flow, time);
@@ -191,7 +191,7 @@ impl Senders {
     /// An acknowledgement reaches the edge of its flow, which may hold it.
     #[cold]
     fn hold_ack(&mut self, flow: u32, now: Time) {
-        if let Some(ack) = self.pop_ack(flow, Next::Scheduled) {
+        if let Some(ack) = self.pop_ack(flow, NextAck::Scheduled) {
             self.fabric.hold(ack, now);
         }
         self.release_acks(flow, now);
@@ -219,7 +219,7 @@ impl Senders {
 
     /// A sender processes the acknowledgement that reaches it at this time.
     #[inline]
-    fn process_ack(&mut self, flow: u32, now: Time, next: Next) {
+    fn process_ack(&mut self, flow: u32, now: Time, next: NextAck) {
         if let Some(packet) = self.pop_ack(flow, next) {
             self.process_packet(&packet, now);
         }
@@ -227,11 +227,11 @@ impl Senders {
 
     /// Take the acknowledgement that has reached its sender.
     #[inline(always)]
-    fn pop_ack(&mut self, flow: u32, next: Next) -> Option<Packet> {
+    fn pop_ack(&mut self, flow: u32, next: NextAck) -> Option<Packet> {
         let packet = self.fabric.pop_ack(flow)?;
         match (self.fabric.next_ack_time(flow), next) {
-            (Some(_), Next::Early) => self.fabric.sim.early_acks.push(flow),
-            (Some(time), Next::Scheduled) => self.fabric.schedule_ack(flow, time),
+            (Some(_), NextAck::Early) => self.fabric.sim.early_acks.push(flow),
+            (Some(time), NextAck::Scheduled) => self.fabric.schedule_ack(flow, time),
             (None, _) => {}
         }
         Some(packet)
@@ -382,8 +382,8 @@ impl Senders {
             None if tcp.sender.deadline <= now => {
                 let idle = tcp.sender.counts.idle;
                 let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(border) = &mut self.fabric.sim.border {
-                    border.note_wait(Wait { flow, until: now, idle: tcp.sender.counts.idle - idle });
+                if let Some(boundary) = &mut self.fabric.sim.boundary {
+                    boundary.note_wait(TimeoutWait { flow, until: now, idle: tcp.sender.counts.idle - idle });
                 }
                 match &mut tcp.reader {
                     Some(reader) if SIGNALLED && is_timeout => reader.on_timeout(),
@@ -429,7 +429,7 @@ impl Senders {
                 }
                 _ => transmission,
             };
-            let packet = Outgoing { flow, segment, transmission, bytes };
+            let packet = OutgoingPacket { flow, segment, transmission, bytes };
             let reader = if SIGNALLED { tcp.reader.as_mut() } else { None };
             match reader.and_then(|reader| reader.price_header(tcp.sender, segment)) {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
@@ -501,7 +501,7 @@ impl Senders {
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), next);
         }
-        let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
+        let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: payload + spec.header };
         let ecn = if group.l4s { Ecn::ECT } else { Ecn::NOT_ECT };
         self.fabric.send::<true>(now, &packet, ecn);
     }
@@ -520,7 +520,7 @@ impl Senders {
         }
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
-        let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
+        let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: wire };
         self.fabric.send::<true>(now, &packet, ecn);
         Some(number)
     }

@@ -58,7 +58,7 @@ impl Senders {
             fabric.prefetch_next_place(packet);
             if fabric.is_at_last_port(packet) {
                 // From there the packet continues through both ends, or those in this domain.
-                match fabric.sim.border {
+                match fabric.sim.boundary {
                     None => prefetch_ends(packet.flow, fabric, ends),
                     Some(_) => prefetch(&fabric.paths[packet.flow as usize]),
                 }

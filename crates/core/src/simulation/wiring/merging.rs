@@ -73,18 +73,18 @@ fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, min_data_size: By
 /// Whether each port is fed by several lines, so that an arrival must wait for its turn.
 pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Fed {
-        Never,
-        By(u64),
-        BySeveral,
+    enum Feeders {
+        None,
+        One(u64),
+        Several,
     }
-    let mut fed = vec![Fed::Never; network.ports.len()];
+    let mut fed = vec![Feeders::None; network.ports.len()];
     let mut feed = |port: u32, feeder: u64| {
         let state = &mut fed[port as usize];
         *state = match *state {
-            Fed::Never => Fed::By(feeder),
-            Fed::By(other) if other == feeder => Fed::By(feeder),
-            _ => Fed::BySeveral,
+            Feeders::None => Feeders::One(feeder),
+            Feeders::One(other) if other == feeder => Feeders::One(feeder),
+            _ => Feeders::Several,
         };
     };
     // Feeders: a port by its number; the two access lines of a flow and orderly reverse paths by numbers above all ports.
@@ -100,7 +100,7 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
     for hop in network.paths.iter().flat_map(|path| path.windows(2)) {
         feed(hop[1], u64::from(hop[0]));
     }
-    fed.into_iter().map(|state| !matches!(state, Fed::By(_))).collect()
+    fed.into_iter().map(|state| !matches!(state, Feeders::One(_))).collect()
 }
 
 /// Properties that must be equal for the acknowledgements of different flows to reach the reverse path in the order in which their data

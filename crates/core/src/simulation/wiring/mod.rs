@@ -3,14 +3,14 @@
 mod merging;
 mod plan;
 
-pub(crate) use plan::Plan;
+pub(crate) use plan::FlowPlan;
 
-use super::path::{Carried, Path, PathCounts};
-use super::port::{Entry, Port, PortRecording, QueuesOfFlows, Sharing, Stepping};
+use super::path::{DeliveryCounts, Path, PathCounts};
+use super::port::{Entry, MultiQueue, Port, PortRecording, QueuesOfFlows, Stepping};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
 use crate::network;
-use crate::network::{ChangeKind, Network, Record, Switching, TraceKind, Transport};
+use crate::network::{ChangeKind, Network, Recording, Switching, TraceKind, Transport};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
@@ -60,10 +60,10 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
                 let of_flows = QueuesOfFlows::new(network, spec, scheduling, flows);
                 let specs = of_flows.specs(spec, scheduling, flows);
                 let policies = (0..).zip(&specs).map(|(index, queue)| policy((index, queue.policy, &queue.flows))).collect();
-                (policies, Some(Sharing::new(scheduling, of_flows, specs.len())))
+                (policies, Some(MultiQueue::new(scheduling, of_flows, specs.len())))
             }
         };
-        let Record { delay_percentiles: percentiles, queue_flows: flows, .. } = network.record;
+        let Recording { delay_percentiles: percentiles, queue_flows: flows, .. } = network.record;
         let kept = PortRecording {
             percentiles,
             occupancy: is_traced(TraceKind::Queue, index),
@@ -80,7 +80,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
         port.entry = match spec.switching {
             Switching::CutThrough => Entry::Heads { by_event },
             Switching::StoreAndForward if by_event => Entry::ByEvent,
-            Switching::StoreAndForward => Entry::AtOnce,
+            Switching::StoreAndForward => Entry::Immediate,
         };
         port
     };
@@ -117,12 +117,12 @@ fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
 /// For each port, whether all units that cross it have the same size.
 fn units_alike(network: &Network) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Crossing {
-        Nothing,
-        Of(Bytes),
+    enum UnitSizes {
+        None,
+        One(Bytes),
         Mixed,
     }
-    let mut crossing = vec![Crossing::Nothing; network.ports.len()];
+    let mut crossing = vec![UnitSizes::None; network.ports.len()];
     if network.ports.iter().any(|port| port.transmitters > 1) {
         for flow in &network.flows {
             let group = &network.groups[flow.group as usize];
@@ -131,15 +131,15 @@ fn units_alike(network: &Network) -> Vec<bool> {
                 for &port in &network.paths[path as usize] {
                     let crossing = &mut crossing[port as usize];
                     *crossing = match (*crossing, unit) {
-                        (Crossing::Nothing, Some(bytes)) => Crossing::Of(bytes),
-                        (Crossing::Of(before), Some(bytes)) if before == bytes => Crossing::Of(bytes),
-                        _ => Crossing::Mixed,
+                        (UnitSizes::None, Some(bytes)) => UnitSizes::One(bytes),
+                        (UnitSizes::One(before), Some(bytes)) if before == bytes => UnitSizes::One(bytes),
+                        _ => UnitSizes::Mixed,
                     };
                 }
             }
         }
     }
-    crossing.into_iter().map(|crossing| crossing != Crossing::Mixed).collect()
+    crossing.into_iter().map(|crossing| crossing != UnitSizes::Mixed).collect()
 }
 
 /// Size of a flow's data units, if they all have the same size.
@@ -170,7 +170,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
         };
         Path {
             wire: Wire::new(flow, &starts, rates),
-            carried: Carried::default(),
+            carried: DeliveryCounts::default(),
             send: PooledQueue::default(),
             ack_line: PooledQueue::default(),
             complete_at,

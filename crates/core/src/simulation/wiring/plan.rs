@@ -5,7 +5,7 @@ use crate::primitives::units::{Bytes, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct FlowPlan {
     pub(crate) start: Time,
     /// Payload; the largest number for a greedy flow.
     pub(crate) size: Bytes,
@@ -13,8 +13,8 @@ pub(crate) struct Plan {
     pub(crate) base_rtt: TimeDelta,
 }
 
-impl Plan {
-    pub(crate) fn of(flow: &Flow, network: &Network) -> Plan {
-        Plan { start: flow.start, size: flow.size.unwrap_or(Bytes(u64::MAX)), base_rtt: network.base_rtt(flow) }
+impl FlowPlan {
+    pub(crate) fn of(flow: &Flow, network: &Network) -> FlowPlan {
+        FlowPlan { start: flow.start, size: flow.size.unwrap_or(Bytes(u64::MAX)), base_rtt: network.base_rtt(flow) }
     }
 }

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A queue with one of its virtual times, which are non-negative, so their bits have the same order. Ties go to the first queue.
-pub(super) type Tagged = (u64, usize);
+pub(super) type TimedQueue = (u64, usize);
 
-pub(super) fn tagged(time: f64, queue: usize) -> Tagged {
+pub(super) fn timed_queue(time: f64, queue: usize) -> TimedQueue {
     (time.to_bits(), queue)
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Tags {
+pub(super) struct VirtualTimes {
     of_queues: Vec<VecDeque<f64>>,
-    heads: BTreeSet<Tagged>,
+    heads: BTreeSet<TimedQueue>,
 }
 
-impl Tags {
-    pub(super) fn new(queues: usize) -> Tags {
-        Tags { of_queues: vec![VecDeque::new(); queues], heads: BTreeSet::new() }
+impl VirtualTimes {
+    pub(super) fn new(queues: usize) -> VirtualTimes {
+        VirtualTimes { of_queues: vec![VecDeque::new(); queues], heads: BTreeSet::new() }
     }
 
     /// The queue with the smallest tag.
@@ -29,7 +29,7 @@ impl Tags {
     pub(super) fn push(&mut self, queue: usize, tag: f64) {
         let tags = &mut self.of_queues[queue];
         if tags.is_empty() {
-            self.heads.insert(tagged(tag, queue));
+            self.heads.insert(timed_queue(tag, queue));
         }
         tags.push_back(tag);
     }
@@ -37,9 +37,9 @@ impl Tags {
     pub(super) fn pop(&mut self, queue: usize) -> Option<f64> {
         let tags = &mut self.of_queues[queue];
         let tag = tags.pop_front()?;
-        self.heads.remove(&tagged(tag, queue));
+        self.heads.remove(&timed_queue(tag, queue));
         if let Some(&next) = tags.front() {
-            self.heads.insert(tagged(next, queue));
+            self.heads.insert(timed_queue(next, queue));
         }
         Some(tag)
     }

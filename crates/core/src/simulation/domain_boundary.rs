@@ -1,7 +1,7 @@
-//! The border of a domain in a parallel run: ownership of ports and ends, and packets exchanged between domains.
+//! The boundary of a domain in a parallel run: ownership of ports and ends, and packets exchanged between domains.
 //!
 //! Each domain is an engine that handles the events of its own ports and ends. A packet whose next hop belongs to another domain is sent
-//! there as mail and continues from the line that it was in.
+//! there in a batch and continues from the line that it was in.
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
@@ -38,7 +38,7 @@ impl Owners {
 
 /// Packets for another domain in order, each with its previous line, and the side data that they carry.
 #[derive(Clone, Debug)]
-pub(crate) struct Mail {
+pub(crate) struct PacketBatch {
     /// The earliest time at which one of them has an effect.
     pub(crate) first: Time,
     pub(crate) packets: Vec<(Feeder, Packet)>,
@@ -46,9 +46,9 @@ pub(crate) struct Mail {
     pub(crate) prices: Vec<NumberAndHeader>,
 }
 
-impl Default for Mail {
-    fn default() -> Mail {
-        Mail { first: Time::NEVER, packets: Vec::new(), reports: Vec::new(), prices: Vec::new() }
+impl Default for PacketBatch {
+    fn default() -> PacketBatch {
+        PacketBatch { first: Time::NEVER, packets: Vec::new(), reports: Vec::new(), prices: Vec::new() }
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Arrivals {
     /// Unsorted packets by time slice, in order of arrival.
     waiting: BTreeMap<u64, Vec<Arrival>>,
     /// The sorted packets of the earliest time slice.
-    sorted: Sorted,
+    sorted: SortedArrivals,
     /// Reused buffers for other time slices and for sorting.
     spare: Vec<Vec<Arrival>>,
     keys: Vec<u64>,
@@ -76,13 +76,13 @@ pub(crate) struct Arrival {
 
 /// The sorted packets of a time slice, some of which have been processed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sorted {
+pub(crate) struct SortedArrivals {
     stretch: u64,
     all: Vec<Arrival>,
     gone: usize,
 }
 
-impl Sorted {
+impl SortedArrivals {
     fn first(&self) -> Option<Time> {
         self.all.get(self.gone).map(|arrival| arrival.packet.time)
     }
@@ -128,7 +128,7 @@ impl Arrivals {
 
     /// Take the packets of the earliest time slice if one of them has its turn before `time`. Packets of one line keep their order. Return
     /// them with [`Arrivals::put_back`].
-    pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<Sorted> {
+    pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<SortedArrivals> {
         // Packets that arrived since then belong to that time slice or a later one.
         let is_over = self.sorted.first().is_none();
         let fits = |stretch: u64| if is_over { stretch << self.shift < time.0 } else { stretch == self.sorted.stretch };
@@ -160,11 +160,11 @@ impl Arrivals {
         for same in all.chunk_by_mut(|one, next| one.packet.time == next.packet.time).filter(|same| same.len() > 1) {
             same.sort_by_key(|arrival| order.rank(arrival.slot));
         }
-        self.sorted = Sorted { stretch: self.sorted.stretch, all, gone: 0 };
+        self.sorted = SortedArrivals { stretch: self.sorted.stretch, all, gone: 0 };
     }
 
     /// Put the unprocessed packets back.
-    pub(crate) fn put_back(&mut self, sorted: Sorted) {
+    pub(crate) fn put_back(&mut self, sorted: SortedArrivals) {
         if sorted.first().is_some() {
             self.sorted = sorted;
         } else {
@@ -184,48 +184,48 @@ impl Arrivals {
 
 /// A domain's view of the other domains.
 #[derive(Clone, Debug)]
-pub(crate) struct Border {
+pub(crate) struct DomainBoundary {
     pub(crate) own: Domain,
     pub(crate) owners: Arc<Owners>,
-    /// Mail to and from each domain. Incoming mail is read at the start of its epoch.
-    pub(crate) outboxes: Vec<Mail>,
-    pub(crate) inboxes: Vec<Mail>,
+    /// Packets to and from each domain. Incoming ones are read at the start of its epoch.
+    pub(crate) outboxes: Vec<PacketBatch>,
+    pub(crate) inboxes: Vec<PacketBatch>,
     pub(crate) arrivals: Arrivals,
     /// Timeout waits of senders whose receivers belong to other domains. Waits after the receiver had the whole transfer do not count; that
     /// is known only when the domains are merged.
-    pub(crate) waits: Vec<Wait>,
+    pub(crate) waits: Vec<TimeoutWait>,
 }
 
 /// A sender's wait for a timeout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
+pub(crate) struct TimeoutWait {
     pub(crate) flow: u32,
     pub(crate) until: Time,
     pub(crate) idle: TimeDelta,
 }
 
-impl Border {
+impl DomainBoundary {
     /// `domains`: number of domains.
-    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: TimeDelta) -> Border {
-        Border {
+    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: TimeDelta) -> DomainBoundary {
+        DomainBoundary {
             own,
             owners,
-            outboxes: vec![Mail::default(); domains],
-            inboxes: vec![Mail::default(); domains],
+            outboxes: vec![PacketBatch::default(); domains],
+            inboxes: vec![PacketBatch::default(); domains],
             arrivals: Arrivals::new(lookahead),
             waits: Vec::new(),
         }
     }
 
-    /// Free the buffers of mail and arrivals that are empty.
+    /// Free the buffers of batches and arrivals that are empty.
     pub(crate) fn free_room(&mut self) {
         self.arrivals.free_room();
         let boxes = self.outboxes.iter_mut().chain(&mut self.inboxes);
-        boxes.filter(|mail| mail.packets.is_empty()).for_each(|mail| *mail = Mail::default());
+        boxes.filter(|batch| batch.packets.is_empty()).for_each(|batch| *batch = PacketBatch::default());
     }
 
     /// Record the time that a sender was idle before its timeout.
-    pub(crate) fn note_wait(&mut self, wait: Wait) {
+    pub(crate) fn note_wait(&mut self, wait: TimeoutWait) {
         if wait.idle > TimeDelta::ZERO && self.owners.of_receivers[wait.flow as usize] != self.own {
             self.waits.push(wait);
         }

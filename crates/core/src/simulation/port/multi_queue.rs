@@ -7,12 +7,12 @@ use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::{Policies, PolicySpec};
 use crate::schedule::{OverflowRule, Schedulers};
-use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
+use crate::simulation::measurement_interval::{MeasurementInterval, PhaseCounts};
 use serde::{Deserialize, Serialize};
 
 /// State of a port with several queues, in addition to the queues.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Sharing {
+pub(crate) struct MultiQueue {
     pub(super) scheduler: Schedulers,
     pub(super) overflow: OverflowRule,
     /// The scheduler decides which packets are marked and discarded.
@@ -35,10 +35,10 @@ pub(crate) struct QueuesOfFlows {
 /// Counters of a class at a port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ClassCounts {
-    pub(crate) arrived: Parts,
-    pub(crate) departed: Parts,
-    pub(crate) departed_bytes: Parts,
-    pub(crate) discarded: Parts,
+    pub(crate) arrived: PhaseCounts,
+    pub(crate) departed: PhaseCounts,
+    pub(crate) departed_bytes: PhaseCounts,
+    pub(crate) discarded: PhaseCounts,
     /// Waiting times of packets whose service began within the measurement interval, in picoseconds.
     pub(crate) waited: u128,
     pub(crate) served: u64,
@@ -99,11 +99,11 @@ impl QueuesOfFlows {
     }
 }
 
-impl Sharing {
+impl MultiQueue {
     /// Memory of a queue: its policy, its line, and its entries in the scheduler and the list of flows.
     pub(crate) const BYTES_PER_QUEUE: usize = size_of::<Policies>() + size_of::<Queue>() + 128;
 
-    pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> Sharing {
+    pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> MultiQueue {
         let Scheduling { scheduler, queues: kind } = scheduling;
         let (weights, buffers, classes) = match kind {
             Queues::OfClasses(of_classes, _) => (
@@ -114,7 +114,7 @@ impl Sharing {
             Queues::L4sAndClassic => (vec![1.0; queues], Vec::new(), vec![ClassCounts::default(); queues]),
             Queues::OfFlows | Queues::Hashed(_) => (vec![1.0; queues], Vec::new(), Vec::new()),
         };
-        Sharing {
+        MultiQueue {
             scheduler: Schedulers::new(scheduler, &weights),
             overflow: scheduler.overflow(),
             is_aqm: scheduler.is_aqm(),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Departed units are removed at the next arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Ahead {
+pub(crate) struct PrecomputedQueue {
     /// When the transmitter becomes idle.
     free: Time,
     waiting: PooledQueue,
@@ -25,14 +25,14 @@ pub(crate) struct Ahead {
 
 /// A queued unit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedUnit {
     /// Start of its service.
     pub(super) start: Time,
     bytes: u32,
     flow: u32,
 }
 
-impl Ahead {
+impl PrecomputedQueue {
     /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end; if the link loses it, its
     /// departure.
     #[inline(always)]
@@ -43,7 +43,7 @@ impl Ahead {
         bytes: Bytes,
         interval: &MeasurementInterval,
         prices: &Prices,
-        buffers: &mut Pool<Waiting>,
+        buffers: &mut Pool<QueuedUnit>,
     ) -> Result<(), DropReason> {
         let now = packet.time;
         if C::HAS_OBSERVERS {
@@ -63,7 +63,7 @@ impl Ahead {
         let departure = start + equipment.service(bytes);
         self.free = departure;
         if busy {
-            buffers.push(&mut self.waiting, Waiting { start, bytes: bytes.0 as u32, flow: packet.flow });
+            buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow: packet.flow });
             self.waiting_bytes += bytes;
         } else {
             self.serving_bytes = bytes.0 as u32;
@@ -89,13 +89,13 @@ impl Ahead {
     }
 
     /// An empty queue; a unit of this size is, or was last, in service.
-    pub(super) fn serving(free: Time, bytes: Bytes) -> Ahead {
-        Ahead { free, serving_bytes: bytes.0 as u32, ..Ahead::default() }
+    pub(super) fn serving(free: Time, bytes: Bytes) -> PrecomputedQueue {
+        PrecomputedQueue { free, serving_bytes: bytes.0 as u32, ..PrecomputedQueue::default() }
     }
 
     /// Queue a unit behind all others. Its flow is not recorded.
-    pub(super) fn wait(&mut self, start: Time, bytes: Bytes, buffers: &mut Pool<Waiting>) {
-        buffers.push(&mut self.waiting, Waiting { start, bytes: bytes.0 as u32, flow: 0 });
+    pub(super) fn wait(&mut self, start: Time, bytes: Bytes, buffers: &mut Pool<QueuedUnit>) {
+        buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow: 0 });
         self.waiting_bytes += bytes;
     }
 
@@ -109,8 +109,8 @@ impl Ahead {
 
     /// Remove the units that have gone into service by `now` and the units that have left.
     #[inline]
-    fn strike_off<C: PortFeatures>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
-        while let Some(&Waiting { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {
+    fn strike_off<C: PortFeatures>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<QueuedUnit>) {
+        while let Some(&QueuedUnit { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {
             buffers.pop(&mut self.waiting);
             self.serving_bytes = bytes;
             self.waiting_bytes -= Bytes(bytes.into());
@@ -155,7 +155,7 @@ impl Ahead {
         &self,
         equipment: &Equipment,
         noted: &[(Time, u32)],
-        buffers: &Pool<Waiting>,
+        buffers: &Pool<QueuedUnit>,
     ) -> Vec<(Time, u32)> {
         let (still, in_service) = (self.waiting.len(), u32::from(equipment.counts_in_service));
         let served = buffers.iter(&self.waiting).zip(1..).map(|(waiting, gone)| (waiting.start, still - gone + in_service));
