@@ -54,7 +54,7 @@ pub struct Cobalt {
     spec: CobaltSpec,
     codel: Codel,
     /// BLUE's discard probability.
-    probability: f64,
+    p_m: f64,
     frozen_until: Time,
     draws: Draws,
 }
@@ -62,12 +62,12 @@ pub struct Cobalt {
 impl Cobalt {
     pub(super) fn new(spec: &CobaltSpec) -> Cobalt {
         let codel = Codel::new(&CodelSpec { target: spec.target, interval: spec.interval });
-        Cobalt { spec: *spec, codel, probability: 0.0, frozen_until: Time::ZERO, draws: Draws::default() }
+        Cobalt { spec: *spec, codel, p_m: 0.0, frozen_until: Time::ZERO, draws: Draws::default() }
     }
 
-    fn change(&mut self, by: f64, now: Time) {
+    fn update_p_m(&mut self, by: f64, now: Time) {
         if now >= self.frozen_until {
-            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.p_m = (self.p_m + by).clamp(0.0, 1.0);
             self.frozen_until = now + self.spec.freeze;
         }
     }
@@ -84,21 +84,21 @@ impl Policy for Cobalt {
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
         if !buffer.has_room {
-            self.change(self.spec.increment, now);
+            self.update_p_m(self.spec.increment, now);
         }
         Verdict::Accept
     }
 
     fn on_overflow(&mut self, now: Time) {
-        self.change(self.spec.increment, now);
+        self.update_p_m(self.spec.increment, now);
     }
 
     fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
         let verdict = self.codel.on_departure(unit, departure);
         if departure.bytes_behind == Bytes(0) {
-            self.change(-self.spec.decrement, departure.now);
+            self.update_p_m(-self.spec.decrement, departure.now);
         }
-        let is_discarded = self.probability > 0.0 && self.draws.uniform() < self.probability;
+        let is_discarded = self.p_m > 0.0 && self.draws.uniform() < self.p_m;
         if is_discarded { Verdict::Discard(DropReason::Late) } else { verdict }
     }
 }
@@ -135,22 +135,22 @@ mod tests {
     fn overflows_raise_the_probability_and_an_empty_queue_lowers_it_once_per_freeze_time() {
         let mut cobalt = cobalt(CobaltSpec::default());
         [0, 1, 4, 5, 9, 10].iter().for_each(|&ms| overflow(&mut cobalt, ms));
-        assert_eq!(cobalt.probability, 3.0 / 256.0);
+        assert_eq!(cobalt.p_m, 3.0 / 256.0);
         // A unit discarded to make room is an overflow, too.
         cobalt.on_overflow(at(15));
-        assert_eq!(cobalt.probability, 4.0 / 256.0);
+        assert_eq!(cobalt.p_m, 4.0 / 256.0);
         [19, 20, 21, 25].iter().for_each(|&ms| {
             leave(&mut cobalt, ms, 0);
         });
-        assert_eq!(cobalt.probability, 4.0 / 256.0 - 2.0 / 4096.0);
+        assert_eq!(cobalt.p_m, 4.0 / 256.0 - 2.0 / 4096.0);
         leave(&mut cobalt, 90, 1000);
-        assert_eq!(cobalt.probability, 4.0 / 256.0 - 2.0 / 4096.0);
+        assert_eq!(cobalt.p_m, 4.0 / 256.0 - 2.0 / 4096.0);
     }
 
     #[test]
     fn departing_units_are_discarded_with_that_probability_even_if_ecn_capable() {
         let mut cobalt = cobalt(CobaltSpec { decrement: 0.0, ..CobaltSpec::default() });
-        cobalt.probability = 0.25;
+        cobalt.p_m = 0.25;
         let late = (0..10_000).filter(|_| leave(&mut cobalt, 1, 5000) == Verdict::Discard(DropReason::Late)).count();
         // Plus or minus 5 x sqrt(1875).
         assert!(late.abs_diff(2500) < 217, "{late}");

@@ -2,7 +2,7 @@
 //! and White, RFC 9332, appendix A.1; De Schepper, Bondarenko, Tsang and Briscoe, "PI2: a linearized AQM for both classic and scalable
 //! TCP", CoNEXT 2016).
 //!
-//! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
+//! Names are from the appendix. Marks are spread evenly (`recur`), and made as packets leave.
 //!
 //! Differs: the delay is the queue length over the port's rate, where the RFC uses the wait of the packet at its head. The L4S queue and
 //! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
@@ -48,17 +48,17 @@ impl Settings for Pi2Spec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pi2 {
     spec: Pi2Spec,
-    /// p'.
-    base: f64,
-    /// Delay in seconds at the last update (prevq).
-    delay: f64,
-    /// Sum of probabilities since the last mark (count of `recur`).
-    due: f64,
+    /// p', the base probability.
+    p_prime: f64,
+    /// Delay in seconds at the last update.
+    prevq: f64,
+    /// Sum of probabilities since the last mark.
+    count: f64,
 }
 
 impl Pi2 {
     pub(super) fn new(spec: &Pi2Spec) -> Pi2 {
-        Pi2 { spec: *spec, base: 0.0, delay: 0.0, due: 0.0 }
+        Pi2 { spec: *spec, p_prime: 0.0, prevq: 0.0, count: 0.0 }
     }
 }
 
@@ -72,13 +72,13 @@ impl Policy for Pi2 {
     }
 
     fn on_departure(&mut self, _unit: &Unit, _departure: &Departure) -> Verdict {
-        let probability = self.base * self.base;
-        self.due += probability;
-        if self.due <= 1.0 {
+        let p_c = self.p_prime * self.p_prime;
+        self.count += p_c;
+        if self.count <= 1.0 {
             return Verdict::Accept;
         }
-        self.due -= 1.0;
-        if probability < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(DropReason::Late) }
+        self.count -= 1.0;
+        if p_c < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(DropReason::Late) }
     }
 
     fn period(&self) -> Option<TimeDelta> {
@@ -87,10 +87,10 @@ impl Policy for Pi2 {
 
     fn on_period(&mut self, end: &PeriodEnd) {
         let Pi2Spec { target, alpha, beta, .. } = self.spec;
-        let delay = end.delay();
-        let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);
-        self.base = (self.base + step).clamp(0.0, 1.0);
-        self.delay = delay;
+        let curq = end.delay();
+        let step = alpha * (curq - target.seconds()) + beta * (curq - self.prevq);
+        self.p_prime = (self.p_prime + step).clamp(0.0, 1.0);
+        self.prevq = curq;
     }
 }
 
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Bytes, Rate, Units};
 
-    fn pi2(base: f64, delay: f64) -> Pi2 {
-        Pi2 { base, delay, ..Pi2::new(&Pi2Spec::default()) }
+    fn pi2(p_prime: f64, prevq: f64) -> Pi2 {
+        Pi2 { p_prime, prevq, ..Pi2::new(&Pi2Spec::default()) }
     }
 
     /// p' after an update with this many queued packets of 1 ms each.
@@ -111,7 +111,7 @@ mod tests {
             rate: Rate(8_000_000),
             first_waited: None,
         });
-        pi2.base
+        pi2.p_prime
     }
 
     fn near(found: f64, by_hand: f64) {
@@ -132,8 +132,8 @@ mod tests {
     fn the_squared_probability_is_marked_evenly_and_discarded_from_a_quarter_on() {
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let departure = Departure { now: Time::ZERO, sojourn_time: TimeDelta::ZERO, bytes_behind: Bytes(0), is_capable: true };
-        let verdicts = |base: f64| {
-            let mut pi2 = pi2(base, 0.0);
+        let verdicts = |p_prime: f64| {
+            let mut pi2 = pi2(p_prime, 0.0);
             (0..100).map(|_| pi2.on_departure(&unit, &departure)).collect::<Vec<Verdict>>()
         };
         let marked = verdicts(0.375);

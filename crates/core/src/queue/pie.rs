@@ -1,5 +1,5 @@
 //! PIE, proportional integral controller enhanced: a marking probability follows the queueing delay and its trend, updated at a fixed
-//! period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1).
+//! period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1). Names are from the RFC's pseudocode.
 //!
 //! Differs: the delay is the queue length over the port's rate, which the port provides; no rate is estimated (section 4.3 permits either).
 //! ECN is the only optional part implemented (section 5.1). The first update follows after one period.
@@ -45,11 +45,10 @@ impl Settings for PieSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pie {
     spec: PieSpec,
-    probability: f64,
-    /// Delay in seconds at the last update (qdelay_old_).
-    delay: f64,
-    /// Remaining burst allowance.
-    allowance: TimeDelta,
+    drop_prob: f64,
+    /// Delay in seconds at the last update.
+    qdelay_old: f64,
+    burst_allowance: TimeDelta,
     draws: Draws,
 }
 
@@ -62,13 +61,13 @@ const STEPS: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1
 
 impl Pie {
     pub(super) fn new(spec: &PieSpec) -> Pie {
-        Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.max_burst, draws: Draws::default() }
+        Pie { spec: *spec, drop_prob: 0.0, qdelay_old: 0.0, burst_allowance: spec.max_burst, draws: Draws::default() }
     }
 
     /// Whether a packet is exempt: during a burst (section 4.4), and while the queue is almost empty (section 4.1).
-    fn spares(&self, buffer: &Occupancy) -> bool {
-        self.allowance > TimeDelta::ZERO
-            || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
+    fn is_exempt(&self, buffer: &Occupancy) -> bool {
+        self.burst_allowance > TimeDelta::ZERO
+            || (self.qdelay_old < self.spec.target.seconds() / 2.0 && self.drop_prob < 0.2)
             || buffer.bytes <= Bytes(2 * u64::from(self.spec.mean_packet_size))
     }
 }
@@ -84,8 +83,8 @@ impl Policy for Pie {
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         match () {
-            () if self.spares(buffer) || self.draws.uniform() >= self.probability => Verdict::Accept,
-            () if self.probability <= self.spec.max_mark_probability => Verdict::Mark,
+            () if self.is_exempt(buffer) || self.draws.uniform() >= self.drop_prob => Verdict::Accept,
+            () if self.drop_prob <= self.spec.max_mark_probability => Verdict::Mark,
             () => Verdict::Discard(DropReason::Early),
         }
     }
@@ -95,17 +94,17 @@ impl Policy for Pie {
     }
 
     fn on_period(&mut self, end: &PeriodEnd) {
-        let (delay, target) = (end.delay(), self.spec.target.seconds());
-        let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
-        let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
-        self.probability += step / part;
-        if delay == 0.0 && self.delay == 0.0 {
-            self.probability *= 0.98;
+        let (current_qdelay, target) = (end.delay(), self.spec.target.seconds());
+        let p = ALPHA * (current_qdelay - target) + BETA * (current_qdelay - self.qdelay_old);
+        let divisor = STEPS.iter().find(|(below, _)| self.drop_prob < *below).map_or(1.0, |(_, divisor)| *divisor);
+        self.drop_prob += p / divisor;
+        if current_qdelay == 0.0 && self.qdelay_old == 0.0 {
+            self.drop_prob *= 0.98;
         }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        let is_calm = self.probability == 0.0 && delay < target / 2.0 && self.delay < target / 2.0;
-        self.allowance = if is_calm { self.spec.max_burst } else { self.allowance - self.spec.period };
-        self.delay = delay;
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        let is_calm = self.drop_prob == 0.0 && current_qdelay < target / 2.0 && self.qdelay_old < target / 2.0;
+        self.burst_allowance = if is_calm { self.spec.max_burst } else { self.burst_allowance - self.spec.period };
+        self.qdelay_old = current_qdelay;
     }
 }
 
@@ -122,18 +121,18 @@ mod tests {
         PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000), first_waited: None }
     }
 
-    fn pie(probability: f64, delay: f64) -> Pie {
+    fn pie(drop_prob: f64, qdelay_old: f64) -> Pie {
         let ms = TimeDelta::from_millis;
         let spec =
             PieSpec { target: ms(15), period: ms(15), max_burst: ms(30), max_mark_probability: 0.1, mean_packet_size: 1000 };
-        Pie { probability, delay, ..Pie::new(&spec) }
+        Pie { drop_prob, qdelay_old, ..Pie::new(&spec) }
     }
 
     /// The probability after an update with this many queued packets of 1 ms each.
-    fn updated(probability: f64, delay: f64, packets: u64) -> f64 {
-        let mut pie = pie(probability, delay);
+    fn updated(drop_prob: f64, qdelay_old: f64, packets: u64) -> f64 {
+        let mut pie = pie(drop_prob, qdelay_old);
         pie.on_period(&held(packets));
-        pie.probability
+        pie.drop_prob
     }
 
     fn near(value: f64, wanted: f64) -> bool {
@@ -167,21 +166,21 @@ mod tests {
         };
         assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
         pie.on_period(&held(100));
-        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::from_millis(15), Verdict::Accept));
+        assert_eq!((pie.burst_allowance, arrive(&mut pie, 100)), (TimeDelta::from_millis(15), Verdict::Accept));
         pie.on_period(&held(100));
-        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::ZERO, Verdict::Discard(DropReason::Early)));
+        assert_eq!((pie.burst_allowance, arrive(&mut pie, 100)), (TimeDelta::ZERO, Verdict::Discard(DropReason::Early)));
         // Two packets count as an empty queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
-        pie.probability = 0.0;
+        pie.drop_prob = 0.0;
         (0..2).for_each(|_| pie.on_period(&held(0)));
-        assert_eq!(pie.allowance, TimeDelta::from_millis(30));
+        assert_eq!(pie.burst_allowance, TimeDelta::from_millis(30));
     }
 
     #[test]
     fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
         let stream = Stream::new(Entity { seed: 1, name: "pie", index: 0 }, Purpose::Policy);
-        let verdicts = |probability: f64| {
-            let mut pie = Pie { allowance: TimeDelta::ZERO, ..pie(probability, 0.1) };
+        let verdicts = |drop_prob: f64| {
+            let mut pie = Pie { burst_allowance: TimeDelta::ZERO, ..pie(drop_prob, 0.1) };
             pie.draw_from(stream);
             let arrive = |_| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(100), Bytes(100_000)), Time::ZERO);
             (0..10_000).map(arrive).collect::<Vec<Verdict>>()

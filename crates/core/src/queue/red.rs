@@ -1,6 +1,6 @@
 //! RED, random early detection: marks at random, with a probability that grows with the average queue length, so that senders slow down
 //! before the queue overflows, and not all at once (Floyd and Jacobson, "Random early detection gateways for congestion avoidance",
-//! IEEE/ACM Transactions on Networking 1(4), 1993, figure 2).
+//! IEEE/ACM Transactions on Networking 1(4), 1993, figure 2). Names are from the paper.
 //!
 //! In bytes mode, the queue length is its bytes divided by the typical packet size, and the marking probability is proportional to the
 //! packet size relative to the typical size (section 4 of the paper, which divides by the maximum packet size; Floyd, "RED: discussions of
@@ -112,30 +112,30 @@ impl Settings for RedSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Red {
     spec: RedSpec,
-    /// Average queue length, in packets or typical packets (avg).
-    average: f64,
-    /// Packets or typical packets since the last mark (count); `None` while the average is below `min_threshold`.
-    since_mark: Option<f64>,
+    /// Average queue length, in packets or typical packets.
+    avg: f64,
+    /// Packets or typical packets since the last mark; `None` while the average is below `min_threshold`.
+    count: Option<f64>,
     draws: Draws,
 }
 
 impl Red {
     pub(super) fn new(spec: &RedSpec) -> Red {
-        Red { spec: *spec, average: 0.0, since_mark: None, draws: Draws::default() }
+        Red { spec: *spec, avg: 0.0, count: None, draws: Draws::default() }
     }
 
     /// The average after an arrival.
-    fn averaged(&self, buffer: &Occupancy) -> f64 {
+    fn updated_avg(&self, buffer: &Occupancy) -> f64 {
         let kept = 1.0 - self.spec.weight;
         if buffer.idle.0 == 0 {
             let queue = match self.spec.queue_unit {
                 RedQueueUnit::Packets => buffer.units.0 as f64,
                 RedQueueUnit::Bytes => self.typical(buffer.bytes),
             };
-            return kept * self.average + self.spec.weight * queue;
+            return kept * self.avg + self.spec.weight * queue;
         }
         let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(Bytes(self.spec.mean_packet_size.into())).0 as f64;
-        math::pow(kept, missed) * self.average
+        math::pow(kept, missed) * self.avg
     }
 
     /// Converts bytes to typical packets.
@@ -143,13 +143,13 @@ impl Red {
         bytes.0 as f64 / f64::from(self.spec.mean_packet_size)
     }
 
-    /// Marking probability at this average, for a typical packet and before marks are spread (p_b); at 1 or more every packet is marked.
-    fn raw_probability(&self) -> f64 {
+    /// Marking probability at this average, for a typical packet and before marks are spread; at 1 or more every packet is marked.
+    fn p_b(&self) -> f64 {
         let RedSpec { max_probability, gentle, .. } = self.spec;
         let (lower, upper) = (self.spec.min_threshold as f64, self.spec.max_threshold as f64);
-        match self.average {
-            average if average < upper => max_probability * (average - lower) / (upper - lower),
-            average if gentle => max_probability + (1.0 - max_probability) * (average - upper) / upper,
+        match self.avg {
+            avg if avg < upper => max_probability * (avg - lower) / (upper - lower),
+            avg if gentle => max_probability + (1.0 - max_probability) * (avg - upper) / upper,
             _ => 1.0,
         }
     }
@@ -162,12 +162,12 @@ impl Red {
         }
     }
 
-    /// Probability that spreads marks evenly: each of the next 1 / `raw` packets is equally likely to be marked (p_a).
-    fn probability(&self, unit: &Unit) -> f64 {
-        let raw = self.raw_probability();
-        let (own, left) = (self.counts_for(unit) * raw, 1.0 - self.since_mark.unwrap_or(0.0) * raw);
+    /// Probability that spreads marks evenly: each of the next 1 / p_b packets is equally likely to be marked.
+    fn p_a(&self, unit: &Unit) -> f64 {
+        let p_b = self.p_b();
+        let (own, left) = (self.counts_for(unit) * p_b, 1.0 - self.count.unwrap_or(0.0) * p_b);
         // From 1 on every packet is marked, however small.
-        if raw < 1.0 && left > own { own / left } else { 1.0 }
+        if p_b < 1.0 && left > own { own / left } else { 1.0 }
     }
 }
 
@@ -180,16 +180,16 @@ impl Policy for Red {
     }
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
-        self.average = self.averaged(buffer);
-        if self.average < self.spec.min_threshold as f64 {
-            self.since_mark = None;
+        self.avg = self.updated_avg(buffer);
+        if self.avg < self.spec.min_threshold as f64 {
+            self.count = None;
             return Verdict::Accept;
         }
-        self.since_mark = Some(self.since_mark.map_or(0.0, |since| since + self.counts_for(unit)));
-        let probability = self.probability(unit);
-        let signals = probability >= 1.0 || self.draws.uniform() < probability;
+        self.count = Some(self.count.map_or(0.0, |count| count + self.counts_for(unit)));
+        let p_a = self.p_a(unit);
+        let signals = p_a >= 1.0 || self.draws.uniform() < p_a;
         if signals {
-            self.since_mark = Some(0.0);
+            self.count = Some(0.0);
         }
         match self.spec.signals {
             _ if !signals => Verdict::Accept,
@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// Thresholds 5 and 15, a weight of one half, a probability of one tenth at the upper threshold.
-    fn red(average: f64, gentle: bool) -> Red {
+    fn red(avg: f64, gentle: bool) -> Red {
         let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
         let spec = RedSpec {
             min_threshold: 5,
@@ -224,18 +224,18 @@ mod tests {
             queue_unit: counts,
             signals,
         };
-        Red { average, ..Red::new(&spec) }
+        Red { avg, ..Red::new(&spec) }
     }
 
     /// A RED with probability 1/4, this many packets after a mark.
-    fn quarter(since_mark: f64) -> Red {
+    fn quarter(count: f64) -> Red {
         let red = in_bytes(10.0);
-        Red { spec: RedSpec { max_probability: 0.5, ..red.spec }, since_mark: Some(since_mark), ..red }
+        Red { spec: RedSpec { max_probability: 0.5, ..red.spec }, count: Some(count), ..red }
     }
 
     /// As [`red`], in bytes mode.
-    fn in_bytes(average: f64) -> Red {
-        let red = red(average, false);
+    fn in_bytes(avg: f64) -> Red {
+        let red = red(avg, false);
         Red { spec: RedSpec { queue_unit: RedQueueUnit::Bytes, ..red.spec }, ..red }
     }
 
@@ -251,16 +251,16 @@ mod tests {
     #[test]
     fn the_average_moves_by_its_weight_and_decays_while_idle() {
         // (8 + 4) / 2 = 6, busy. Three packets of 1 ms could have been sent in 3 ms: 8 / 2^3 = 1.
-        assert_eq!(red(8.0, false).averaged(&Occupancy::of(Units(4), Bytes(4000))), 6.0);
+        assert_eq!(red(8.0, false).updated_avg(&Occupancy::of(Units(4), Bytes(4000))), 6.0);
         assert_eq!(
-            red(8.0, false).averaged(&Occupancy { idle: TimeDelta::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }),
+            red(8.0, false).updated_avg(&Occupancy { idle: TimeDelta::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }),
             1.0
         );
     }
 
     #[test]
     fn the_probability_grows_linearly_between_the_thresholds() {
-        let at = |average, gentle| red(average, gentle).raw_probability();
+        let at = |avg, gentle| red(avg, gentle).p_b();
         assert_eq!((at(5.0, false), at(10.0, false), at(15.0, false)), (0.0, 0.05, 1.0));
         // Gentle: 0.1 at 15, 1 at 30, and 0.55 half-way.
         assert_eq!((at(15.0, true), at(22.5, true), at(30.0, true)), (0.1, 0.55, 1.0));
@@ -269,22 +269,22 @@ mod tests {
     #[test]
     fn marks_are_spread_evenly_over_the_packets() {
         // Probability 1/4: 1/4, then 1/3 of the rest, 1/2, and the fourth with certainty.
-        let at = |since| quarter(since).probability(&PACKET);
+        let at = |count| quarter(count).p_a(&PACKET);
         assert_eq!([0.0, 1.0, 2.0, 3.0, 4.0].map(at), [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
         // Halves of a packet: 1/8, 1/7, 1/6, 1/5 of the rest. Then one that is as large as five.
-        let at = |since| quarter(since).probability(&of_size(500));
+        let at = |count| quarter(count).p_a(&of_size(500));
         assert_eq!([0.0, 0.5, 1.0, 1.5].map(at), [1.0 / 8.0, 1.0 / 7.0, 1.0 / 6.0, 1.0 / 5.0]);
-        assert_eq!(quarter(0.0).probability(&of_size(5000)), 1.0);
-        assert_eq!(in_bytes(15.0).probability(&of_size(40)), 1.0);
+        assert_eq!(quarter(0.0).p_a(&of_size(5000)), 1.0);
+        assert_eq!(in_bytes(15.0).p_a(&of_size(40)), 1.0);
     }
 
     #[test]
     fn below_the_lower_threshold_nothing_is_marked_and_from_the_upper_on_everything() {
-        let mut red = Red { since_mark: Some(7.0), ..red(0.0, false) };
+        let mut red = Red { count: Some(7.0), ..red(0.0, false) };
         assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(9), Bytes(9000)), Time::ZERO), Verdict::Accept);
-        assert_eq!((red.average, red.since_mark), (4.5, None));
+        assert_eq!((red.avg, red.count), (4.5, None));
         assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(26), Bytes(26_000)), Time::ZERO), Verdict::Mark);
-        assert_eq!((red.average, red.since_mark), (15.25, Some(0.0)));
+        assert_eq!((red.avg, red.count), (15.25, Some(0.0)));
     }
 
     #[test]
@@ -298,9 +298,9 @@ mod tests {
     #[test]
     fn in_bytes_mode_the_average_is_in_typical_packets() {
         // 40 acknowledgements of 50 bytes are two packets of 1000: (8 + 2) / 2.
-        assert_eq!(in_bytes(8.0).averaged(&Occupancy::of(Units(40), Bytes(2000))), 5.0);
+        assert_eq!(in_bytes(8.0).updated_avg(&Occupancy::of(Units(40), Bytes(2000))), 5.0);
         // At an average of 10 a packet has 0.05 and one of half the size half of that, before marks are spread.
-        assert_eq!(in_bytes(10.0).probability(&of_size(500)), 0.025);
+        assert_eq!(in_bytes(10.0).p_a(&of_size(500)), 0.025);
     }
 
     #[test]

@@ -48,67 +48,67 @@ impl Settings for XcpSpec {
 }
 
 /// Maximum length of a control interval, whatever the RTTs (draft section on the average round trip).
-const LONGEST_ROUND_TRIP_S: f64 = 1.0;
+const MAX_INTERVAL_S: f64 = 1.0;
 
 /// Rates in bytes per second, times in seconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Xcp {
     spec: XcpSpec,
     /// Bytes that arrived in this interval.
-    input: f64,
+    input_traffic: f64,
     /// Sums over packets of the time between packets of a flow (X), and of that time multiplied by the flow's RTT.
-    sum_x: f64,
-    sum_rtt_x: f64,
+    sum_inv_throughput: f64,
+    sum_rtt_by_throughput: f64,
     /// Elapsed time and planned length of the interval.
-    age: f64,
-    length: f64,
+    elapsed: f64,
+    ctl_interval: f64,
     /// Shortest queue in this interval, in bytes.
-    queue: f64,
-    /// Remaining increase and decrease to distribute, and the factors of each packet's part of them.
-    residue_up: f64,
-    residue_down: f64,
-    factor_up: f64,
-    factor_down: f64,
+    min_queue: f64,
+    /// Remaining increase and decrease to distribute, and the factors of each packet's part of them (Cp and Cn).
+    residue_pos_fbk: f64,
+    residue_neg_fbk: f64,
+    cp: f64,
+    cn: f64,
 }
 
 impl Xcp {
     pub(super) fn new(spec: &XcpSpec) -> Xcp {
         Xcp {
             spec: *spec,
-            input: 0.0,
-            sum_x: 0.0,
-            sum_rtt_x: 0.0,
-            age: 0.0,
-            length: spec.period.seconds(),
-            queue: f64::INFINITY,
-            residue_up: 0.0,
-            residue_down: 0.0,
-            factor_up: 0.0,
-            factor_down: 0.0,
+            input_traffic: 0.0,
+            sum_inv_throughput: 0.0,
+            sum_rtt_by_throughput: 0.0,
+            elapsed: 0.0,
+            ctl_interval: spec.period.seconds(),
+            min_queue: f64::INFINITY,
+            residue_pos_fbk: 0.0,
+            residue_neg_fbk: 0.0,
+            cp: 0.0,
+            cn: 0.0,
         }
     }
 
     /// Efficiency controller and fairness controller at the end of an interval (section 3.5 of the paper).
-    fn settle(&mut self, capacity: f64) {
-        let rtt = if self.sum_x > 0.0 { self.sum_rtt_x / self.sum_x } else { 0.0 };
-        if rtt > 0.0 {
-            let input = self.input / self.age;
-            let spare = self.spec.alpha * (capacity - input) - self.spec.beta * self.queue / rtt;
-            let shuffled = (self.spec.gamma * input - spare.abs()).max(0.0);
-            self.residue_up = shuffled + spare.max(0.0);
-            self.residue_down = shuffled + (-spare).max(0.0);
-            self.factor_up = self.residue_up / self.sum_x;
-            self.factor_down = self.residue_down / self.input;
+    fn end_interval(&mut self, capacity: f64) {
+        let avg_rtt = if self.sum_inv_throughput > 0.0 { self.sum_rtt_by_throughput / self.sum_inv_throughput } else { 0.0 };
+        if avg_rtt > 0.0 {
+            let input_bw = self.input_traffic / self.elapsed;
+            let f = self.spec.alpha * (capacity - input_bw) - self.spec.beta * self.min_queue / avg_rtt;
+            let shuffled_traffic = (self.spec.gamma * input_bw - f.abs()).max(0.0);
+            self.residue_pos_fbk = shuffled_traffic + f.max(0.0);
+            self.residue_neg_fbk = shuffled_traffic + (-f).max(0.0);
+            self.cp = self.residue_pos_fbk / self.sum_inv_throughput;
+            self.cn = self.residue_neg_fbk / self.input_traffic;
         } else {
-            (self.residue_up, self.residue_down, self.factor_up, self.factor_down) = (0.0, 0.0, 0.0, 0.0);
+            (self.residue_pos_fbk, self.residue_neg_fbk, self.cp, self.cn) = (0.0, 0.0, 0.0, 0.0);
         }
-        self.length = rtt.max(self.spec.period.seconds());
-        (self.input, self.sum_x, self.sum_rtt_x, self.age) = (0.0, 0.0, 0.0, 0.0);
-        self.queue = f64::INFINITY;
+        self.ctl_interval = avg_rtt.max(self.spec.period.seconds());
+        (self.input_traffic, self.sum_inv_throughput, self.sum_rtt_by_throughput, self.elapsed) = (0.0, 0.0, 0.0, 0.0);
+        self.min_queue = f64::INFINITY;
     }
 
-    /// Time between packets of the flow (X); `None` before the sender has measured an RTT.
-    fn gap(header: &PriceHeader) -> Option<f64> {
+    /// X, the time between packets of the flow; `None` before the sender has measured an RTT.
+    fn x(header: &PriceHeader) -> Option<f64> {
         (header.rtt > TimeDelta::ZERO && header.window > 0.0).then(|| header.rtt.seconds() / header.window)
     }
 }
@@ -120,34 +120,34 @@ impl Policy for Xcp {
     const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Feedback);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
-        self.input += unit.bytes.0 as f64;
+        self.input_traffic += unit.bytes.0 as f64;
         Verdict::Accept
     }
 
     fn on_price_header(&mut self, _unit: &Unit, header: &PriceHeader) {
-        if let Some(gap) = Xcp::gap(header) {
-            self.sum_x += gap;
-            self.sum_rtt_x += gap * header.rtt.seconds().min(LONGEST_ROUND_TRIP_S);
+        if let Some(x) = Xcp::x(header) {
+            self.sum_inv_throughput += x;
+            self.sum_rtt_by_throughput += x * header.rtt.seconds().min(MAX_INTERVAL_S);
         }
     }
 
     fn write_price_header(&mut self, unit: &Unit, header: &mut PriceHeader) {
-        let Some(gap) = Xcp::gap(header) else {
+        let Some(x) = Xcp::x(header) else {
             header.feedback = header.feedback.min(0.0);
             return;
         };
-        let mut up = (self.factor_up * gap).min(self.residue_up);
-        let mut down = (self.factor_down * unit.bytes.0 as f64).min(self.residue_down);
-        let feedback = up - down;
+        let mut pos_fbk = (self.cp * x).min(self.residue_pos_fbk);
+        let mut neg_fbk = (self.cn * unit.bytes.0 as f64).min(self.residue_neg_fbk);
+        let feedback = pos_fbk - neg_fbk;
         if header.feedback >= feedback {
             header.feedback = feedback;
         } else {
             // Another queue grants less: the remainder is left for other flows.
-            down = self.residue_down.min(down + feedback - header.feedback);
-            up = (header.feedback + down).max(0.0);
+            neg_fbk = self.residue_neg_fbk.min(neg_fbk + feedback - header.feedback);
+            pos_fbk = (header.feedback + neg_fbk).max(0.0);
         }
-        self.residue_up = (self.residue_up - up).max(0.0);
-        self.residue_down = (self.residue_down - down).max(0.0);
+        self.residue_pos_fbk = (self.residue_pos_fbk - pos_fbk).max(0.0);
+        self.residue_neg_fbk = (self.residue_neg_fbk - neg_fbk).max(0.0);
     }
 
     fn period(&self) -> Option<TimeDelta> {
@@ -155,10 +155,10 @@ impl Policy for Xcp {
     }
 
     fn on_period(&mut self, end: &PeriodEnd) {
-        self.age += self.spec.period.seconds();
-        self.queue = self.queue.min(end.bytes.0 as f64);
-        if self.age >= self.length {
-            self.settle(self.spec.target * end.rate.0 as f64 / 8.0);
+        self.elapsed += self.spec.period.seconds();
+        self.min_queue = self.min_queue.min(end.bytes.0 as f64);
+        if self.elapsed >= self.ctl_interval {
+            self.end_interval(self.spec.target * end.rate.0 as f64 / 8.0);
         }
     }
 }
@@ -215,10 +215,10 @@ mod tests {
 
     #[test]
     fn the_lowest_feedback_of_a_path_applies_and_the_remainder_is_left_for_others() {
-        let mut xcp = Xcp { factor_up: 1e7, residue_up: 1e5, ..Xcp::new(&XcpSpec::default()) };
+        let mut xcp = Xcp { cp: 1e7, residue_pos_fbk: 1e5, ..Xcp::new(&XcpSpec::default()) };
         let mut limited = PriceHeader { feedback: 100.0, ..header(10.0) };
         xcp.write_price_header(&PACKET, &mut limited);
-        assert_eq!((limited.feedback, xcp.residue_up), (100.0, 1e5 - 100.0));
+        assert_eq!((limited.feedback, xcp.residue_pos_fbk), (100.0, 1e5 - 100.0));
         let mut new = PriceHeader { rtt: TimeDelta::ZERO, ..header(1.0) };
         xcp.write_price_header(&PACKET, &mut new);
         assert_eq!(new.feedback, 0.0);

@@ -1,5 +1,6 @@
 //! DualPI2: a queue for L4S packets (L) and a queue for Classic packets (C) with coupled marking, so that flows of either kind get about
-//! the same rate while L stays short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge cases of A.2).
+//! the same rate while L stays short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge cases of A.2). Names are from
+//! the appendix.
 //!
 //! A linear controller of the delay computes the base probability p'. C is marked with its square, which senders like Reno respond to with
 //! its square root; L is marked with k p' or, if larger, with a ramp over its own delay. Marks are spread evenly (`recur`).
@@ -93,43 +94,41 @@ const C: usize = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DualPi2 {
     spec: DualPi2Spec,
-    /// p'.
-    base: f64,
-    /// Delay in seconds at the last update (prevq).
-    delay: f64,
+    /// p', the base probability.
+    p_prime: f64,
+    /// Delay in seconds at the last update.
+    prevq: f64,
     /// Arrival times of the packets in each queue.
     arrivals: [VecDeque<Time>; 2],
-    /// Sum of each queue's probabilities since its last mark or discard (count of `recur`).
-    due: [f64; 2],
+    /// Sum of each queue's likelihoods since its last mark or discard.
+    count: [f64; 2],
     /// Bytes that C may send ahead of L.
     credit: f64,
 }
 
 impl DualPi2 {
     pub(super) fn new(spec: &DualPi2Spec, _weights: &[f64]) -> DualPi2 {
-        DualPi2 { spec: *spec, base: 0.0, delay: 0.0, arrivals: Default::default(), due: [0.0; 2], credit: 0.0 }
+        DualPi2 { spec: *spec, p_prime: 0.0, prevq: 0.0, arrivals: Default::default(), count: [0.0; 2], credit: 0.0 }
     }
 
-    /// p_C.
-    fn of_classic(&self) -> f64 {
-        self.base * self.base
+    fn p_c(&self) -> f64 {
+        self.p_prime * self.p_prime
     }
 
-    /// p_CL.
-    fn coupled(&self) -> f64 {
-        (self.spec.coupling * self.base).min(1.0)
+    fn p_cl(&self) -> f64 {
+        (self.spec.coupling * self.p_prime).min(1.0)
     }
 
-    /// p_Cmax: from this probability on, marks cannot increase the signal to L.
-    fn max_of_classic(&self) -> f64 {
+    /// From this probability on, marks cannot increase the signal to L.
+    fn p_cmax(&self) -> f64 {
         1.0 / (self.spec.coupling * self.spec.coupling)
     }
 
-    /// laqm.
-    fn native(&self, due: &HeadOfLine) -> f64 {
+    /// The native probability of L, p'_L.
+    fn laqm(&self, head: &HeadOfLine) -> f64 {
         let DualPi2Spec { l4s_min_threshold, l4s_range, .. } = self.spec;
-        match due.sojourn_time {
-            _ if due.bytes_behind == Bytes(0) => 0.0,
+        match head.sojourn_time {
+            _ if head.bytes_behind == Bytes(0) => 0.0,
             sojourn_time if sojourn_time >= l4s_min_threshold + l4s_range => 1.0,
             sojourn_time if sojourn_time > l4s_min_threshold => {
                 (sojourn_time.0 - l4s_min_threshold.0) as f64 / l4s_range.0 as f64
@@ -139,27 +138,27 @@ impl DualPi2 {
     }
 
     fn recur(&mut self, queue: usize, likelihood: f64) -> bool {
-        self.due[queue] += likelihood;
-        let is_due = self.due[queue] > 1.0;
-        self.due[queue] -= f64::from(u8::from(is_due));
+        self.count[queue] += likelihood;
+        let is_due = self.count[queue] > 1.0;
+        self.count[queue] -= f64::from(u8::from(is_due));
         is_due
     }
 
-    fn decide_of_l4s(&mut self, due: &HeadOfLine) -> Decision {
-        let coupled = self.coupled();
-        let is_overloaded = coupled >= 1.0;
-        if is_overloaded && self.recur(L, self.of_classic()) {
+    fn decide_l4s(&mut self, head: &HeadOfLine) -> Decision {
+        let p_cl = self.p_cl();
+        let is_overloaded = p_cl >= 1.0;
+        if is_overloaded && self.recur(L, self.p_c()) {
             return Decision::Discard;
         }
-        let likelihood = if is_overloaded { coupled } else { self.native(due).max(coupled) };
-        if due.is_capable && self.recur(L, likelihood) { Decision::Mark } else { Decision::Send }
+        let p_l = if is_overloaded { p_cl } else { self.laqm(head).max(p_cl) };
+        if head.is_capable && self.recur(L, p_l) { Decision::Mark } else { Decision::Send }
     }
 
-    fn decide_of_classic(&mut self) -> Decision {
-        let likelihood = self.of_classic();
-        match self.recur(C, likelihood) {
+    fn decide_classic(&mut self) -> Decision {
+        let p_c = self.p_c();
+        match self.recur(C, p_c) {
             false => Decision::Send,
-            true if likelihood >= self.max_of_classic() => Decision::Discard,
+            true if p_c >= self.p_cmax() => Decision::Discard,
             true => Decision::Mark,
         }
     }
@@ -198,8 +197,8 @@ impl Scheduler for DualPi2 {
         };
     }
 
-    fn decide(&mut self, due: &HeadOfLine) -> Decision {
-        if due.queue == L { self.decide_of_l4s(due) } else { self.decide_of_classic() }
+    fn decide(&mut self, head: &HeadOfLine) -> Decision {
+        if head.queue == L { self.decide_l4s(head) } else { self.decide_classic() }
     }
 
     fn period(&self) -> Option<TimeDelta> {
@@ -209,11 +208,11 @@ impl Scheduler for DualPi2 {
     /// `dualpi2_update`, with the longer of both delays as in appendix A.2.
     fn on_period(&mut self, now: Time) {
         let first = self.arrivals.iter().filter_map(|queue| queue.front()).min();
-        let delay = first.map_or(0.0, |&first| now.since(first).seconds());
+        let curq = first.map_or(0.0, |&first| now.since(first).seconds());
         let DualPi2Spec { target, alpha, beta, .. } = self.spec;
-        let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);
-        self.base = (self.base + step).clamp(0.0, 1.0);
-        self.delay = delay;
+        let step = alpha * (curq - target.seconds()) + beta * (curq - self.prevq);
+        self.p_prime = (self.p_prime + step).clamp(0.0, 1.0);
+        self.prevq = curq;
     }
 }
 
@@ -225,8 +224,8 @@ mod tests {
     use crate::schedule::model_port::ModelPort;
     use crate::settings::Severity;
 
-    fn dual(base: f64) -> DualPi2 {
-        DualPi2 { base, ..DualPi2::new(&DualPi2Spec::default(), &[1.0; 2]) }
+    fn dual(p_prime: f64) -> DualPi2 {
+        DualPi2 { p_prime, ..DualPi2::new(&DualPi2Spec::default(), &[1.0; 2]) }
     }
 
     /// A capable packet that has waited for this time, with another packet behind it.
@@ -269,25 +268,25 @@ mod tests {
     #[test]
     fn the_base_probability_follows_the_longer_of_both_delays_and_its_change() {
         let ms = TimeDelta::from_millis;
-        let mut dual = DualPi2 { delay: 0.020, ..dual(0.1) };
+        let mut dual = DualPi2 { prevq: 0.020, ..dual(0.1) };
         join(&mut dual, C, ms(75));
         join(&mut dual, L, ms(99));
         // 25 ms after 20: 0.15 (25 - 15) ms + 3 (25 - 20) ms = 0.0015 + 0.015.
         dual.on_period(Time(ms(100).0));
-        near(dual.base, 0.1165);
+        near(dual.p_prime, 0.1165);
         // Then C is empty and the first packet of L has waited for 16 ms: 0.15 (16 - 15) ms + 3 (16 - 25) ms.
         dual.arrivals[C].clear();
         dual.on_period(Time(ms(115).0));
-        near(dual.base, 0.1165 + 0.00015 - 0.027);
+        near(dual.p_prime, 0.1165 + 0.00015 - 0.027);
         // Both queues are empty: 0.15 (0 - 15) ms + 3 (0 - 16) ms = -0.05025.
         dual.arrivals[L].clear();
         dual.on_period(Time(ms(130).0));
-        near(dual.base, 0.08965 - 0.05025);
+        near(dual.p_prime, 0.08965 - 0.05025);
         dual.on_period(Time(ms(145).0));
-        near(dual.base, 0.0394 - 0.00225);
-        dual.base = 0.001;
+        near(dual.p_prime, 0.0394 - 0.00225);
+        dual.p_prime = 0.001;
         dual.on_period(Time(ms(160).0));
-        assert_eq!(dual.base, 0.0);
+        assert_eq!(dual.p_prime, 0.0);
     }
 
     #[test]
@@ -301,9 +300,9 @@ mod tests {
     #[test]
     fn the_l4s_queue_marks_with_a_ramp_over_its_own_delay_if_that_is_more() {
         let us = TimeDelta::from_micros;
-        let native = |sojourn_time| dual(0.0).native(&due(L, us(sojourn_time)));
+        let laqm = |sojourn_time| dual(0.0).laqm(&due(L, us(sojourn_time)));
         // Nothing up to 800 us, everything from 1200 us on, a quarter at 900.
-        assert_eq!([800, 900, 1000, 1199, 1200].map(native), [0.0, 0.25, 0.5, 0.9975, 1.0]);
+        assert_eq!([800, 900, 1000, 1199, 1200].map(laqm), [0.0, 0.25, 0.5, 0.9975, 1.0]);
         let mut coupled = dual(0.1875);
         assert_eq!(decisions(&mut coupled, &due(L, us(900)), 801), [501, 300, 0]);
         assert_eq!(decisions(&mut dual(0.0625), &due(L, us(900)), 801), [601, 200, 0]);
@@ -315,8 +314,8 @@ mod tests {
     #[test]
     fn without_a_range_the_ramp_is_a_step() {
         let step = DualPi2::new(&DualPi2Spec { l4s_range: TimeDelta::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
-        let native = |nanoseconds: u64| step.native(&due(L, TimeDelta(1000 * nanoseconds)));
-        assert_eq!([799_999, 800_000, 900_000].map(native), [0.0, 1.0, 1.0]);
+        let laqm = |nanoseconds: u64| step.laqm(&due(L, TimeDelta(1000 * nanoseconds)));
+        assert_eq!([799_999, 800_000, 900_000].map(laqm), [0.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -36,28 +36,28 @@ enum FlowList {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowQueue {
-    new: ActiveList,
-    old: ActiveList,
+    new_queues: ActiveList,
+    old_queues: ActiveList,
     list_of: Vec<FlowList>,
     quanta: Vec<u64>,
-    /// Bytes that a queue may still send: its credits.
-    deficits: Vec<i64>,
+    /// Bytes that each queue may still send.
+    credits: Vec<i64>,
 }
 
 impl FlowQueue {
     pub(super) fn new(spec: &FlowQueueSpec, weights: &[f64]) -> FlowQueue {
         FlowQueue {
-            new: ActiveList::default(),
-            old: ActiveList::default(),
+            new_queues: ActiveList::default(),
+            old_queues: ActiveList::default(),
             list_of: vec![FlowList::None; weights.len()],
             quanta: quanta(spec.quantum, weights),
-            deficits: vec![0; weights.len()],
+            credits: vec![0; weights.len()],
         }
     }
 
     fn age(&mut self, queue: usize) {
         self.list_of[queue] = FlowList::Old;
-        self.old.push(queue);
+        self.old_queues.push(queue);
     }
 }
 
@@ -68,24 +68,27 @@ impl Scheduler for FlowQueue {
         let queue = joined.queue;
         if self.list_of[queue] == FlowList::None {
             self.list_of[queue] = FlowList::New;
-            self.deficits[queue] = self.quanta[queue] as i64;
-            self.new.push(queue);
+            self.credits[queue] = self.quanta[queue] as i64;
+            self.new_queues.push(queue);
         }
     }
 
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
         loop {
-            let (active, from) =
-                if self.new.front().is_some() { (&mut self.new, FlowList::New) } else { (&mut self.old, FlowList::Old) };
+            let (active, from) = if self.new_queues.front().is_some() {
+                (&mut self.new_queues, FlowList::New)
+            } else {
+                (&mut self.old_queues, FlowList::Old)
+            };
             let queue = active.front()?;
-            if self.deficits[queue] <= 0 {
+            if self.credits[queue] <= 0 {
                 active.pop();
-                self.deficits[queue] += self.quanta[queue] as i64;
+                self.credits[queue] += self.quanta[queue] as i64;
                 self.age(queue);
             } else if head(queue).is_none() {
                 active.pop();
                 // Prevents a queue from gaining priority by becoming empty repeatedly.
-                if from == FlowList::New && self.old.front().is_some() {
+                if from == FlowList::New && self.old_queues.front().is_some() {
                     self.age(queue);
                 } else {
                     self.list_of[queue] = FlowList::None;
@@ -98,7 +101,7 @@ impl Scheduler for FlowQueue {
 
     fn on_dequeue(&mut self, left: &Dequeued) {
         if left.reason == DequeueReason::Sent {
-            self.deficits[left.queue] -= left.bytes.0 as i64;
+            self.credits[left.queue] -= left.bytes.0 as i64;
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct HyStartPlusPlus {
 struct Css {
     css_baseline_min_rtt: TimeDelta,
     /// Completed rounds, including the one in which it began.
-    rounds: u32,
+    css_rounds: u32,
     /// Counted segments that have not opened the window.
     remainder: u32,
 }
@@ -38,8 +38,8 @@ impl HyStartPlusPlus {
     pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
         if sample.snd_una > self.window_end {
             if let Some(css) = &mut self.css {
-                css.rounds += 1;
-                if css.rounds == CSS_ROUNDS {
+                css.css_rounds += 1;
+                if css.css_rounds == CSS_ROUNDS {
                     return Decision::Exit;
                 }
             }
@@ -61,16 +61,16 @@ impl HyStartPlusPlus {
         let Some(current) = self.current_round_min_rtt.filter(|_| self.rtt_sample_count >= N_RTT_SAMPLE) else { return };
         match (&self.css, self.last_round_min_rtt) {
             (Some(css), _) if current < css.css_baseline_min_rtt => self.css = None,
-            (None, Some(last)) if current >= last + thresh(last) => {
-                self.css = Some(Css { css_baseline_min_rtt: current, rounds: 0, remainder: 0 });
+            (None, Some(last)) if current >= last + rtt_thresh(last) => {
+                self.css = Some(Css { css_baseline_min_rtt: current, css_rounds: 0, remainder: 0 });
             }
             _ => {}
         }
     }
 }
 
-/// RttThresh.
-fn thresh(last_round_min_rtt: TimeDelta) -> TimeDelta {
+/// Rise of the minimum RTT that begins CSS.
+fn rtt_thresh(last_round_min_rtt: TimeDelta) -> TimeDelta {
     TimeDelta(last_round_min_rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
