@@ -66,7 +66,7 @@ def luminance(colour: str) -> float:
 
 def test_every_colour_is_readable_in_dark_mode() -> None:
     panel = drawn(*(Curve(colour, [1, 2], [1, 2], colour) for colour in COLOURS))
-    panel.level("most", 1.5)
+    panel.level("maximum", 1.5)
     made = picture(panel.axis.figure, [panel])  # type: ignore[arg-type]
     inks = dark_inks([made])
     assert {f"--on-{colour[1:]}" for colour in COLOURS} <= set(inks)

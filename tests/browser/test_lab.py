@@ -622,7 +622,7 @@ def test_other_flows_can_be_selected(opened: Open) -> None:
     page.fill("#follow-from", str(count))
     page.press("#follow-from", "Enter")
     expect(page.locator("#notice")).to_contain_text(f"expected 0 to {count - 1}")
-    # Flows that were followed still are.
+    # Flows that were observed still are.
     expect(page.locator(".legend b").first).to_contain_text("11")
 
 

@@ -25,7 +25,7 @@ export class Fault extends Error {
   }
 }
 
-export interface Of {
+export interface RunSpec {
   toml: string;
   seed: number;
 }
@@ -78,7 +78,7 @@ export interface Description {
   groups: { name: string; count: number; law: string | null; packet_bytes: number | null; cells: boolean }[];
   flows: Flow[];
   flow_count: number;
-  followed: { flows: number[]; ports: number[]; bin_s: number };
+  observed: { flows: number[]; ports: number[]; bin_s: number };
   // `none`: the reason why no model covers the run.
   predictions: { lines: PredictedLine[]; none: string | null };
   changes_s: number[];
@@ -135,7 +135,7 @@ export interface StateChange {
   state: string;
 }
 
-export interface Reading {
+export interface RunUpdate {
   now_s: number;
   events: number;
   done: boolean;
@@ -169,7 +169,7 @@ export interface Results {
   events: number;
 }
 
-export interface Breaks {
+export interface Breakpoints {
   timeout?: boolean;
   loss?: boolean;
   queue_above?: number;
@@ -205,7 +205,7 @@ export interface RuleAnswer {
   equation: string;
   source: string;
   assumes: string[];
-  // Null if the rule has no answer; `most` is the upper end of a range.
+  // Null if the rule has no answer; `max_packets` is the upper end of a range.
   packets: number | null;
   max_packets: number | null;
   bytes: number | null;
@@ -224,8 +224,8 @@ export interface SizingAnswer {
   advice: string;
 }
 
-// In the order of `Reason::ALL` in the core.
-export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed"] as const;
+// In the order of `DropReason::ALL` in the core.
+export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed", "policed"] as const;
 export const REASON_WORDS: Record<string, string> = {
   full: "the buffer was full",
   early: "the policy rejected it although the buffer was not full",
@@ -234,4 +234,5 @@ export const REASON_WORDS: Record<string, string> = {
   single: "it is the packet that SPD selected",
   random: "it was lost on the link at random",
   listed: "the scenario lists it for discard",
+  policed: "it exceeded the rate of a policer",
 };

@@ -21,7 +21,7 @@ export interface Line {
 }
 
 // A horizontal line across the panel.
-export interface Level {
+export interface ReferenceLine {
   value: number;
   label: string;
   colour(): string;
@@ -40,7 +40,7 @@ export interface PanelOptions {
   // Factor applied to values.
   scale: number;
   lines: Line[];
-  levels?: Level[];
+  referenceLines?: ReferenceLine[];
   // Marks at the upper edge, in the order of time.
   losses?: () => Drop[];
   bars?: () => Bar[];
@@ -53,7 +53,7 @@ export interface KeyEntry {
   text: string;
 }
 
-export interface Watcher {
+export interface CurveListener {
   hover(time: number | null): void;
   // A click at a time; `loss`: the loss whose mark was hit.
   choose(time: number, loss: Drop | null): void;
@@ -67,8 +67,8 @@ const FONT = "11px system-ui, sans-serif";
 const NEAR = 7;
 // Size of a touch target for marks at the upper edge.
 const MARKS = 28;
-// Dashes of levels, which no curve uses.
-const LEVEL_DASH = [8, 3, 2, 3];
+// Dashes of reference lines, which no curve uses.
+const REFERENCE_DASH = [8, 3, 2, 3];
 
 export class Panel {
   readonly plot: uPlot;
@@ -83,7 +83,7 @@ export class Panel {
   cursor: number | null = null;
   now: number | null = null;
 
-  constructor(readonly options: PanelOptions, duration: number, private readonly watcher: Watcher) {
+  constructor(readonly options: PanelOptions, duration: number, private readonly watcher: CurveListener) {
     this.window = [0, duration];
     this.place = document.createElement("figure");
     this.place.className = "panel";
@@ -148,13 +148,13 @@ export class Panel {
     this.watcher.choose(Math.max(0, time), isAmongMarks ? this.lossNear(time, this.plot.posToVal(left + NEAR, "x") - time) : null);
   }
 
-  private lossNear(time: number, most: number): Drop | null {
+  private lossNear(time: number, max: number): Drop | null {
     const losses = this.options.losses?.() ?? [];
     const place = beyond(losses, time);
     const off = (loss: Drop | undefined) => (loss ? Math.abs(loss.time_s - time) : Infinity);
     const [before, next] = [losses[place - 1], losses[place]];
     const nearest = off(before) <= off(next) ? before : next;
-    return nearest && off(nearest) <= most ? nearest : null;
+    return nearest && off(nearest) <= max ? nearest : null;
   }
 
   show(window: [number, number]): void {
@@ -163,7 +163,7 @@ export class Panel {
 
   // Redraws the panel.
   update(): void {
-    const { levels, bars, scale } = this.options;
+    const { referenceLines, bars, scale } = this.options;
     let top = 0;
     for (const line of this.options.lines.filter((one) => !one.isGuide)) {
       top = Math.max(top, largest(line.curve(), this.window) * scale);
@@ -173,7 +173,7 @@ export class Panel {
         top = Math.max(top, bar.parts.reduce((sum, part) => sum + part.count, 0));
       }
     }
-    const reachable = (levels ?? []).map((level) => level.value * scale).filter((value) => value < 4 * top);
+    const reachable = (referenceLines ?? []).map((reference) => reference.value * scale).filter((value) => value < 4 * top);
     this.highest = Math.max(top, ...reachable);
     const both = Math.max(this.highest, this.peer?.highest ?? 0);
     this.top = both > 0 ? both * 1.08 : 1;
@@ -218,7 +218,7 @@ export class Panel {
       }
     }
     ctx.setLineDash([]);
-    this.drawLevels(y);
+    this.drawReferenceLines(y);
     this.drawMarks(x);
     if (this.cursor !== null) {
       upright(ctx, [x(this.cursor), bbox.top, x(this.cursor), bbox.top + bbox.height], ink("--accent"), [6, 3]);
@@ -227,23 +227,23 @@ export class Panel {
   }
 
   // Labels are below their lines, and side by side where lines are close. They have a background of their own, above everything else.
-  private drawLevels(y: (value: number) => number): void {
+  private drawReferenceLines(y: (value: number) => number): void {
     const { ctx, bbox } = this.plot;
     const size = 10 * devicePixelRatio;
     ctx.font = `${size}px system-ui, sans-serif`;
     ctx.textAlign = "right";
-    const shown = (this.options.levels ?? []).filter(({ value }) => value * this.options.scale <= this.top);
+    const shown = (this.options.referenceLines ?? []).filter(({ value }) => value * this.options.scale <= this.top);
     for (const { value, colour } of shown) {
       const at = y(value);
       const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
       // Visible on any background; curves below remain visible between the dashes.
       ctx.globalAlpha = 0.7;
-      upright(ctx, across, ink("--ground"), LEVEL_DASH, 3);
+      upright(ctx, across, ink("--ground"), REFERENCE_DASH, 3);
       ctx.globalAlpha = 1;
-      upright(ctx, across, colour(), LEVEL_DASH, 1.4);
+      upright(ctx, across, colour(), REFERENCE_DASH, 1.4);
     }
     const named: { at: number; left: number }[] = [];
-    for (const { value, label, colour } of shown.filter((level) => level.label !== "")) {
+    for (const { value, label, colour } of shown.filter((reference) => reference.label !== "")) {
       const at = y(value);
       const beside = named.filter((other) => Math.abs(other.at - at) < 1.1 * size).map((other) => other.left);
       const right = Math.min(bbox.left + bbox.width - 4, ...beside.map((left) => left - size));
@@ -332,17 +332,17 @@ function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, numbe
 
 // The largest value in the visible part of a curve, including the value that holds at its beginning.
 export function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
-  let most = 0;
+  let max = 0;
   if (curve) {
     const end = after(curve.x, to);
     for (let at = Math.max(0, after(curve.x, from) - 1); at < end; at++) {
       const value = curve.y[at] as number;
-      if (value > most && value < 1e9) {
-        most = value;
+      if (value > max && value < 1e9) {
+        max = value;
       }
     }
   }
-  return most;
+  return max;
 }
 
 // A line through the visible points; for points in one column of pixels, the first, the extremes and the last.
@@ -363,14 +363,14 @@ export function trace(
   }
   ctx.beginPath();
   let column = -Infinity;
-  let least = 0;
-  let most = 0;
+  let min = 0;
+  let max = 0;
   let last = 0;
   let begun = false;
   const finish = () => {
-    if (least !== most) {
-      ctx.lineTo(column, least);
-      ctx.lineTo(column, most);
+    if (min !== max) {
+      ctx.lineTo(column, min);
+      ctx.lineTo(column, max);
     }
     ctx.lineTo(column, last);
   };
@@ -389,11 +389,11 @@ export function trace(
         begun = true;
       }
       column = place;
-      least = height;
-      most = height;
+      min = height;
+      max = height;
     }
-    least = Math.min(least, height);
-    most = Math.max(most, height);
+    min = Math.min(min, height);
+    max = Math.max(max, height);
     last = height;
   }
   finish();

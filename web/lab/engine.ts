@@ -1,10 +1,10 @@
 // The page's interface to the worker: each request returns a promise.
 
-import { Fault, type FaultAnswer, type Reading } from "./answers";
+import { Fault, type FaultAnswer, type RunUpdate } from "./answers";
 import { address } from "./files";
 import type { Frame, FromWorker, Play, ToWorker } from "./worker";
 
-interface Waiting {
+interface PendingRequest {
   answered(answer: unknown): void;
   refused(error: Error): void;
   progress?: ((share: number) => void) | undefined;
@@ -16,7 +16,7 @@ export class Engine {
   readonly ready: Promise<void>;
   // The worker's name is the address of the core.
   private readonly worker = new Worker(address("worker.js"), { name: address("core.wasm") });
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, PendingRequest>();
   private next = 1;
 
   constructor() {
@@ -55,7 +55,7 @@ export class Engine {
     return this.send((id) => ({ kind: "ask", id, request }));
   }
 
-  read(name: string, packets: number): Promise<Reading> {
+  read(name: string, packets: number): Promise<RunUpdate> {
     return this.send((id) => ({ kind: "read", id, request: { name, packets } }));
   }
 
@@ -88,7 +88,7 @@ export class Engine {
     });
   }
 
-  private take(id: number): Waiting | undefined {
+  private take(id: number): PendingRequest | undefined {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     return waiting;

@@ -69,9 +69,9 @@ function panelSvg(prefix: string, panel: Panel): string {
       parts.push(`<polyline points="${points.join(",")}" fill="none" stroke="${line.colour()}" stroke-width="${line.width}" stroke-dasharray="${line.dash.join(" ") || "none"}"/>`);
     }
   }
-  for (const level of (options.levels ?? []).filter(({ value }) => value * options.scale <= top)) {
-    const height = y(level.value * options.scale).toFixed(1);
-    parts.push(`<path d="M${LEFT} ${height}H${WIDTH - 10}" stroke="${level.colour()}" stroke-dasharray="8 3 2 3"/><text x="${WIDTH - 14}" y="${Number(height) + 12}" text-anchor="end" fill="${level.colour()}">${escaped(level.label)}</text>`);
+  for (const reference of (options.referenceLines ?? []).filter(({ value }) => value * options.scale <= top)) {
+    const height = y(reference.value * options.scale).toFixed(1);
+    parts.push(`<path d="M${LEFT} ${height}H${WIDTH - 10}" stroke="${reference.colour()}" stroke-dasharray="8 3 2 3"/><text x="${WIDTH - 14}" y="${Number(height) + 12}" text-anchor="end" fill="${reference.colour()}">${escaped(reference.label)}</text>`);
   }
   // One mark per position.
   const marks = new Map((options.losses?.() ?? []).filter(({ time_s }) => time_s >= from && time_s <= to).map((loss) => [x(loss.time_s).toFixed(0), loss.reason]));

@@ -10,8 +10,8 @@ export type Change = Record<string, string | boolean>;
 
 // `replaced`: a variant B exists already.
 export function forkForm(place: HTMLElement, variant: Variant, time: number, replaced: boolean, fork: (change: Change) => void): void {
-  const { ports, followed, groups, flows } = variant.pane.description;
-  const links = followed.ports.map((id) => ports[id]?.name ?? "");
+  const { ports, observed, groups, flows } = variant.pane.description;
+  const links = observed.ports.map((id) => ports[id]?.name ?? "");
   const whom = make(
     "select",
     { "aria-label": "Link or group to change", change: () => choose() },

@@ -2,7 +2,7 @@
 
 import type { Knob, Problem } from "./answers";
 import { fill, make } from "./dom";
-import type { Edit, Known, Places, Values } from "./schema";
+import type { Edit, KeyInfo, SchemaIndex, Values } from "./schema";
 
 // Sections that configure the recording and not the network.
 const ASIDE = /^(record|name$)/;
@@ -10,7 +10,7 @@ const ASIDE = /^(record|name$)/;
 const TOP = "run";
 
 // `other`: the values of the other variant, which are shown where they differ. `turn`: edits, and the place that has the focus afterwards.
-export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: Places, problems: Problem[], turn: (edits: Edit[], at: string) => void): void {
+export function knobs(place: HTMLElement, found: Knob[], other: Knob[], schema: SchemaIndex, problems: Problem[], turn: (edits: Edit[], at: string) => void): void {
   const beside = (at: string) => other.find((knob) => knob.at === at)?.value;
   const values: Values = new Map(found.map(({ at, value }) => [at, value]));
   const sections = new Map<string, Knob[]>();
@@ -19,7 +19,7 @@ export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: 
     const section = knob.value === null ? knob.at : knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "";
     sections.set(section, [...(sections.get(section) ?? []), ...(knob.value === null ? [] : [knob])]);
   }
-  const set = (at: string) => (value: string | number | boolean) => turn(places.turned(at, value, values), at);
+  const set = (at: string) => (value: string | number | boolean) => turn(schema.turned(at, value, values), at);
   fill(
     place,
     ...[...sections].map(([section, own]) =>
@@ -27,18 +27,18 @@ export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: 
         "fieldset",
         {},
         make("legend", {}, section || TOP),
-        ...own.map((knob) => control(knob, places.at(knob.at, values), beside(knob.at), problems.filter((problem) => problem.at === knob.at), set(knob.at))),
-        settings(section, places, values, turn),
+        ...own.map((knob) => control(knob, schema.at(knob.at, values), beside(knob.at), problems.filter((problem) => problem.at === knob.at), set(knob.at))),
+        settings(section, schema, values, turn),
       ),
     ),
   );
 }
 
 // A list of settings that can be added to a table or removed from it.
-function settings(section: string, places: Places, values: Values, turn: (edits: Edit[], at: string) => void): HTMLElement | null {
+function settings(section: string, schema: SchemaIndex, values: Values, turn: (edits: Edit[], at: string) => void): HTMLElement | null {
   const at = (key: string) => (section === "" ? key : `${section}.${key}`);
-  const missing = places.missing(section, values).filter(({ key }) => !ASIDE.test(at(key)));
-  const optional = places.optional(section, values).filter((key) => !ASIDE.test(at(key)));
+  const missing = schema.missing(section, values).filter(({ key }) => !ASIDE.test(at(key)));
+  const optional = schema.optional(section, values).filter((key) => !ASIDE.test(at(key)));
   if (missing.length + optional.length === 0) {
     return null;
   }
@@ -68,7 +68,7 @@ function settings(section: string, places: Places, values: Values, turn: (edits:
   return make("div", { class: "settings" }, choice, act);
 }
 
-function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, problems: Problem[], set: (value: string | number | boolean) => void): HTMLElement {
+function control(knob: Knob, known: KeyInfo, beside: Knob["value"] | undefined, problems: Problem[], set: (value: string | number | boolean) => void): HTMLElement {
   const id = `knob-${knob.at}`;
   const label = knob.at.slice(knob.at.lastIndexOf(".") + 1);
   const described = known.help ? `${id}-help` : undefined;
@@ -100,8 +100,8 @@ function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, pr
     row.append(make("small", { class: "differs" }, `in A: ${beside}`));
   }
   if (known.help) {
-    const [least, most] = known.range;
-    const range = least === null && most === null ? "" : ` ${least === null ? `At most ${most}` : most === null ? `At least ${least}` : `From ${least} to ${most}`}.`;
+    const [min, max] = known.range;
+    const range = min === null && max === null ? "" : ` ${min === null ? `At most ${max}` : max === null ? `At least ${min}` : `From ${min} to ${max}`}.`;
     const fallback = known.fallback === undefined || known.fallback === null ? "" : `  Default: ${typeof known.fallback === "object" ? JSON.stringify(known.fallback) : String(known.fallback)}.`;
     // Shows the first sentence; the tooltip has all of it.
     row.append(make("small", { id: described ?? "", title: known.help + range + fallback }, (known.help.split(/(?<=\.)\s/)[0] ?? "") + range));
@@ -113,7 +113,7 @@ function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, pr
 }
 
 // A slider from a sixteenth of a quantity to sixteen times as much, in steps with two digits, within its range.
-function sliderOf(knob: Knob, label: string, [least, most]: Known["range"], show: (text: string) => string | number, set: (value: string | number) => void): HTMLInputElement | null {
+function sliderOf(knob: Knob, label: string, [min, max]: KeyInfo["range"], show: (text: string) => string | number, set: (value: string | number) => void): HTMLInputElement | null {
   const parts = /^\s*(\d+(?:\.\d+)?(?:e-?\d+)?)\s*(.*)$/i.exec(String(knob.value));
   const size = Number(parts?.[1]);
   if (!parts || !(size > 0)) {
@@ -123,7 +123,7 @@ function sliderOf(knob: Knob, label: string, [least, most]: Known["range"], show
   const whole = /^(packets|cells|)$/.test(unit) && Number.isInteger(size);
   const text = (turned: number): string => {
     const value = Number((size * 2 ** turned).toPrecision(2));
-    const limited = Math.max(least ?? -Infinity, Math.min(most ?? Infinity, unit === "%" ? Math.min(value, 100) : value));
+    const limited = Math.max(min ?? -Infinity, Math.min(max ?? Infinity, unit === "%" ? Math.min(value, 100) : value));
     return `${whole ? Math.max(1, Math.round(limited)) : limited}${unit ? ` ${unit}` : ""}`;
   };
   const slider = make("input", {

@@ -2,7 +2,7 @@
 
 import { count } from "./words";
 
-export interface Linked {
+export interface LinkPayload {
   // Version of the format.
   v: 1;
   // Version of Tailback: another version may give other results.
@@ -24,7 +24,7 @@ export class LinkError extends Error {
   }
 }
 
-export async function fragment(linked: Linked): Promise<string> {
+export async function fragment(linked: LinkPayload): Promise<string> {
   const whole = new Blob([JSON.stringify(linked)]);
   if (whole.size > MOST) {
     throw new LinkError(`there is no link to this: it has ${count(whole.size)} bytes, and the limit is ${count(MOST)}; use Export to save the scenario`);
@@ -39,7 +39,7 @@ export async function fragment(linked: Linked): Promise<string> {
 }
 
 // The content of a link. It is treated as data, and invalid content is refused.
-export async function unfolded(hash: string): Promise<Linked> {
+export async function unfolded(hash: string): Promise<LinkPayload> {
   if (!hash.startsWith(MARK)) {
     throw new LinkError(/^#\d+\./.test(hash) ? "this link was made by another version of the lab with a different link format" : "this is not a link of the lab");
   }
@@ -76,10 +76,10 @@ async function limited(stream: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-function parsed(text: string): Linked | null {
-  let found: Partial<Linked>;
+function parsed(text: string): LinkPayload | null {
+  let found: Partial<LinkPayload>;
   try {
-    found = JSON.parse(text) as Partial<Linked>;
+    found = JSON.parse(text) as Partial<LinkPayload>;
   } catch {
     return null;
   }

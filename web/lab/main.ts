@@ -1,7 +1,7 @@
 // The page: the views, the open scenarios, and the actions of buttons and keys.
 
 import uplotCss from "uplot/dist/uPlot.min.css";
-import { Fault, type Breaks, type DifferenceAnswer, type Problem } from "./answers";
+import { Fault, type Breakpoints, type DifferenceAnswer, type Problem } from "./answers";
 import { onGroundChange } from "./colours";
 import { byId, fill, make } from "./dom";
 import { Engine } from "./engine";
@@ -10,13 +10,13 @@ import { forkForm, type Change } from "./forking";
 import { gallery } from "./gallery";
 import { LessonView } from "./lesson_view";
 import { LinkError, unfolded } from "./link";
-import { Looking, SPANS } from "./looking";
-import { Openings, type Kept } from "./openings";
+import { Inspection, SPANS } from "./inspection";
+import { VariantHistory, type StoredVariants } from "./variant_history";
 import { lossList, outcome } from "./outcome";
 import { Pane } from "./pane";
 import { Player } from "./player";
 import { ScenarioSide } from "./scenario_side";
-import { Places, type Edit } from "./schema";
+import { SchemaIndex, type Edit } from "./schema";
 import { seedTyped } from "./seed";
 import { sizing } from "./sizing";
 import { exportMenu, share } from "./taking";
@@ -32,13 +32,13 @@ declare const TAILBACK_VERSION: string;
 const SPEEDS: [string, number | null][] = [["1/1000", 0.001], ["1/100", 0.01], ["1/10", 0.1], ["1×", 1], ["10×", 10], ["as fast as possible", null]];
 // Maximum size of an opened file in bytes.
 const LONGEST = 1_000_000;
-const NOTHING_SOUND = "There is nothing to run yet: correct the scenario first.";
+const NO_VALID_SCENARIO = "There is nothing to run yet: correct the scenario first.";
 const VIEWS = ["gallery", "lab", "lessons", "sizing"];
 
 class Lab {
   private readonly engine = new Engine();
-  private readonly variants: Variants = new Variants(this.engine, (name, description) => new Pane(name, description, this.looking.watcher(name), (port) => this.status(this.looking.port(description, port))));
-  private readonly looking = new Looking(this.engine, this.variants, { chosen: (variant, time) => this.forkForm(variant, time), failed: (error) => this.failed(error) });
+  private readonly variants: Variants = new Variants(this.engine, (name, description) => new Pane(name, description, this.inspection.watcher(name), (port) => this.status(this.inspection.port(description, port))));
+  private readonly inspection = new Inspection(this.engine, this.variants, { chosen: (variant, time) => this.forkForm(variant, time), failed: (error) => this.failed(error) });
   private readonly player = new Player(this.engine, this.variants, {
     status: (text) => this.status(text),
     failed: (error) => this.failed(error),
@@ -54,7 +54,7 @@ class Lab {
   });
   private readonly lessons = new LessonView({ open: (toml) => this.open(toml), runBoth: (toml, other, begins) => this.runBoth(toml, other, begins) });
   private readonly thumbnails = new Thumbnails(this.engine, () => !byId("view-gallery").hidden && !document.hidden && !this.player.isPlaying);
-  private readonly openings = new Openings();
+  private readonly history = new VariantHistory();
   private examples: Example[] = [];
   // The edit in progress: the next one waits for it.
   private edits: Promise<unknown> = Promise.resolve();
@@ -70,7 +70,7 @@ class Lab {
     this.examples = await examples();
     gallery(byId("view-gallery"), this.examples, this.thumbnails, (hash) => void this.go(hash));
     await this.engine.ready;
-    this.side.places = new Places(await this.engine.ask({ ask: "schema" }));
+    this.side.schema = new SchemaIndex(await this.engine.ask({ ask: "schema" }));
     sizing(byId("view-sizing"), this.engine);
     await this.arrive();
     document.body.dataset["ready"] = "";
@@ -90,8 +90,8 @@ class Lab {
 
   private async arrive(): Promise<void> {
     const { hash } = location;
-    const kept = this.openings.find(this.openings.shown);
-    if (this.openings.isShown) {
+    const kept = this.history.find(this.history.shown);
+    if (this.history.isShown) {
       this.view("lab");
     } else if (kept) {
       await this.reopen(kept);
@@ -142,7 +142,7 @@ class Lab {
       byId(`tab-${one}`).toggleAttribute("aria-current", one === name);
     }
     byId<HTMLButtonElement>("tab-lab").disabled = this.variants.all.length === 0 && name !== "lab";
-    this.looking.redraw();
+    this.inspection.redraw();
     scrollTo(0, 0);
   }
 
@@ -174,11 +174,11 @@ class Lab {
   // Scenarios -----------------------------------------------------------------------------------------------------------------------------
 
   // Opens a scenario, replacing the current one; the displayed address belongs to it. False: another one has been opened meanwhile.
-  private async open(toml: string, seed: number | null = null, opening = this.openings.fresh()): Promise<boolean> {
+  private async open(toml: string, seed: number | null = null, opening = this.history.fresh()): Promise<boolean> {
     this.player.stop();
-    this.openings.mark(opening);
-    const before = this.openings.of(this.variants, this.side.typed);
-    let isSound = true;
+    this.history.mark(opening);
+    const before = this.history.of(this.variants, this.side.typed);
+    let isValid = true;
     try {
       if (!(await this.variants.open(toml, seed))) {
         return false;
@@ -187,18 +187,18 @@ class Lab {
       if (!(error instanceof Fault)) {
         throw error;
       }
-      isSound = false;
+      isValid = false;
       this.variants.mend(toml, error);
     }
-    this.openings.replace(before, opening);
+    this.history.replace(before, opening);
     this.side.forget();
-    if (isSound) {
+    if (isValid) {
       const { duration } = this.variants;
       this.speed = duration > 30 ? "10×" : duration > 5 ? "1×" : "1/10";
     } else {
       this.side.tab("text");
     }
-    this.looking.span("the whole run");
+    this.inspection.span("the whole run");
     this.shown();
     this.view("lab");
     byId("main").focus({ preventScroll: true });
@@ -206,16 +206,16 @@ class Lab {
   }
 
   // Reopens a previous scenario, with its edits.
-  private async reopen({ variants, edited }: Kept): Promise<void> {
+  private async reopen({ variants, edited }: StoredVariants): Promise<void> {
     this.lessons.close();
     const [first, second] = variants;
-    if (!first || !(await this.open(first.sound || first.toml, null, this.openings.shown ?? undefined))) {
+    if (!first || !(await this.open(first.validToml || first.toml, null, this.history.shown ?? undefined))) {
       return;
     }
     if (second) {
-      await this.addVariant(second.sound);
+      await this.addVariant(second.validToml);
     }
-    for (const { name, toml } of variants.filter((one) => one.toml !== one.sound && one.sound !== "")) {
+    for (const { name, toml } of variants.filter((one) => one.toml !== one.validToml && one.validToml !== "")) {
       this.variants.edited = name;
       await this.change(toml);
     }
@@ -238,14 +238,14 @@ class Lab {
     byId("clock").textContent = clock(0);
     byId("pace").textContent = "";
     const first = panes[0]?.description;
-    const more = first && first.flow_count > first.followed.flows.length ? `${count(first.flow_count)} flows, ${first.followed.flows.length} of them observed. ` : "";
-    this.status(this.variants.isRunnable ? `${more}Press Run, or step through it.` : NOTHING_SOUND);
+    const more = first && first.flow_count > first.observed.flows.length ? `${count(first.flow_count)} flows, ${first.observed.flows.length} of them observed. ` : "";
+    this.status(this.variants.isRunnable ? `${more}Press Run, or step through it.` : NO_VALID_SCENARIO);
     byId("difference").hidden = all.length < 2;
     byId("follow").hidden = more === "";
     byId<HTMLInputElement>("follow-from").value = String(this.variants.follow ?? "");
     this.side.show();
     exportMenu(this.variants, this.player.results, () => this.settled());
-    this.looking.reset();
+    this.inspection.reset();
   }
 
   private edit<Answer>(act: () => Promise<Answer>): Promise<Answer> {
@@ -259,8 +259,8 @@ class Lab {
     return this.edit(async () => {
       const seed = this.side.typedSeed;
       this.side.seedProblem(null);
-      const isSound = await this.applied();
-      return (seed === null || (await this.reseed(seed))) && isSound;
+      const isValid = await this.applied();
+      return (seed === null || (await this.reseed(seed))) && isValid;
     });
   }
 
@@ -390,7 +390,7 @@ class Lab {
       this.variants.closeSecond();
       this.shown();
     } else if ((await this.settled()) && this.variants.isRunnable) {
-      await this.addVariant(this.variants.get().sound);
+      await this.addVariant(this.variants.get().validToml);
     }
   }
 
@@ -411,15 +411,15 @@ class Lab {
     }
     const show = (text: string) => {
       const [left, right] = this.variants.all;
-      if (left?.sound === one.sound && right?.sound === other.sound) {
+      if (left?.validToml === one.validToml && right?.validToml === other.validToml) {
         byId("difference").textContent = text;
       }
     };
-    if (one.sound === other.sound) {
+    if (one.validToml === other.validToml) {
       show("A and B are the same: change a parameter of B.");
       return;
     }
-    const of = ({ sound, seed }: Variant) => ({ toml: sound, seed });
+    const of = ({ validToml, seed }: Variant) => ({ toml: validToml, seed });
     show("Searching for the first difference.");
     try {
       const answer = await this.engine.question<DifferenceAnswer>({ ask: "difference", name: `difference ${this.variants.generation}`, left: of(one), right: of(other) }, (share) => {
@@ -435,11 +435,11 @@ class Lab {
   // For use without a pointer: at the current time of the run, or at the cursor.
   private forkHere(): void {
     if (!this.variants.isRunnable) {
-      this.status(NOTHING_SOUND);
+      this.status(NO_VALID_SCENARIO);
       return;
     }
-    const time = this.looking.cursor ?? this.variants.now;
-    this.looking.place(time);
+    const time = this.inspection.cursor ?? this.variants.now;
+    this.inspection.place(time);
     this.forkForm(this.variants.get(), time);
     byId("fork").scrollIntoView({ block: "nearest" });
     byId("fork").querySelector("select")?.focus();
@@ -453,22 +453,22 @@ class Lab {
     if (!(await this.settled())) {
       return;
     }
-    const { sound } = this.variants.get(name);
+    const { validToml } = this.variants.get(name);
     try {
-      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: sound, change });
+      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: validToml, change });
       const fault = await this.variants.fault(toml);
       if (fault) {
         this.failed(fault);
         return;
       }
-      const { cursor } = this.looking;
+      const { cursor } = this.inspection;
       this.variants.closeSecond();
-      if (name === "B" && !(await this.variants.change(sound))) {
+      if (name === "B" && !(await this.variants.change(validToml))) {
         return;
       }
       await this.addVariant(toml);
       if (this.variants.all.length > 1) {
-        this.looking.place(cursor);
+        this.inspection.place(cursor);
         this.speed = "as fast as possible";
         await this.play();
       }
@@ -502,7 +502,7 @@ class Lab {
 
   private async play(): Promise<void> {
     if (!this.variants.isRunnable) {
-      this.status(NOTHING_SOUND);
+      this.status(NO_VALID_SCENARIO);
       return;
     }
     const breaks = this.breaks();
@@ -520,14 +520,14 @@ class Lab {
   }
 
   // Null: the queue length to stop at is invalid.
-  private breaks(): Breaks | null {
+  private breaks(): Breakpoints | null {
     const checked = (id: string) => byId<HTMLInputElement>(id).checked;
     const field = byId<HTMLInputElement>("break-units");
     const text = field.value.trim();
-    const isSound = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
-    field.setAttribute("aria-invalid", String(!isSound));
-    byId("break-problem").textContent = isSound ? "" : `${text === "" ? "No number" : `Not ${text}`}: expected a whole number of units, at least 0.`;
-    if (checked("break-queue") && !isSound) {
+    const isValid = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
+    field.setAttribute("aria-invalid", String(!isValid));
+    byId("break-problem").textContent = isValid ? "" : `${text === "" ? "No number" : `Not ${text}`}: expected a whole number of units, at least 0.`;
+    if (checked("break-queue") && !isValid) {
       return null;
     }
     return {
@@ -568,13 +568,13 @@ class Lab {
   }
 
   private losses(): HTMLElement | null {
-    return lossList(this.variants.all, (name, drop) => void this.looking.why(name, drop));
+    return lossList(this.variants.all, (name, drop) => void this.inspection.why(name, drop));
   }
 
   private draw(): void {
     requestAnimationFrame(() => this.draw());
     if (!byId("view-lab").hidden && !document.hidden) {
-      this.looking.draw();
+      this.inspection.draw();
     }
     this.thumbnails.tick();
   }
@@ -587,7 +587,7 @@ class Lab {
       on(`tab-${name}`, () => void this.go(`#${name}`));
     }
     on("tab-lab", () => {
-      this.openings.another("#lab");
+      this.history.another("#lab");
       this.view("lab");
     });
     addEventListener("popstate", () => { this.notice(null); void this.arrive(); });
@@ -596,7 +596,7 @@ class Lab {
     on("play", () => void (this.player.isPlaying ? this.player.stop() : this.run()));
     on("reset", () => this.variants.all.length && this.shown());
     on("speed", () => void (this.player.isPlaying && this.play()), "change");
-    on("span", () => this.looking.span(byId<HTMLSelectElement>("span").value), "change");
+    on("span", () => this.inspection.span(byId<HTMLSelectElement>("span").value), "change");
     for (const id of ["break-timeout", "break-loss", "break-queue", "break-units"]) {
       on(id, () => this.marked(), "change");
     }

@@ -1,6 +1,6 @@
 // A drawing of the network: nodes, links, queues, and the position of each packet.
 
-import type { Description, Drop, Flow, Port, Reading } from "./answers";
+import type { Description, Drop, Flow, Port, RunUpdate } from "./answers";
 import { flowColour, ink, reasonColour } from "./colours";
 import { count, rate, seconds } from "./words";
 
@@ -20,7 +20,7 @@ interface Layout {
   columnGap: number;
 }
 
-interface Falling {
+interface DroppedPacket {
   at: Point;
   colour: string;
   since: number;
@@ -40,18 +40,18 @@ export class Drawing {
   private readonly layout: Layout;
   private readonly flows: Map<number, Flow>;
   private readonly order: Map<number, number>;
-  private falling: Falling[] = [];
+  private falling: DroppedPacket[] = [];
   // The content of the canvas; undefined: it must be redrawn.
-  private shown: Reading | null | undefined = undefined;
+  private shown: RunUpdate | null | undefined = undefined;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  private readonly most = new Map<number, number>();
+  private readonly maxHeld = new Map<number, number>();
   private readonly chosen: (port: number) => void;
 
   constructor(readonly description: Description, chosen: (port: number) => void) {
     this.chosen = chosen;
-    const followed = description.followed.flows;
-    this.flows = new Map(description.flows.filter((flow) => followed.includes(flow.flow)).map((flow) => [flow.flow, flow]));
-    this.order = new Map(followed.map((flow, place) => [flow, place]));
+    const observed = description.observed.flows;
+    this.flows = new Map(description.flows.filter((flow) => observed.includes(flow.flow)).map((flow) => [flow.flow, flow]));
+    this.order = new Map(observed.map((flow, place) => [flow, place]));
     this.layout = laidOut(description, [...this.flows.values()]);
     this.canvas.className = "network";
     this.canvas.setAttribute("role", "img");
@@ -87,7 +87,7 @@ export class Drawing {
     this.shown = undefined;
   }
 
-  draw(reading: Reading | null): void {
+  draw(update: RunUpdate | null): void {
     const width = this.canvas.clientWidth || 600;
     const ratio = devicePixelRatio || 1;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== HEIGHT * ratio) {
@@ -95,10 +95,10 @@ export class Drawing {
       this.canvas.height = HEIGHT * ratio;
       this.touch();
     }
-    if (reading === this.shown && this.falling.length === 0) {
+    if (update === this.shown && this.falling.length === 0) {
       return;
     }
-    this.shown = reading;
+    this.shown = update;
     const ctx = this.canvas.getContext("2d");
     if (!ctx) {
       return;
@@ -106,11 +106,11 @@ export class Drawing {
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, width, HEIGHT);
     ctx.font = "12px system-ui, sans-serif";
-    this.drawLinks(ctx, reading);
+    this.drawLinks(ctx, update);
     this.drawEnds(ctx);
     this.drawNodes(ctx);
-    this.drawQueues(ctx, reading);
-    this.drawPackets(ctx, reading);
+    this.drawQueues(ctx, update);
+    this.drawPackets(ctx, update);
     this.drawFalling(ctx);
   }
 
@@ -134,7 +134,7 @@ export class Drawing {
     return this.place(of.get(flow) ?? { x: 0, y: 0.5 });
   }
 
-  private drawLinks(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
+  private drawLinks(ctx: CanvasRenderingContext2D, update: RunUpdate | null): void {
     for (const flow of this.flows.values()) {
       for (const [from, to] of [
         [this.end(this.layout.senders, flow.flow), this.node(flow.from)],
@@ -149,7 +149,7 @@ export class Drawing {
         continue;
       }
       const [from, to] = [this.node(port.from), this.node(port.to)];
-      const used = reading?.ports.find((state) => state.port === id)?.utilisation ?? 0;
+      const used = update?.ports.find((state) => state.port === id)?.utilisation ?? 0;
       line(ctx, from, to, ink("--rule"), 3 + 3 * used);
       const middle = { x: from.x + (to.x - from.x) * 0.62, y: from.y + (to.y - from.y) * 0.62 };
       ctx.fillStyle = ink("--soft");
@@ -220,17 +220,17 @@ export class Drawing {
     return { left: x - width / 2, top: y - 11, width, height: 18 };
   }
 
-  private drawQueues(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
-    for (const id of this.description.followed.ports) {
+  private drawQueues(ctx: CanvasRenderingContext2D, update: RunUpdate | null): void {
+    for (const id of this.description.observed.ports) {
       const port = this.description.ports[id];
       if (!port || !this.layout.ports.includes(id)) {
         continue;
       }
-      const state = reading?.ports.find((one) => one.port === id);
+      const state = update?.ports.find((one) => one.port === id);
       const held = state?.queue ?? 0;
-      this.most.set(id, Math.max(this.most.get(id) ?? 10, held));
-      const room = port.buffer_unit === "packets" ? bufferAt(port, reading?.now_s ?? 0) : null;
-      const places = room !== null ? Math.max(room, 1) : (this.most.get(id) ?? 10) * 1.2;
+      this.maxHeld.set(id, Math.max(this.maxHeld.get(id) ?? 10, held));
+      const room = port.buffer_unit === "packets" ? bufferAt(port, update?.now_s ?? 0) : null;
+      const places = room !== null ? Math.max(room, 1) : (this.maxHeld.get(id) ?? 10) * 1.2;
       const { left, top, width, height } = this.box(port);
       ctx.fillStyle = ink("--ground");
       ctx.strokeStyle = ink("--ink");
@@ -239,7 +239,7 @@ export class Drawing {
       ctx.rect(left, top, width, height);
       ctx.fill();
       ctx.stroke();
-      const waiting = this.waiting(reading, id);
+      const waiting = this.waiting(update, id);
       // The head is at the right, where packets leave.
       if (waiting.length) {
         const each = (width - 2) / Math.max(places, waiting.length);
@@ -262,8 +262,8 @@ export class Drawing {
   }
 
   // Flows of the waiting packets, from the head of the queue.
-  private waiting(reading: Reading | null, port: number): (number | null)[] {
-    const numbers = reading?.packets?.numbers;
+  private waiting(update: RunUpdate | null, port: number): (number | null)[] {
+    const numbers = update?.packets?.numbers;
     const found: (number | null)[] = [];
     if (numbers) {
       for (let at = 0; at < numbers.length; at += 6) {
@@ -275,8 +275,8 @@ export class Drawing {
     return found;
   }
 
-  private drawPackets(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
-    const numbers = reading?.packets?.numbers;
+  private drawPackets(ctx: CanvasRenderingContext2D, update: RunUpdate | null): void {
+    const numbers = update?.packets?.numbers;
     if (!numbers) {
       return;
     }
@@ -353,7 +353,7 @@ export class Drawing {
   private clicked(event: MouseEvent): void {
     const box = this.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    for (const id of this.description.followed.ports) {
+    for (const id of this.description.observed.ports) {
       const port = this.description.ports[id];
       if (port) {
         const { left, top, width, height } = this.box(port);

@@ -5,23 +5,23 @@ declare const LAB_FILES: string[];
 declare const LAB_BUILD: string;
 
 // Service worker interfaces that the types of pages do not declare.
-interface Lifetime extends Event {
+interface ExtendableEvent extends Event {
   waitUntil(done: Promise<unknown>): void;
 }
-interface Asked extends Event {
+interface FetchEvent extends Event {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
 }
-interface Host {
+interface ServiceWorkerScope {
   readonly registration: { readonly scope: string };
   skipWaiting(): Promise<void>;
-  addEventListener(kind: "install" | "activate", act: (event: Lifetime) => void): void;
-  addEventListener(kind: "fetch", act: (event: Asked) => void): void;
+  addEventListener(kind: "install" | "activate", act: (event: ExtendableEvent) => void): void;
+  addEventListener(kind: "fetch", act: (event: FetchEvent) => void): void;
 }
 
 const OURS = "tailback-lab-";
 const KEPT = `${OURS}${LAB_BUILD}`;
-const host = globalThis as unknown as Host;
+const host = globalThis as unknown as ServiceWorkerScope;
 
 host.addEventListener("install", (event) => event.waitUntil(keep()));
 host.addEventListener("activate", (event) => event.waitUntil(forgetOthers()));

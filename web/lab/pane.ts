@@ -1,12 +1,12 @@
 // One variant on the screen: its network, its curves, its legend.
 
-import { REASONS, type Description, type FlowState, type PredictedLine, type Reading } from "./answers";
+import { REASONS, type Description, type FlowState, type PredictedLine, type RunUpdate } from "./answers";
 import { flowColour, flowDash, ink, reasonColour } from "./colours";
-import { Panel, type Bar, type KeyEntry, type Level, type Line, type Watcher } from "./curves";
+import { Panel, type Bar, type KeyEntry, type ReferenceLine, type Line, type CurveListener } from "./curves";
 import { fill, make } from "./dom";
 import { Drawing } from "./network";
 import { Run } from "./run";
-import { levelsOf, theory } from "./theory";
+import { referenceLines, theory } from "./theory";
 import { count, digits, rate, seconds } from "./words";
 
 const BINS = 400;
@@ -24,11 +24,11 @@ export class Pane {
   private readonly stale = new Set<Panel>();
   private pointedAt: number | null = null;
 
-  constructor(readonly name: string, readonly description: Description, watcher: Watcher, chosen: (port: number) => void) {
+  constructor(readonly name: string, readonly description: Description, watcher: CurveListener, chosen: (port: number) => void) {
     this.run = new Run(description);
     this.drawing = new Drawing(description, chosen);
     this.panels = this.made(watcher);
-    this.cells = description.followed.flows.map((flow, place) => this.entry(flow, place));
+    this.cells = description.observed.flows.map((flow, place) => this.entry(flow, place));
     const panels = make("div", { class: "panels" }, ...this.panels.map((panel) => panel.place));
     this.root.append(this.title, this.drawing.canvas, this.legend, panels, theory(description));
     this.root.setAttribute("aria-label", `Variant ${name}`);
@@ -56,13 +56,13 @@ export class Pane {
     this.touch();
   }
 
-  private made(watcher: Watcher): Panel[] {
-    const { followed, ports, duration_s, flows, groups } = this.description;
+  private made(watcher: CurveListener): Panel[] {
+    const { observed, ports, duration_s, flows, groups } = this.description;
     const isTcp = (flow: number) => groups.find((group) => group.name === flows.find((one) => one.flow === flow)?.group)?.law !== null;
     const ofFlows = (quantity: string, steps: boolean, width = 1.6): Line[] =>
-      followed.flows.map((flow, place) => ({ name: String(flow), colour: () => flowColour(place), dash: flowDash(place), width, steps, curve: () => this.run.curves.get(`${quantity}:${flow}`) }));
+      observed.flows.map((flow, place) => ({ name: String(flow), colour: () => flowColour(place), dash: flowDash(place), width, steps, curve: () => this.run.curves.get(`${quantity}:${flow}`) }));
     const thresholds = ofFlows("ssthresh", true, 1).map((line) => ({ ...line, dash: [2, 3], isGuide: true }));
-    const queues: Line[] = followed.ports.map((port, place) => ({
+    const queues: Line[] = observed.ports.map((port, place) => ({
       name: ports[port]?.name ?? "",
       colour: () => ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"),
       dash: [],
@@ -70,20 +70,20 @@ export class Pane {
       steps: true,
       curve: () => this.run.curves.get(`queue:${port}`),
     }));
-    const one = followed.ports.length === 1 ? ports[followed.ports[0] ?? 0] : undefined;
-    const predicted = (panel: PredictedLine["panel"]) => levelsOf(this.description, panel);
-    const plain = (level: { value: number; label: string } | null): Level[] => (level ? [{ ...level, colour: () => ink("--faint") }] : []);
+    const one = observed.ports.length === 1 ? ports[observed.ports[0] ?? 0] : undefined;
+    const predicted = (panel: PredictedLine["panel"]) => referenceLines(this.description, panel);
+    const plain = (reference: { value: number; label: string } | null): ReferenceLine[] => (reference ? [{ ...reference, colour: () => ink("--faint") }] : []);
     const rooms = one?.buffer_unit === "packets" ? [[0, one.buffer] as const, ...one.buffers_later] : [];
     const buffer = rooms.flatMap(([from, value]) => plain(value === null ? null : { value, label: from > 0 ? `buffer from ${seconds(from)}` : "buffer" }));
     const cells = groups.some((group) => group.cells);
     const panel = (options: ConstructorParameters<typeof Panel>[0]) => new Panel(options, duration_s, watcher);
     const made: Panel[] = [];
-    if (followed.flows.some(isTcp)) {
-      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], levels: [...plain(this.product()), ...predicted("cwnd")] }));
+    if (observed.flows.some(isTcp)) {
+      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], referenceLines: [...plain(this.product()), ...predicted("cwnd")] }));
     }
-    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], losses: () => this.run.drops, key: (time) => this.queueKey(time) }));
-    made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false), levels: predicted("goodput") }));
-    if (followed.flows.some(isTcp)) {
+    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, referenceLines: [...buffer, ...predicted("queue")], losses: () => this.run.drops, key: (time) => this.queueKey(time) }));
+    made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false), referenceLines: predicted("goodput") }));
+    if (observed.flows.some(isTcp)) {
       made.push(panel({ title: "Round trip", unit: "ms", scale: 1e3, lines: ofFlows("rtt", true, 1.2) }));
     }
     made.push(panel({ title: "Losses", unit: `in a ${BINS}th of the run, by reason`, scale: 1, lines: [], bars: () => this.bars(), key: (time) => this.lossKey(time) }));
@@ -92,9 +92,9 @@ export class Pane {
 
   // A single queue has its name in the title.
   private queueKey(time: number | null): KeyEntry[] {
-    const { followed, ports } = this.description;
+    const { observed, ports } = this.description;
     const valueOf = (port: number) => (time === null ? "" : ` ${digits(this.run.at(`queue:${port}`, time) ?? 0)}`);
-    const entries = followed.ports.map((port, place) => ({ colour: ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"), text: `${ports[port]?.name}${valueOf(port)}` }));
+    const entries = observed.ports.map((port, place) => ({ colour: ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"), text: `${ports[port]?.name}${valueOf(port)}` }));
     return entries.length > 1 || time !== null ? entries : [];
   }
 
@@ -110,10 +110,10 @@ export class Pane {
 
   // The bandwidth-delay product of a single flow with a single bottleneck: rate times base round trip.
   private product(): { value: number; label: string } | null {
-    const { followed, ports, flows, groups, flow_count, changes_s } = this.description;
-    const flow = flows.find((one) => one.flow === followed.flows[0]);
+    const { observed, ports, flows, groups, flow_count, changes_s } = this.description;
+    const flow = flows.find((one) => one.flow === observed.flows[0]);
     const bytes = groups.find((group) => group.name === flow?.group)?.packet_bytes;
-    const slowest = followed.ports.map((id) => ports[id]).reduce((least, port) => (port && (!least || port.rate_bps < least.rate_bps) ? port : least), undefined);
+    const slowest = observed.ports.map((id) => ports[id]).reduce((min, port) => (port && (!min || port.rate_bps < min.rate_bps) ? port : min), undefined);
     if (flow_count !== 1 || changes_s.length > 0 || !flow || !bytes || !slowest) {
       return null;
     }
@@ -140,9 +140,9 @@ export class Pane {
     this.title.textContent = `${variant === null ? "" : `${variant}: `}${this.description.name || "unnamed"}`;
   }
 
-  take(reading: Reading): void {
-    this.run.take(reading);
-    this.drawing.drop(reading.drops);
+  take(update: RunUpdate): void {
+    this.run.take(update);
+    this.drawing.drop(update.drops);
     this.touch();
     if (this.pointedAt === null) {
       this.showValues(null);
@@ -155,12 +155,12 @@ export class Pane {
   }
 
   draw(): void {
-    this.drawing.draw(this.run.reading);
+    this.drawing.draw(this.run.update);
   }
 
-  // Draws at most `most` panels and returns their number; the rest waits for the next frame.
-  drawCurves(window: [number, number], most: number): number {
-    const drawn = [...this.stale].slice(0, most);
+  // Draws at most `max` panels and returns their number; the rest waits for the next frame.
+  drawCurves(window: [number, number], max: number): number {
+    const drawn = [...this.stale].slice(0, max);
     for (const panel of drawn) {
       this.stale.delete(panel);
       panel.show(window);
@@ -174,10 +174,10 @@ export class Pane {
   showValues(time: number | null): void {
     this.pointedAt = time;
     this.panels.forEach((panel) => panel.showValues(time));
-    this.description.followed.flows.forEach((flow, place) => {
+    this.description.observed.flows.forEach((flow, place) => {
       const cell = this.cells[place];
       if (cell) {
-        const state = this.run.reading?.flows.find((one) => one.flow === flow);
+        const state = this.run.update?.flows.find((one) => one.flow === flow);
         fill(cell, time === null ? (state ? summary(state, this.lost(flow)) : "") : this.summaryAt(flow, time));
       }
     });

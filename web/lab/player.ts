@@ -1,6 +1,6 @@
 // Controls the runs of the open variants: start, continue, pause and read.
 
-import type { Breaks, Results } from "./answers";
+import type { Breakpoints, Results } from "./answers";
 import type { Engine } from "./engine";
 import type { Variants } from "./variants";
 import type { Frame } from "./worker";
@@ -13,10 +13,10 @@ const CLOSE_FLOWS = 2000;
 const PACKETS = 3000;
 
 // Receives notifications about runs.
-export interface Listener {
+export interface PlayerListener {
   status(text: string): void;
   failed(error: unknown): void;
-  // A new reading.
+  // A new update.
   frame(frame: Frame): void;
   // The run was started or paused.
   changed(): void;
@@ -32,12 +32,12 @@ export class Player {
   // Frames with another epoch belong to previous runs.
   private epoch = 0;
 
-  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly listener: Listener) {
+  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly listener: PlayerListener) {
     engine.onframe = (frame) => frame.epoch === this.epoch && this.take(frame);
   }
 
   get isDone(): boolean {
-    return this.variants.all.length > 0 && this.variants.panes.every(({ run }) => run.reading?.done);
+    return this.variants.all.length > 0 && this.variants.panes.every(({ run }) => run.update?.done);
   }
 
   // Back to the start.
@@ -54,7 +54,7 @@ export class Player {
     this.listener.changed();
   }
 
-  async play(speed: number | null, breaks: Breaks): Promise<void> {
+  async play(speed: number | null, breaks: Breakpoints): Promise<void> {
     if (await this.ensure(speed !== null && speed <= CLOSE_SPEED)) {
       this.isPlaying = true;
       this.listener.status("");
@@ -79,7 +79,7 @@ export class Player {
     if (await this.ensure(true)) {
       const epoch = this.epoch;
       // There is one clock: the first run that continues takes the step, and the other advances to the same time.
-      const [first, ...others] = this.variants.all.filter(({ pane }) => !pane.run.reading?.done).map(({ name }) => name);
+      const [first, ...others] = this.variants.all.filter(({ pane }) => !pane.run.update?.done).map(({ name }) => name);
       if (first !== undefined) {
         await this.engine.ask({ ask: "step", name: first, step });
         const { now_s } = await this.engine.ask<{ now_s: number }>({ ask: "advance", name: first, until_s: 0, events: 0, breaks: {} });
@@ -104,8 +104,8 @@ export class Player {
       if (this.opened === null) {
         this.engine.renew();
       }
-      for (const { name, sound } of this.variants.all) {
-        await this.engine.ask({ ask: "open", name, scenario: this.variants.scenario(sound), close: wanted });
+      for (const { name, validToml } of this.variants.all) {
+        await this.engine.ask({ ask: "open", name, scenario: this.variants.scenario(validToml), close: wanted });
       }
       if (now > 0) {
         this.listener.status("Catching up\u2026");
@@ -132,25 +132,25 @@ export class Player {
   // Readings of previous runs are ignored.
   private async read(): Promise<void> {
     const { epoch } = this;
-    const readings: Frame["readings"] = {};
+    const updates: Frame["updates"] = {};
     for (const name of this.variants.names) {
-      readings[name] = await this.engine.read(name, PACKETS);
+      updates[name] = await this.engine.read(name, PACKETS);
       if (epoch !== this.epoch) {
         return;
       }
     }
-    this.take({ epoch, readings, hit: null, playing: false, pace: 0, memory: 0 });
+    this.take({ epoch, updates, hit: null, playing: false, pace: 0, memory: 0 });
   }
 
   private take(frame: Frame): void {
     for (const { name, pane } of this.variants.all) {
-      const reading = frame.readings[name];
-      if (reading) {
-        pane.take(reading);
+      const update = frame.updates[name];
+      if (update) {
+        pane.take(update);
       }
     }
     this.listener.frame(frame);
-    if (frame.playing || !Object.keys(frame.readings).length) {
+    if (frame.playing || !Object.keys(frame.updates).length) {
       return;
     }
     this.isPlaying = false;

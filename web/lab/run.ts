@@ -1,6 +1,6 @@
 // The page's data of a run: curves, losses, state changes, and the current state.
 
-import type { Description, Drop, Reading, StateChange } from "./answers";
+import type { Description, Drop, RunUpdate, StateChange } from "./answers";
 
 // Maximum number of losses and state changes stored; the oldest are dropped first, many at a time.
 const KEPT = 20_000;
@@ -16,7 +16,7 @@ export class Run {
   readonly lost = new Map<number, number[]>();
   readonly drops: Drop[] = [];
   readonly states: StateChange[] = [];
-  reading: Reading | null = null;
+  update: RunUpdate | null = null;
 
   constructor(readonly description: Description) {}
 
@@ -25,11 +25,11 @@ export class Run {
     this.lost.clear();
     this.drops.length = 0;
     this.states.length = 0;
-    this.reading = null;
+    this.update = null;
   }
 
-  take(reading: Reading): void {
-    for (const [name, { replace, x, y }] of Object.entries(reading.series)) {
+  take(update: RunUpdate): void {
+    for (const [name, { replace, x, y }] of Object.entries(update.series)) {
       let curve = this.curves.get(name);
       if (!curve) {
         curve = { x: [], y: [] };
@@ -42,18 +42,18 @@ export class Run {
         curve.y.push(y[at] as number);
       }
     }
-    for (const [bin, counts] of reading.lost) {
+    for (const [bin, counts] of update.lost) {
       this.lost.set(bin, counts);
     }
-    this.drops.push(...reading.drops);
+    this.drops.push(...update.drops);
     if (this.drops.length > 1.25 * KEPT) {
       this.thin();
     }
-    this.states.push(...reading.states);
+    this.states.push(...update.states);
     if (this.states.length > 1.25 * KEPT) {
       this.states.splice(0, this.states.length - KEPT);
     }
-    this.reading = reading;
+    this.update = update;
   }
 
   // Keeps one of the oldest losses per time interval: as many as can be distinguished when the whole run is visible.
@@ -70,7 +70,7 @@ export class Run {
   }
 
   get now(): number {
-    return this.reading?.now_s ?? 0;
+    return this.update?.now_s ?? 0;
   }
 
   // The last value of a curve at or before a time.

@@ -4,7 +4,7 @@ import type { Knob, Problem } from "./answers";
 import { byId, fill, make } from "./dom";
 import { questionOf } from "./examples";
 import { knobs } from "./knobs";
-import type { Edit, Places } from "./schema";
+import type { Edit, SchemaIndex } from "./schema";
 import { SEEDS } from "./seed";
 import type { Variant, Variants } from "./variants";
 
@@ -22,7 +22,7 @@ export interface Editor {
 
 export class ScenarioSide {
   // Schema data for the controls.
-  places: Places | null = null;
+  schema: SchemaIndex | null = null;
   // Contents of the fields before typing. A text area normalises line ends.
   private filled = { name: "", toml: "", field: "" };
   private seed = "";
@@ -107,9 +107,9 @@ export class ScenarioSide {
       this.seedProblem(null);
     }
     this.gutter();
-    if (this.places) {
+    if (this.schema) {
       const other: Knob[] = variant.name === "B" ? this.variants.get("A").knobs : [];
-      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, (edits, at) => this.editor.turn(edits, at));
+      knobs(byId("knobs"), variant.knobs, other, this.schema, variant.problems, (edits, at) => this.editor.turn(edits, at));
     }
     this.problems(variant);
   }
@@ -133,7 +133,7 @@ export class ScenarioSide {
     fill(
       byId("problems"),
       problems.length ? make("ul", {}, ...problems.map(described)) : null,
-      problems.length && variant.sound ? make("p", { class: "note" }, "The run uses the last valid text.") : null,
+      problems.length && variant.validToml ? make("p", { class: "note" }, "The run uses the last valid text.") : null,
       ...listed.map((note) => make("p", { class: "note" }, `${note.message}${note.at ? ` (${note.at})` : ""}${note.hint ? ` \u2013 ${note.hint}` : ""}`)),
     );
   }

@@ -8,7 +8,7 @@ export type Edit = { at: string; value: Value | null };
 // By place; null: an inline or empty table.
 export type Values = ReadonlyMap<string, Scalar | null>;
 
-export interface Known {
+export interface KeyInfo {
   help: string;
   fallback: unknown;
   words: string[];
@@ -19,23 +19,23 @@ export interface Known {
 // A group has exactly one of these.
 const WAYS = ["tcp", "source", "traffic"];
 
-export class Places {
+export class SchemaIndex {
   constructor(private readonly root: Schema) {}
 
   // `values`: the scenario's values. They select between alternatives: with `policy = "red"`, only RED's settings apply.
-  at(place: string, values: Values): Known {
+  at(place: string, values: Values): KeyInfo {
     const { own: found, all } = this.walk(place, values);
     const value = values.get(place);
     const shapes = found.flatMap((schema) => this.shapes(schema));
     const own = shapes.filter((schema) => schema["const"] === undefined || schema["const"] === value);
     const first = (name: string) => own.map((schema) => schema[name]).find((said) => said !== undefined);
-    const [help, least, most] = [first("description"), first("minimum"), first("maximum")];
+    const [help, min, max] = [first("description"), first("minimum"), first("maximum")];
     const words = all.flatMap((schema) => this.shapes(schema)).flatMap(wordsOf);
     return {
       help: typeof help === "string" ? help.replaceAll("`", "") : "",
       fallback: first("default"),
       words: [...new Set(words)],
-      range: [typeof least === "number" ? least : null, typeof most === "number" ? most : null],
+      range: [typeof min === "number" ? min : null, typeof max === "number" ? max : null],
     };
   }
 

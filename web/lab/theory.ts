@@ -2,7 +2,7 @@
 
 import type { Description, PredictedLine } from "./answers";
 import { flowColour, ink } from "./colours";
-import type { Level } from "./curves";
+import type { ReferenceLine } from "./curves";
 import { make } from "./dom";
 import { digits, rate } from "./words";
 
@@ -10,8 +10,8 @@ import { digits, rate } from "./words";
 const ALIKE = 0.01;
 
 // One line for flows with the same value, otherwise one each in the colour of its flow.
-export function levelsOf(description: Description, panel: PredictedLine["panel"]): Level[] {
-  const { predictions, followed } = description;
+export function referenceLines(description: Description, panel: PredictedLine["panel"]): ReferenceLine[] {
+  const { predictions, observed } = description;
   const lines = predictions.lines.filter((line) => line.panel === panel);
   return [...new Set(lines.map((line) => line.label))].flatMap((label) => {
     const named = lines.filter((line) => line.label === label);
@@ -19,7 +19,7 @@ export function levelsOf(description: Description, panel: PredictedLine["panel"]
     if (first && named.every(({ value }) => Math.abs(value - first.value) <= ALIKE * first.value)) {
       return [{ value: first.value, label: named.length > 1 ? `${label}, each` : label, colour: () => ink("--ink") }];
     }
-    return named.map(({ of, value }, place) => ({ value, label: place === 0 ? label : "", colour: () => (panel === "queue" ? ink("--ink") : flowColour(followed.flows.indexOf(of))) }));
+    return named.map(({ of, value }, place) => ({ value, label: place === 0 ? label : "", colour: () => (panel === "queue" ? ink("--ink") : flowColour(observed.flows.indexOf(of))) }));
   });
 }
 

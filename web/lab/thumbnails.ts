@@ -168,8 +168,8 @@ export class Thumbnails {
   }
 }
 
-function summary({ flow_count, followed, ports }: Description): string {
-  const slowest = followed.ports.map((id) => ports[id]).reduce((least, port) => (port && (!least || port.rate_bps < least.rate_bps) ? port : least), undefined);
+function summary({ flow_count, observed, ports }: Description): string {
+  const slowest = observed.ports.map((id) => ports[id]).reduce((min, port) => (port && (!min || port.rate_bps < min.rate_bps) ? port : min), undefined);
   const link = slowest ? ` \u00b7 ${rate(slowest.rate_bps * slowest.transmitters)} \u00b7 ${slowest.policy ?? "user code"}` : "";
   return `${count(flow_count)} ${flow_count === 1 ? "flow" : "flows"}${link}`;
 }
@@ -190,12 +190,12 @@ function draw({ canvas, run }: Card): void {
   if (!run) {
     return;
   }
-  const { duration_s, followed } = run.description;
-  const hasWindows = followed.flows.some((flow) => run.curves.has(`cwnd:${flow}`));
+  const { duration_s, observed } = run.description;
+  const hasWindows = observed.flows.some((flow) => run.curves.has(`cwnd:${flow}`));
   const x = (time: number) => (time / duration_s) * width;
   const band = (from: number, to: number, names: string[], colour: (place: number) => string) => {
-    const most = Math.max(...names.map((name) => largest(run.curves.get(name), [0, duration_s])), 1);
-    const y = (value: number) => to - 1 - (Math.min(value / most, 1) * (to - from - 4));
+    const max = Math.max(...names.map((name) => largest(run.curves.get(name), [0, duration_s])), 1);
+    const y = (value: number) => to - 1 - (Math.min(value / max, 1) * (to - from - 4));
     names.forEach((name, place) => {
       const curve = run.curves.get(name);
       if (curve) {
@@ -207,9 +207,9 @@ function draw({ canvas, run }: Card): void {
   };
   const middle = hasWindows ? HEIGHT * WINDOWS : 0;
   if (hasWindows) {
-    band(0, middle, followed.flows.map((flow) => `cwnd:${flow}`), flowColour);
+    band(0, middle, observed.flows.map((flow) => `cwnd:${flow}`), flowColour);
   }
-  band(middle, HEIGHT, followed.ports.map((port) => `queue:${port}`), (place) => ink(place === 0 ? "--line" : "--rule"));
+  band(middle, HEIGHT, observed.ports.map((port) => `queue:${port}`), (place) => ink(place === 0 ? "--line" : "--rule"));
   ctx.fillStyle = ink("--hair");
   ctx.fillRect(0, middle, width, hasWindows ? 1 : 0);
   let before = -2;

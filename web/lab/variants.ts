@@ -1,6 +1,6 @@
 // The open scenarios: one, or two side by side with one seed.
 
-import { Fault, type Description, type Knob, type Of, type Problem } from "./answers";
+import { Fault, type Description, type Knob, type RunSpec, type Problem } from "./answers";
 import type { Engine } from "./engine";
 import type { Pane } from "./pane";
 import { seeded, seedOf } from "./seed";
@@ -12,7 +12,7 @@ export interface Variant {
   knobs: Knob[];
   problems: Problem[];
   // The last valid text.
-  sound: string;
+  validToml: string;
   // Seed of the valid text, common to both variants.
   seed: number;
   pane: Pane;
@@ -28,7 +28,7 @@ const NOTHING: Description = {
   groups: [],
   flows: [],
   flow_count: 0,
-  followed: { flows: [], ports: [], bin_s: 1 },
+  observed: { flows: [], ports: [], bin_s: 1 },
   predictions: { lines: [], none: null },
   changes_s: [],
   warnings: [],
@@ -71,7 +71,7 @@ export class Variants {
   }
 
   get isRunnable(): boolean {
-    return this.all.length > 0 && this.all.every(({ sound }) => sound !== "");
+    return this.all.length > 0 && this.all.every(({ validToml }) => validToml !== "");
   }
 
   get seed(): number {
@@ -79,7 +79,7 @@ export class Variants {
   }
 
   // The scenario for the core.
-  scenario(toml: string): Of & { follow: number | null } {
+  scenario(toml: string): RunSpec & { follow: number | null } {
     return { toml, seed: this.seed, follow: this.follow };
   }
 
@@ -112,7 +112,7 @@ export class Variants {
   // Opens an invalid text, so that it can be corrected here.
   mend(toml: string, fault: Fault): void {
     this.edited = "A";
-    this.all = [{ name: "A", toml, knobs: [], problems: fault.answer.problems, sound: "", seed: 1, pane: this.pane("A", NOTHING) }];
+    this.all = [{ name: "A", toml, knobs: [], problems: fault.answer.problems, validToml: "", seed: 1, pane: this.pane("A", NOTHING) }];
   }
 
   // Sets a new text for the edited variant. Its seed then applies to both.
@@ -120,13 +120,13 @@ export class Variants {
     const variant = this.get();
     variant.toml = toml;
     const generation = ++this.generation;
-    const sound = await this.described(variant.name, toml).catch(async (error: unknown) => {
+    const described = await this.described(variant.name, toml).catch(async (error: unknown) => {
       // Controls always belong to the current text, even if it is invalid.
       const knobs = await this.knobs(toml);
       variant.knobs = knobs.length ? knobs : variant.knobs;
       throw error;
     });
-    const all = await Promise.all(this.all.map((one) => (one.name === variant.name ? sound : one.seed === sound.seed ? one : this.again(one, sound.seed))));
+    const all = await Promise.all(this.all.map((one) => (one.name === variant.name ? described : one.seed === described.seed ? one : this.again(one, described.seed))));
     if (generation !== this.generation) {
       return false;
     }
@@ -181,8 +181,8 @@ export class Variants {
   }
 
   // Describes a variant again; an invalid text remains as it is.
-  private async again({ name, toml, problems, sound }: Variant, seed: number): Promise<Variant> {
-    const again = await this.described(name, sound, seed);
+  private async again({ name, toml, problems, validToml }: Variant, seed: number): Promise<Variant> {
+    const again = await this.described(name, validToml, seed);
     return problems.length ? { ...again, toml, problems } : again;
   }
 
@@ -195,7 +195,7 @@ export class Variants {
       toml = await seeded(this.engine, text, seed);
       knobs = await this.knobs(toml);
     }
-    return { name, toml, knobs, problems: [], sound: toml, seed, pane: this.pane(name, description) };
+    return { name, toml, knobs, problems: [], validToml: toml, seed, pane: this.pane(name, description) };
   }
 
   // A text that cannot be parsed has no controls; its description contains the error.

@@ -16,12 +16,12 @@ export function rate(bps: number | null | undefined): string {
   if (bps === null || bps === undefined || !Number.isFinite(bps)) {
     return "\u2013";
   }
-  const [unit, prefix] = LARGE.find(([least]) => bps >= least) ?? [1, ""];
+  const [unit, prefix] = LARGE.find(([min]) => bps >= min) ?? [1, ""];
   return `${digits(bps / unit)}${NARROW}${prefix}bit/s`;
 }
 
 export function bytes(size: number): string {
-  const [unit, prefix] = LARGE.find(([least]) => size >= least) ?? [1, ""];
+  const [unit, prefix] = LARGE.find(([min]) => size >= min) ?? [1, ""];
   return `${digits(size / unit, 4)}${NARROW}${prefix}B`;
 }
 
@@ -29,15 +29,15 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? "\u2013" : Math.round(value).toLocaleString("en");
 }
 
-export function seconds(value: number | null | undefined, most = 3): string {
+export function seconds(value: number | null | undefined, max = 3): string {
   if (value === null || value === undefined || !Number.isFinite(value)) {
     return "\u2013";
   }
   const size = Math.abs(value);
   if (size === 0 || size >= 1) {
-    return `${digits(value, most)}${NARROW}s`;
+    return `${digits(value, max)}${NARROW}s`;
   }
-  return size >= 1e-3 ? `${digits(value * 1e3, most)}${NARROW}ms` : `${digits(value * 1e6, most)}${NARROW}µs`;
+  return size >= 1e-3 ? `${digits(value * 1e3, max)}${NARROW}ms` : `${digits(value * 1e6, max)}${NARROW}µs`;
 }
 
 // The current time of a run.

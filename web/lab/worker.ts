@@ -1,9 +1,9 @@
 // The worker: contains the core, answers requests of the page, and advances runs in slices, so that the page never waits.
 
-import type { Breaks, FaultAnswer, Reading } from "./answers";
+import type { Breakpoints, FaultAnswer, RunUpdate } from "./answers";
 
 // Worker interfaces that the types of pages do not declare.
-interface Host {
+interface WorkerScope {
   // Address of the core.
   readonly name: string;
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
@@ -17,7 +17,7 @@ export interface Play {
   // Simulated seconds per second; null for as fast as possible.
   speed: number | null;
   until_s: number;
-  breaks: Breaks;
+  breaks: Breakpoints;
   packets: number;
 }
 
@@ -39,7 +39,7 @@ export type ToWorker =
 export interface Frame {
   // Epoch of the play that it belongs to.
   epoch: number;
-  readings: Record<string, Reading>;
+  updates: Record<string, RunUpdate>;
   hit: string | null;
   playing: boolean;
   // Events per second of real time.
@@ -66,13 +66,13 @@ interface Core {
 }
 
 // Location of a curve's points among the numbers: first all x, then all y.
-interface Points {
+interface CurveLocation {
   replace: number;
   at: number;
   points: number;
 }
 
-interface Advanced {
+interface AdvanceResult {
   now_s: number;
   done: boolean;
   hit: string | null;
@@ -83,11 +83,11 @@ const SLICE = 12;
 // Events per call; few enough for a slice on a slow phone.
 const EVENTS = 20_000;
 // Memory in bytes at which runs are stopped, before the tab crashes.
-const MOST_MEMORY = 1_600_000_000;
+const MAX_MEMORY = 1_600_000_000;
 // Memory in bytes at which an idle core is replaced by a new one, because WebAssembly memory never shrinks.
-const MUCH_MEMORY = 300_000_000;
+const RECYCLE_MEMORY = 300_000_000;
 
-const host = globalThis as unknown as Host;
+const host = globalThis as unknown as WorkerScope;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 let compiled: WebAssembly.Module | null = null;
 let core: Core | null = null;
@@ -119,9 +119,9 @@ function ask<Answer>(request: unknown): Answer {
   return answer as Answer;
 }
 
-function read(request: Record<string, unknown>): Reading {
-  const { series, ...rest } = ask<Omit<Reading, "series"> & { series: Record<string, Points> }>({ ask: "read", ...request });
-  const curves: Reading["series"] = {};
+function read(request: Record<string, unknown>): RunUpdate {
+  const { series, ...rest } = ask<Omit<RunUpdate, "series"> & { series: Record<string, CurveLocation> }>({ ask: "read", ...request });
+  const curves: RunUpdate["series"] = {};
   if (core) {
     const numbers = new Float64Array(core.memory.buffer, core.tailback_numbers(), core.tailback_numbers_count());
     for (const [name, { replace, at, points }] of Object.entries(series)) {
@@ -149,8 +149,8 @@ function faultOf(error: unknown): FaultAnswer {
   return { problems: [problem], more: 0, is_bug: true };
 }
 
-function advance(name: string, until_s: number, breaks: Breaks): Advanced {
-  return ask<Advanced>({ ask: "advance", name, until_s, events: EVENTS, breaks });
+function advance(name: string, until_s: number, breaks: Breakpoints): AdvanceResult {
+  return ask<AdvanceResult>({ ask: "advance", name, until_s, events: EVENTS, breaks });
 }
 
 // One slice of the pending work. True: there is more.
@@ -217,7 +217,7 @@ function playOn(given: Play, end: number): boolean {
       break;
     }
   }
-  const full = (core?.memory.buffer.byteLength ?? 0) > MOST_MEMORY;
+  const full = (core?.memory.buffer.byteLength ?? 0) > MAX_MEMORY;
   const over = given.names.every((name) => done[name] || (now_s[name] ?? 0) >= given.until_s);
   if (hit !== null || over || full) {
     play = null;
@@ -237,12 +237,12 @@ function together(given: Play): number {
 }
 
 function frame(given: Play, hit: string | null, playing: boolean): void {
-  const readings: Record<string, Reading> = {};
+  const updates: Record<string, RunUpdate> = {};
   let all = 0;
   for (const name of given.names) {
-    const reading = read({ name, packets: given.packets });
-    readings[name] = reading;
-    all += reading.events;
+    const update = read({ name, packets: given.packets });
+    updates[name] = update;
+    all += update.events;
   }
   const now = performance.now();
   if (now - measured > 250) {
@@ -251,7 +251,7 @@ function frame(given: Play, hit: string | null, playing: boolean): void {
   }
   shown = now;
   awaited = true;
-  host.postMessage({ kind: "frame", frame: { epoch: given.epoch, readings, hit, playing, pace, memory: core?.memory.buffer.byteLength ?? 0 } });
+  host.postMessage({ kind: "frame", frame: { epoch: given.epoch, updates, hit, playing, pace, memory: core?.memory.buffer.byteLength ?? 0 } });
 }
 
 // Slices follow one another through a channel, because timers would wait four milliseconds between them.
@@ -302,7 +302,7 @@ function begun(given: Play): void {
   [now_s, done] = [{}, {}];
   for (const name of given.names) {
     // Reads its current time.
-    now_s[name] = ask<Advanced>({ ask: "advance", name, until_s: 0, events: 0, breaks: {} }).now_s;
+    now_s[name] = ask<AdvanceResult>({ ask: "advance", name, until_s: 0, events: 0, breaks: {} }).now_s;
   }
   target = Math.min(...Object.values(now_s));
   last = performance.now();
@@ -354,7 +354,7 @@ host.onmessage = ({ data }) => {
 
 function renew(): void {
   const isIdle = play === null && questions.length + journeys.length === 0;
-  if (compiled && core && isIdle && core.memory.buffer.byteLength > MUCH_MEMORY) {
+  if (compiled && core && isIdle && core.memory.buffer.byteLength > RECYCLE_MEMORY) {
     core = new WebAssembly.Instance(compiled).exports as unknown as Core;
   }
 }

@@ -1,7 +1,7 @@
 // Curves on a canvas, from their own numbers: x values may repeat, and each curve has its own.
 
 import type uPlot from "uplot";
-import { type Curve, ink, inked, type Level } from "./figure";
+import { type Curve, ink, inked, type ReferenceLine } from "./figure";
 
 const DASHES = { solid: [], dashed: [5, 3], dotted: [1.5, 2.5], none: [] };
 
@@ -40,18 +40,18 @@ export function drawCurve(u: uPlot, curve: Curve): void {
   });
 }
 
-export function drawLevels(u: uPlot, levels: Level[]): void {
+export function drawReferenceLines(u: uPlot, referenceLines: ReferenceLine[]): void {
   const ctx = u.ctx;
   within(u, () => {
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash(DASHES.dotted.map((length) => length * devicePixelRatio));
-    for (const level of levels) {
-      const at = u.valToPos(level.value, level.upright ? "x" : "y", true);
+    for (const reference of referenceLines) {
+      const at = u.valToPos(reference.value, reference.upright ? "x" : "y", true);
       const { left, top, width, height } = u.bbox;
-      ctx.strokeStyle = level.colour ? inked(level.colour) : ink("--faint");
+      ctx.strokeStyle = reference.colour ? inked(reference.colour) : ink("--faint");
       ctx.beginPath();
-      ctx.moveTo(level.upright ? at : left, level.upright ? top : at);
-      ctx.lineTo(level.upright ? at : left + width, level.upright ? top + height : at);
+      ctx.moveTo(reference.upright ? at : left, reference.upright ? top : at);
+      ctx.lineTo(reference.upright ? at : left + width, reference.upright ? top + height : at);
       ctx.stroke();
     }
   });

@@ -13,7 +13,7 @@ export interface Panel {
   x: Axis;
   y: Axis;
   curves: Curve[];
-  levels: Level[];
+  levels: ReferenceLine[];
 }
 
 export interface Axis {
@@ -43,7 +43,7 @@ export interface Curve {
   filled: boolean;
 }
 
-export interface Level {
+export interface ReferenceLine {
   label: string;
   value: number;
   // Whether the line is vertical.
@@ -77,7 +77,7 @@ const PREFIXES: [number, string][] = [
 
 // Formats a number for an axis or the legend, with no more digits than necessary.
 export function written(value: number, digits = 4): string {
-  const [unit, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
+  const [unit, prefix] = PREFIXES.find(([min]) => Math.abs(value) >= min) ?? [1, ""];
   const rounded = Number((value / unit).toPrecision(digits));
   const small = rounded !== 0 && Math.abs(rounded) < 1e-3;
   const text = small ? rounded.toExponential() : rounded.toString();

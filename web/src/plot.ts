@@ -1,7 +1,7 @@
 // A panel as a plot: drag to zoom, double click or double tap to reset, values under the cursor in the legend.
 
 import uPlot from "uplot";
-import { drawCurve, drawLevels } from "./drawing";
+import { drawCurve, drawReferenceLines } from "./drawing";
 import { type Axis, type Curve, ink, inked, inkedStyle, type Panel, written } from "./figure";
 import { touch } from "./touch";
 
@@ -35,7 +35,7 @@ export function plot(panel: Panel, place: HTMLElement, height: number): uPlot {
     legend: { markers: { width: 2, stroke: (_u, turn) => colourOf(panel.curves, turn), dash: (_u, turn) => dashOf(panel.curves, turn) } },
     plugins: [touch(all)],
     hooks: {
-      drawAxes: [(u) => drawLevels(u, panel.levels)],
+      drawAxes: [(u) => drawReferenceLines(u, panel.levels)],
       drawSeries: [(u, turn) => { const curve = panel.curves[turn - 1]; if (curve) drawCurve(u, curve); }],
     },
   };

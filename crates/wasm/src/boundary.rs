@@ -60,7 +60,7 @@ pub extern "C" fn tailback_answer_bytes() -> usize {
     held(&ANSWER).len()
 }
 
-/// Address of the numbers of the lab's last reading, 8 bytes each, until the next reading.
+/// Address of the numbers of the lab's last update, 8 bytes each, until the next update.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_numbers() -> *const f64 {
     held(&LAB).numbers().as_ptr()

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Time, TimeDelta};
+use tailback_core::queue::DropReason;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, PacketLocation};
 use tailback_scenario::Scenario;
@@ -357,8 +358,8 @@ fn flows_are_observed_from_the_requested_one_on() {
     let toml = TWO.replace("[flows.near]", "[flows.near]\ncount = 20");
     let mut lab = Lab::default();
     let of = |follow: u32| json!({"ask": "describe", "scenario": {"toml": toml, "seed": 1, "follow": follow}});
-    assert_eq!(ask(&mut lab, &of(11))["followed"]["flows"], json!([11, 12, 13, 14, 15, 16, 17, 18]));
-    assert_eq!(ask(&mut lab, &of(20))["followed"]["flows"], json!([20]));
+    assert_eq!(ask(&mut lab, &of(11))["observed"]["flows"], json!([11, 12, 13, 14, 15, 16, 17, 18]));
+    assert_eq!(ask(&mut lab, &of(20))["observed"]["flows"], json!([20]));
     let beyond = lab.answer(of(21).to_string().as_bytes()).unwrap_err();
     assert_eq!(serde_json::to_value(&beyond).unwrap()["problems"][0]["expected"], json!("0 to 20"));
 }
@@ -374,7 +375,7 @@ fn each_part_of_a_run_with_thousands_of_losses_has_a_reported_loss() {
     assert!(all.len() > 2000);
     let mut lab = Lab::default();
     opened(&mut lab, &toml, false);
-    // Without a reading in between, as when a run catches up.
+    // Without an update in between, as when a run catches up.
     ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 40.0, "events": 100_000_000, "breaks": {}}));
     let read = ask(&mut lab, &json!({"ask": "read", "name": "A", "packets": 0}));
     let reported: Vec<f64> = read["drops"].as_array().unwrap().iter().filter_map(|drop| drop["time_s"].as_f64()).collect();
@@ -383,4 +384,11 @@ fn each_part_of_a_run_with_thousands_of_losses_has_a_reported_loss() {
     let parts =
         |times: &[f64]| times.iter().map(|time| (time / 40.0 * 2048.0) as u64).collect::<std::collections::BTreeSet<u64>>();
     assert_eq!(parts(&reported), parts(all));
+}
+
+#[test]
+fn the_page_knows_the_reasons_of_drops_in_the_order_of_the_core() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/lab/answers.ts")).unwrap();
+    let names = DropReason::ALL.map(|reason| format!("\"{}\"", reason.name())).join(", ");
+    assert!(page.contains(&format!("REASONS = [{names}]")), "{names}");
 }

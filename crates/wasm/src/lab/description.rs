@@ -1,10 +1,10 @@
 //! Description of a scenario for display: nodes, links, flows, and warnings.
 
-use super::Of;
+use super::RunSpec;
 use super::fault::Fault;
+use super::observed_entities::{ObservedEntities, PreparedRun, read};
 use super::predictions;
 use super::session::refuse_user_code;
-use super::watched::{Followed, Read, read};
 use serde_json::{Value, json};
 use tailback_core::Engine;
 use tailback_core::network::{Buffer, ChangeKind, Flow, Group, Network, PortId, Transport};
@@ -14,18 +14,18 @@ use tailback_scenario::{Problem, Warnings};
 /// Maximum number of flows that are listed individually.
 const MAX_FLOWS: usize = 200;
 
-pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
-    let Read { scenario, network } = read(of)?;
+pub(super) fn describe(of: &RunSpec) -> Result<Value, Fault> {
+    let PreparedRun { scenario, network } = read(of)?;
     let warnings = scenario.build_with_warnings()?.1;
     if !scenario.user_code().is_empty() {
         refuse_user_code(&Engine::new(network.clone()))?;
     }
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;
-    let followed = Followed::of(&network, of.follow);
+    let observed = ObservedEntities::of(&network, of.follow);
     let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
     // The observed flows are included.
-    let is_listed = |index: usize| index < MAX_FLOWS || followed.flows.contains(&(index as u32));
+    let is_listed = |index: usize| index < MAX_FLOWS || observed.flows.contains(&(index as u32));
     let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| is_listed(index));
     let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));
     Ok(json!({
@@ -37,8 +37,8 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
         "groups": network.groups.iter().enumerate().map(|(index, group)| described_group(&network, index, group)).collect::<Vec<_>>(),
         "flows": flows.collect::<Vec<_>>(),
         "flow_count": network.flows.len(),
-        "followed": {"flows": followed.flows, "ports": followed.ports, "bin_s": followed.bin.seconds()},
-        "predictions": predictions::all(&network, &followed),
+        "observed": {"flows": observed.flows, "ports": observed.ports, "bin_s": observed.bin.seconds()},
+        "predictions": predictions::all(&network, &observed),
         "changes_s": network.changes.iter().map(|change| change.at.seconds()).collect::<Vec<f64>>(),
         "warnings": texts(&warnings),
         "notes": texts(&scenario.notes()),

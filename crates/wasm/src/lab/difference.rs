@@ -1,11 +1,11 @@
 //! The first event at which two runs differ: both run in parallel, and the actions of their senders and queues are compared row
 //! by row.
 
-use super::Of;
+use super::RunSpec;
 use super::fault::Fault;
+use super::observed_entities::{PreparedRun, read};
 use super::rows::{count, floats, integers, word, words};
 use super::session::refuse_user_code;
-use super::watched::{Read, read};
 use serde_json::{Value, json};
 use tailback_core::Engine;
 use tailback_core::network::{Network, Trace, TraceKind};
@@ -24,9 +24,9 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    pub(super) fn new(left: &Of, right: &Of) -> Result<Difference, Fault> {
-        let engine = |of: &Of| -> Result<(Engine, Time), Fault> {
-            let Read { mut network, .. } = read(of)?;
+    pub(super) fn new(left: &RunSpec, right: &RunSpec) -> Result<Difference, Fault> {
+        let engine = |of: &RunSpec| -> Result<(Engine, Time), Fault> {
+            let PreparedRun { mut network, .. } = read(of)?;
             network.record.traces = traces(&network);
             let end = Time::ZERO + network.duration;
             let engine = Engine::new(network);

@@ -4,35 +4,35 @@
 //! core's words ([`Fault`]). [`Lab`] stores the runs and questions in progress by name. This module reads no clock: the worker
 //! determines how far to run, one slice at a time, and slicing does not affect the results of a run.
 //!
-//! Modules: `session.rs` is a run, `watched.rs` selects the flows and queues observed, `readings.rs` and `series.rs` store their
-//! data; `description.rs` describes the scenario for drawing, `knobs.rs` lists the adjustable values and `edits.rs` changes the
-//! text, `predictions/` compares with models, `sizing/` is the buffer calculator; `why.rs` and `difference.rs` are questions that
-//! need a run of their own.
+//! Modules: `session.rs` is a run, `observed_entities.rs` selects the flows and queues observed, `observations.rs` and `series.rs` store
+//! their data; `description.rs` describes the scenario for drawing, `knobs.rs` lists the adjustable values and `edits.rs` changes the
+//! text, `predictions/` compares with models, `sizing/` is the buffer calculator; `loss_analysis.rs` and `difference.rs` are questions
+//! that need a run of their own.
 
 mod description;
 mod difference;
 mod edits;
 mod fault;
 mod knobs;
+mod loss_analysis;
+mod observations;
+mod observed_entities;
 mod predictions;
-mod readings;
 mod rows;
 mod series;
 mod session;
 mod sizing;
 mod tables;
-mod watched;
-mod why;
 
 pub use fault::Fault;
 
 use difference::Difference;
 use edits::Edit;
+use loss_analysis::{Loss, LossAnalysis};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use session::{Breaks, Session, Step};
+use session::{Breakpoints, Session, Step};
 use std::collections::BTreeMap;
-use why::{Loss, Why};
 
 /// Requests of the page.
 #[derive(Debug, Deserialize)]
@@ -42,7 +42,7 @@ enum Request {
     Schema,
     /// Description of a scenario: nodes, links, flows, warnings.
     Describe {
-        scenario: Of,
+        scenario: RunSpec,
     },
     /// The values of a text, with their places.
     Knobs {
@@ -61,7 +61,7 @@ enum Request {
     /// Opens a run under a name, replacing one with this name.
     Open {
         name: String,
-        scenario: Of,
+        scenario: RunSpec,
         close: bool,
     },
     /// Runs on until a time, for at most `events` events.
@@ -69,14 +69,14 @@ enum Request {
         name: String,
         until_s: f64,
         events: u64,
-        breaks: Breaks,
+        breaks: Breakpoints,
     },
     /// Advances by one event, packet or round trip.
     Step {
         name: String,
         step: Step,
     },
-    /// Events since the last reading, and the current state; points of curves are in [`Lab::numbers`].
+    /// Events since the last update, and the current state; points of curves are in [`Lab::numbers`].
     Read {
         name: String,
         packets: usize,
@@ -88,14 +88,14 @@ enum Request {
     /// Explains a loss by a separate run: start it here, then call `advance_question`.
     Why {
         name: String,
-        scenario: Of,
+        scenario: RunSpec,
         loss: Loss,
     },
     /// The first event at which two runs differ.
     Difference {
         name: String,
-        left: Of,
-        right: Of,
+        left: RunSpec,
+        right: RunSpec,
     },
     AdvanceQuestion {
         name: String,
@@ -114,7 +114,7 @@ enum Request {
 /// A scenario and its seed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Of {
+pub(super) struct RunSpec {
     pub(super) toml: String,
     pub(super) seed: u64,
     /// The first flow to observe, in the order of the groups; `None`: some of each group.
@@ -126,12 +126,12 @@ pub(super) struct Of {
 #[derive(Default)]
 pub struct Lab {
     sessions: BTreeMap<String, Session>,
-    questions: BTreeMap<String, Question>,
+    questions: BTreeMap<String, Analysis>,
     numbers: Vec<f64>,
 }
 
-enum Question {
-    Why(Box<Why>),
+enum Analysis {
+    Loss(Box<LossAnalysis>),
     Difference(Box<Difference>),
 }
 
@@ -167,16 +167,16 @@ impl Lab {
             }
             Request::Results { name } => self.session(&name)?.results(),
             Request::Why { name, scenario, loss } => {
-                self.questions.insert(name, Question::Why(Box::new(Why::new(&scenario, loss)?)));
+                self.questions.insert(name, Analysis::Loss(Box::new(LossAnalysis::new(&scenario, loss)?)));
                 Ok(json!({}))
             }
             Request::Difference { name, left, right } => {
-                self.questions.insert(name, Question::Difference(Box::new(Difference::new(&left, &right)?)));
+                self.questions.insert(name, Analysis::Difference(Box::new(Difference::new(&left, &right)?)));
                 Ok(json!({}))
             }
             Request::AdvanceQuestion { name, events } => match self.questions.get_mut(&name) {
-                Some(Question::Why(why)) => Ok(why.advance(events)),
-                Some(Question::Difference(difference)) => Ok(difference.advance(events)),
+                Some(Analysis::Loss(why)) => Ok(why.advance(events)),
+                Some(Analysis::Difference(difference)) => Ok(difference.advance(events)),
                 None => Err(Fault::of_page(&format!("no question `{name}`"))),
             },
             Request::Close { name } => {

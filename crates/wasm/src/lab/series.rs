@@ -1,4 +1,4 @@
-//! A curve of bounded size: for each of several thousand time bins the first, smallest, largest and last value.
+//! A curve of bounded size: for each of several thousand time bins the first, smallest, max and last value.
 
 use serde_json::{Value, json};
 
@@ -22,8 +22,8 @@ pub(super) struct Series {
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     first: (f64, f64),
-    least: (f64, f64),
-    largest: (f64, f64),
+    min: (f64, f64),
+    max: (f64, f64),
     last: (f64, f64),
 }
 
@@ -38,10 +38,10 @@ impl Series {
         let point = (time_s, value);
         match &mut self.open {
             Some(bin) if time_s < self.end_s => {
-                if value < bin.least.1 {
-                    bin.least = point;
-                } else if value > bin.largest.1 {
-                    bin.largest = point;
+                if value < bin.min.1 {
+                    bin.min = point;
+                } else if value > bin.max.1 {
+                    bin.max = point;
                 }
                 bin.last = point;
             }
@@ -51,7 +51,7 @@ impl Series {
 
     #[inline(never)]
     fn begin(&mut self, point: (f64, f64)) {
-        if let Some(bin) = self.open.replace(Bin { first: point, least: point, largest: point, last: point }) {
+        if let Some(bin) = self.open.replace(Bin { first: point, min: point, max: point, last: point }) {
             self.points.extend(bin.points());
         }
         self.end_s = ((point.0 * self.per_s).floor() + 1.0) / self.per_s;
@@ -83,7 +83,7 @@ impl Series {
 impl Bin {
     /// Each point once, in order of time.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> + use<> {
-        let mut points = vec![self.first, self.least, self.largest, self.last];
+        let mut points = vec![self.first, self.min, self.max, self.last];
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         points.dedup();
         points.into_iter()

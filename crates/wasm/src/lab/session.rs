@@ -1,11 +1,11 @@
 //! An interactive run: it advances on request, and reports new events.
 
-use super::Of;
+use super::RunSpec;
 use super::fault::Fault;
-use super::readings::Readings;
+use super::observations::Observations;
+use super::observed_entities::{DetailLevel, ObservedEntities, PreparedRun, instant, read};
 use super::rows::{count, floats, integers, word, words};
 use super::tables;
-use super::watched::{Followed, Look, Read, instant, read};
 use crate::digest;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -19,14 +19,14 @@ use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
 /// Conditions for an automatic stop, at the instant after the first match.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Breaks {
+pub(super) struct Breakpoints {
     timeout: bool,
     loss: bool,
     /// A queue holds more than this number of units.
     queue_above: Option<u64>,
 }
 
-impl Breaks {
+impl Breakpoints {
     fn are_set(&self) -> bool {
         self.timeout || self.loss || self.queue_above.is_some()
     }
@@ -77,9 +77,9 @@ pub(super) struct Session {
     engine: Engine,
     /// For a scenario with traces of its own: the same run with these traces, for its results.
     measured: Option<Engine>,
-    look: Look,
-    followed: Followed,
-    readings: Readings,
+    look: DetailLevel,
+    observed: ObservedEntities,
+    observations: Observations,
     network: Network,
     content_hash: String,
     seed: u64,
@@ -87,12 +87,12 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(of: &Of, look: Look) -> Result<Session, Fault> {
-        let Read { scenario, mut network } = read(of)?;
+    pub(super) fn new(of: &RunSpec, look: DetailLevel) -> Result<Session, Fault> {
+        let PreparedRun { scenario, mut network } = read(of)?;
         let measured = (!network.record.traces.is_empty()).then(|| Engine::new(network.clone()));
-        network.stepped = look == Look::Close;
-        let followed = Followed::of(&network, of.follow);
-        network.record.traces = followed.traces(&network, look);
+        network.stepped = look == DetailLevel::Packets;
+        let observed = ObservedEntities::of(&network, of.follow);
+        network.record.traces = observed.traces(&network, look);
         let engine = Engine::new(network.clone());
         refuse_user_code(&engine)?;
         let end = Time::ZERO + network.duration;
@@ -100,8 +100,8 @@ impl Session {
             engine,
             measured,
             look,
-            readings: Readings::new(&network, &followed),
-            followed,
+            observations: Observations::new(&network, &observed),
+            observed,
             network,
             content_hash: scenario.content_hash(""),
             seed: of.seed,
@@ -112,22 +112,22 @@ impl Session {
     pub(super) fn opened(&self) -> Value {
         json!({
             "duration_s": self.end.seconds(),
-            "flows": self.followed.flows,
-            "ports": self.followed.ports,
-            "bin_s": self.followed.bin.seconds(),
-            "close": self.look == Look::Close,
+            "flows": self.observed.flows,
+            "ports": self.observed.ports,
+            "bin_s": self.observed.bin.seconds(),
+            "close": self.look == DetailLevel::Packets,
         })
     }
 
     /// Runs on. A match of `breaks` stops it immediately.
-    pub(super) fn advance(&mut self, until_s: f64, events: u64, breaks: &Breaks) -> Result<Value, Fault> {
+    pub(super) fn advance(&mut self, until_s: f64, events: u64, breaks: &Breakpoints) -> Result<Value, Fault> {
         let until = instant(until_s)?;
         let before = breaks.are_set().then(|| self.engine.clone());
         self.engine.run_for(until, events);
         let mut tables = self.engine.take_traces();
         let mut hit = None;
         if let Some(before) = before
-            && let Some((time_s, what)) = breaks.first_hit(&tables, |port| self.readings.last("queue", port).unwrap_or(0.0))
+            && let Some((time_s, what)) = breaks.first_hit(&tables, |port| self.observations.last("queue", port).unwrap_or(0.0))
         {
             self.engine = before;
             // Includes all events at that instant.
@@ -154,7 +154,7 @@ impl Session {
                 }
             }
             Step::RoundTrip => {
-                let first = self.followed.flows.first().and_then(|&flow| self.network.flows.get(flow as usize));
+                let first = self.observed.flows.first().and_then(|&flow| self.network.flows.get(flow as usize));
                 let rtt = first.map_or(TimeDelta(1), |flow| self.network.base_rtt(flow));
                 self.engine.run_until(self.engine.now() + TimeDelta(rtt.0.max(1)));
             }
@@ -165,11 +165,11 @@ impl Session {
     }
 
     fn sent(&self) -> u64 {
-        self.followed.flows.iter().map(|&flow| u64::from(self.engine.sent_so_far(flow))).sum()
+        self.observed.flows.iter().map(|&flow| u64::from(self.engine.sent_so_far(flow))).sum()
     }
 
     fn take_in(&mut self, tables: &[Table]) {
-        self.readings.note(tables, self.engine.now().seconds());
+        self.observations.note(tables, self.engine.now().seconds());
         if let Some(measured) = &mut self.measured {
             measured.run_until(self.engine.now());
         }
@@ -182,13 +182,13 @@ impl Session {
     /// New data, and the current state; the points of curves are in `numbers`. `packets`: maximum number of packets in flight to
     /// report.
     pub(super) fn read(&mut self, packets: usize, numbers: &mut Vec<f64>) -> Value {
-        let mut answer = self.readings.read(numbers);
+        let mut answer = self.observations.read(numbers);
         answer.insert("now_s".into(), json!(self.engine.now().seconds()));
         answer.insert("events".into(), json!(self.engine.events()));
         answer.insert("done".into(), json!(self.is_done()));
-        answer.insert("flows".into(), self.followed.flows.iter().map(|&flow| self.flow(flow)).collect());
-        answer.insert("ports".into(), self.followed.ports.iter().map(|&port| self.port(port)).collect());
-        if self.look == Look::Close && packets > 0 {
+        answer.insert("flows".into(), self.observed.flows.iter().map(|&flow| self.flow(flow)).collect());
+        answer.insert("ports".into(), self.observed.ports.iter().map(|&port| self.port(port)).collect());
+        if self.look == DetailLevel::Packets && packets > 0 {
             answer.insert("packets".into(), self.packets(packets));
         }
         Value::Object(answer)
@@ -198,18 +198,18 @@ impl Session {
         let state = self.engine.sender_state(flow);
         // A sender may have been computed further ahead than is shown; traces have not.
         let now_or_traced = |now: Option<f64>, quantity| match self.look {
-            Look::Close => now,
-            Look::Far => self.readings.last(quantity, flow),
+            DetailLevel::Packets => now,
+            DetailLevel::Ports => self.observations.last(quantity, flow),
         };
         json!({
             "flow": flow,
             "cwnd": now_or_traced(state.map(|state| state.cwnd), "cwnd"),
             "ssthresh": now_or_traced(state.map(|state| state.ssthresh), "ssthresh").filter(|value| *value < 1e9),
             "in_flight": now_or_traced(state.map(|state| f64::from(state.in_flight.0)), "in_flight"),
-            "rtt_s": self.readings.last("rtt", flow),
-            "goodput_bps": self.readings.last("goodput", flow),
+            "rtt_s": self.observations.last("rtt", flow),
+            "goodput_bps": self.observations.last("goodput", flow),
             "sent": self.engine.sent_so_far(flow),
-            "lost": self.readings.lost_of_flows.get(&flow).copied().unwrap_or(0),
+            "lost": self.observations.lost_of_flows.get(&flow).copied().unwrap_or(0),
             "timer_s": state.and_then(|state| state.timer).map(Time::seconds),
         })
     }
@@ -223,7 +223,7 @@ impl Session {
             let of = DropReason::ALL.into_iter().zip(counts.discarded).filter(|(_, units)| units.0 > 0);
             of.map(|(reason, units)| (reason.name().into(), json!(units.0))).collect()
         });
-        let queue = self.readings.last("queue", port).unwrap_or(0.0);
+        let queue = self.observations.last("queue", port).unwrap_or(0.0);
         json!({
             "port": port,
             "queue": queue,

@@ -1,7 +1,7 @@
 //! Datagrams that arrive as a Poisson process at the first link on their path: its queue in equilibrium.
 
 use super::bottleneck::{plain, waiting_places};
-use super::{Followed, Line, Panel, Theory, number};
+use super::{Line, ObservedEntities, Panel, Theory, number};
 use tailback_core::network::{Network, Transport};
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
@@ -11,9 +11,9 @@ const ROOMY: f64 = 1_000_000.0;
 /// Largest buffer of `md1k`.
 const MAX: f64 = 10_000.0;
 
-pub(super) fn lines(network: &Network, followed: &Followed) -> Result<Vec<Line>, String> {
+pub(super) fn lines(network: &Network, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     // The first links; arrivals at others are not a Poisson process.
-    let firsts: Vec<u32> = followed.ports.iter().copied().filter(|&port| crossing(network, port).all(|at| at == 0)).collect();
+    let firsts: Vec<u32> = observed.ports.iter().copied().filter(|&port| crossing(network, port).all(|at| at == 0)).collect();
     if firsts.is_empty() {
         return Err("datagrams reach every link over other links, so that arrivals are not a Poisson process".into());
     }

@@ -1,10 +1,10 @@
 //! FAST or Vegas flows that all start at once: each keeps a target number of packets in the queue.
 
 use super::bottleneck::{Greedy, Saturated, waiting_places};
-use super::{Followed, Line, Panel, Theory};
+use super::{Line, ObservedEntities, Panel, Theory};
 use tailback_core::congestion::ControllerSpec;
 
-pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Line>, String> {
+pub(super) fn lines(saturated: &Saturated, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     let name = |greedy: &Greedy| greedy.law.name().unwrap_or("user");
     if let Some(other) = flows.iter().find(|greedy| name(greedy) != name(&flows[0])) {
@@ -26,7 +26,7 @@ pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Li
         .ok_or("a model is missing")?;
     let line = |panel, of, value, label| Line { panel, of, value, label, theory: theory.clone() };
     let mut found = Vec::new();
-    for &flow in &followed.flows {
+    for &flow in &observed.flows {
         let share = kept[flow as usize] / queue;
         found.push(line(Panel::Goodput, flow, saturated.goodput_bps(share), "goodput in equilibrium"));
         if is_fast {

@@ -1,7 +1,7 @@
 //! Fair share of each flow if all links were shared fairly: not a prediction, but the reference for fairness.
 
 use super::bottleneck::{capacity_bps, greedy_tcp};
-use super::{Followed, Line, Panel, Theory};
+use super::{Line, ObservedEntities, Panel, Theory};
 use tailback_allocation::{Network as Shared, max_min};
 use tailback_core::network::Network;
 
@@ -9,14 +9,14 @@ use tailback_core::network::Network;
 const MAX: usize = 2000;
 
 /// For several greedy TCP flows on links with constant rates; other properties of the links do not matter.
-pub(super) fn lines(network: &Network, followed: &Followed) -> Vec<Line> {
+pub(super) fn lines(network: &Network, observed: &ObservedEntities) -> Vec<Line> {
     if network.flows.len() < 2 || network.flows.len() > MAX || !network.changes.is_empty() {
         return Vec::new();
     }
-    shares(network, followed).unwrap_or_default()
+    shares(network, observed).unwrap_or_default()
 }
 
-fn shares(network: &Network, followed: &Followed) -> Option<Vec<Line>> {
+fn shares(network: &Network, observed: &ObservedEntities) -> Option<Vec<Line>> {
     let flows = greedy_tcp(network).ok()?;
     let routes: Vec<Vec<usize>> = flows
         .iter()
@@ -34,5 +34,5 @@ fn shares(network: &Network, followed: &Followed) -> Option<Vec<Line>> {
         let value = rates[flow as usize] * flows[flow as usize].payload();
         Line { panel: Panel::Goodput, of: flow, value, label: "fair share", theory: theory.clone() }
     };
-    Some(followed.flows.iter().map(line).collect())
+    Some(observed.flows.iter().map(line).collect())
 }

@@ -11,7 +11,7 @@ mod fair_shares;
 mod random_loss;
 mod reno;
 
-use super::watched::Followed;
+use super::observed_entities::ObservedEntities;
 use bottleneck::{Saturated, greedy_tcp};
 use serde_json::{Value, json};
 use tailback_core::network::{Network, Transport};
@@ -76,12 +76,12 @@ fn number(model: &str, field: usize, known: &[(&str, f64)]) -> Result<f64, Strin
 }
 
 /// All lines, and the reason if there are none for the run itself.
-pub(super) fn all(network: &Network, followed: &Followed) -> Value {
-    let (lines, why) = match lines(network, followed) {
+pub(super) fn all(network: &Network, observed: &ObservedEntities) -> Value {
+    let (lines, why) = match lines(network, observed) {
         Ok(lines) => (lines, None),
         Err(why) => (Vec::new(), Some(why)),
     };
-    let shares = fair_shares::lines(network, followed);
+    let shares = fair_shares::lines(network, observed);
     json!({"lines": lines.iter().chain(&shares).map(as_json).collect::<Vec<_>>(), "none": why})
 }
 
@@ -93,19 +93,19 @@ fn as_json(line: &Line) -> Value {
     })
 }
 
-fn lines(network: &Network, followed: &Followed) -> Result<Vec<Line>, String> {
+fn lines(network: &Network, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     if !network.changes.is_empty() {
         return Err("models describe a steady state, and this scenario changes during the run".into());
     }
     if network.groups.iter().all(|group| matches!(group.transport, Transport::Datagram(_))) {
-        return datagrams::lines(network, followed);
+        return datagrams::lines(network, observed);
     }
     let flows = greedy_tcp(network)?;
     if network.ports.iter().any(|port| port.random_loss > 0.0) {
-        return random_loss::lines(network, followed, &flows);
+        return random_loss::lines(network, observed, &flows);
     }
     let saturated = Saturated::of(network, flows)?;
-    if saturated.is_delay_based() { delay_based::lines(&saturated, followed) } else { reno::lines(&saturated, followed) }
+    if saturated.is_delay_based() { delay_based::lines(&saturated, observed) } else { reno::lines(&saturated, observed) }
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
 
     fn of(toml: &str) -> Result<Vec<Line>, String> {
         let network = Scenario::from_toml(toml, "").and_then(|scenario| scenario.build()).map_err(|error| error.to_string())?;
-        lines(&network, &Followed::of(&network, None))
+        lines(&network, &ObservedEntities::of(&network, None))
     }
 
     fn value(lines: &[Line], label: &str) -> Option<f64> {

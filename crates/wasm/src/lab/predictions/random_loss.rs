@@ -1,7 +1,7 @@
 //! Reno under random loss, on links that are not near their capacity.
 
 use super::bottleneck::{Greedy, capacity_bps};
-use super::{Followed, Line, Panel, Theory, number};
+use super::{Line, ObservedEntities, Panel, Theory, number};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::Network;
 use tailback_models::limits::QUIET_LOAD;
@@ -11,7 +11,7 @@ const LIGHT_LOSS: f64 = 0.01;
 /// Numerical tolerance for a loss probability of 1.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) -> Result<Vec<Line>, String> {
+pub(super) fn lines(network: &Network, observed: &ObservedEntities, flows: &[Greedy]) -> Result<Vec<Line>, String> {
     let mut loads = vec![0.0; network.ports.len()];
     let mut asked = Vec::new();
     for greedy in flows {
@@ -44,7 +44,7 @@ pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) ->
         ));
     }
     let mut found = Vec::new();
-    for &flow in &followed.flows {
+    for &flow in &observed.flows {
         let known = &asked[flow as usize];
         let theory = Theory::of("padhye_goodput", &["the first timeout is the larger of the minimum and a round trip"])
             .ok_or("a model is missing")?;

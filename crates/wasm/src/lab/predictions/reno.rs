@@ -2,12 +2,12 @@
 //! sum.
 
 use super::bottleneck::{Greedy, Saturated, waiting_places};
-use super::{Followed, Line, Panel, Theory, number};
+use super::{Line, ObservedEntities, Panel, Theory, number};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::tcp::Recovery;
 use tailback_models::limits::{FEW_FLOWS, SHORT_QUEUE, is_slow};
 
-pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Line>, String> {
+pub(super) fn lines(saturated: &Saturated, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     if let Some(other) = flows.iter().find(|greedy| !matches!(greedy.law, ControllerSpec::Reno(_))) {
         return Err(format!("the controller is {}, but models require Reno", other.law.name().unwrap_or("user")));
@@ -20,19 +20,19 @@ pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Li
     };
     let windows: f64 = flows.iter().map(|greedy| f64::from(greedy.tcp.receiver_window.0)).sum();
     match flows[..] {
-        [one] => one_flow(saturated, &one, buffer, followed),
+        [one] => one_flow(saturated, &one, buffer, observed),
         _ if windows <= buffer => {
             Err("the windows never overflow the buffer: `tailback predict` covers several such flows".into())
         }
-        _ => many_flows(saturated, buffer, followed),
+        _ => many_flows(saturated, buffer, observed),
     }
 }
 
 /// The window grows from half its peak to the peak, which is the capacity of link and buffer.
-fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, followed: &Followed) -> Result<Vec<Line>, String> {
+fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     let product = saturated.capacity_pps() * one.rtt_s;
     let (peak, limit) = (product + buffer, f64::from(one.tcp.receiver_window.0));
-    let flow = *followed.flows.first().ok_or("no flow is observed")?;
+    let flow = *observed.flows.first().ok_or("no flow is observed")?;
     if limit < peak {
         let theory = window_over_round_trip();
         let utilisation = (limit / product).min(1.0);
@@ -75,7 +75,7 @@ fn window_over_round_trip() -> Theory {
     }
 }
 
-fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result<Vec<Line>, String> {
+fn many_flows(saturated: &Saturated, buffer: f64, observed: &ObservedEntities) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     if flows.iter().any(|greedy| matches!(greedy.tcp.recovery, Recovery::Tahoe | Recovery::Reno)) {
         return Err("several losses in one window cost these flows a timeout, which models of many flows do not cover".into());
@@ -111,7 +111,7 @@ fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result
         let value = saturated.goodput_bps(utilisation) * weight(&flows[flow as usize]) / whole;
         Line { panel: Panel::Goodput, of: flow, value, label: "mean goodput", theory: theory.clone() }
     };
-    let mut found: Vec<Line> = followed.flows.iter().map(goodput).collect();
+    let mut found: Vec<Line> = observed.flows.iter().map(goodput).collect();
     if few {
         let theory = Theory::of("single_flow_mean_queue", &also[..1]).ok_or("a model is missing")?;
         found.push(Line {

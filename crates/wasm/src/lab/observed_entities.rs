@@ -1,6 +1,6 @@
 //! The observed part of a run: a limited number of flows and queues, so that memory and page do not grow with the network.
 
-use super::Of;
+use super::RunSpec;
 use super::fault::Fault;
 use std::cmp::Reverse;
 use tailback_core::network::{Network, Trace, TraceKind};
@@ -17,13 +17,13 @@ pub(super) const BINS: u64 = 400;
 const MAX_BYTES: u64 = 768 << 20;
 
 /// A scenario prepared for a run.
-pub(super) struct Read {
+pub(super) struct PreparedRun {
     pub(super) scenario: Scenario,
     pub(super) network: Network,
 }
 
 /// Parses a scenario, and refuses one that exceeds the memory limit.
-pub(super) fn read(of: &Of) -> Result<Read, Fault> {
+pub(super) fn read(of: &RunSpec) -> Result<PreparedRun, Fault> {
     let mut scenario = Scenario::from_toml(&of.toml, "")?;
     scenario.description.seed = Integer(of.seed);
     if scenario.min_bytes() > MAX_BYTES {
@@ -40,7 +40,7 @@ pub(super) fn read(of: &Of) -> Result<Read, Fault> {
         let last = network.flows.len().saturating_sub(1);
         return Err(Fault::whole("there is no such flow to observe", Some(first.to_string()), Some(format!("0 to {last}"))));
     }
-    Ok(Read { scenario, network })
+    Ok(PreparedRun { scenario, network })
 }
 
 fn too_large(needed: u64) -> Fault {
@@ -57,32 +57,32 @@ fn too_large(needed: u64) -> Fault {
 
 /// Level of detail of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum DetailLevel {
     /// Fast: computes ahead where possible.
-    Far,
+    Ports,
     /// Every hop is an event, so that the position of each packet is known.
-    Close,
+    Packets,
 }
 
-impl From<bool> for Look {
-    fn from(close: bool) -> Look {
-        if close { Look::Close } else { Look::Far }
+impl From<bool> for DetailLevel {
+    fn from(close: bool) -> DetailLevel {
+        if close { DetailLevel::Packets } else { DetailLevel::Ports }
     }
 }
 
 /// Flows and ports that are observed.
 #[derive(Clone, Debug)]
-pub(super) struct Followed {
+pub(super) struct ObservedEntities {
     pub(super) flows: Vec<u32>,
     pub(super) ports: Vec<u32>,
     /// The width of a goodput bin.
     pub(super) bin: TimeDelta,
 }
 
-impl Followed {
+impl ObservedEntities {
     /// The flows from `from` on; if it is `None`, the first flows of each group in turn. The ports are the slowest that data of
     /// these flows cross; among equally slow ones, those shared by most flows come first.
-    pub(super) fn of(network: &Network, from: Option<u32>) -> Followed {
+    pub(super) fn of(network: &Network, from: Option<u32>) -> ObservedEntities {
         let all = 0..network.flows.len() as u32;
         let mut flows: Vec<u32> = match from {
             Some(first) => all.skip(first as usize).take(FLOWS).collect(),
@@ -101,15 +101,15 @@ impl Followed {
         ports.sort_unstable();
         let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow as usize])).max().unwrap_or(TimeDelta::ZERO);
         let bin = TimeDelta((network.duration.0 / BINS).max(longest.0).clamp(1, network.duration.0.max(1)));
-        Followed { flows, ports, bin }
+        ObservedEntities { flows, ports, bin }
     }
 
     /// Traces of the observed flows and ports, and the drops of all ports.
-    pub(super) fn traces(&self, network: &Network, look: Look) -> Vec<Trace> {
+    pub(super) fn traces(&self, network: &Network, look: DetailLevel) -> Vec<Trace> {
         let flows = |kind| Trace { kind, of: self.flows.clone() };
         let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
         let mut traces: Vec<Trace> = kinds.into_iter().map(flows).collect();
-        if look == Look::Close {
+        if look == DetailLevel::Packets {
             traces.push(flows(TraceKind::InFlight));
         }
         traces.push(Trace { kind: TraceKind::Queue, of: self.ports.clone() });

@@ -3,14 +3,14 @@
 import type { Variant, Variants } from "./variants";
 
 // Texts, which are quickly parsed again.
-export interface Kept {
-  variants: Pick<Variant, "name" | "toml" | "sound">[];
+export interface StoredVariants {
+  variants: Pick<Variant, "name" | "toml" | "validToml">[];
   edited: Variant["name"];
 }
 
-export class Openings {
+export class VariantHistory {
   private current: string | null = null;
-  private readonly kept = new Map<string, Kept>();
+  private readonly stored = new Map<string, StoredVariants>();
   private count = 0;
 
   // A name that no entry has, including entries from before the page was loaded.
@@ -39,19 +39,19 @@ export class Openings {
   }
 
   // The opening with its edits, if it was closed in this window.
-  find(opening: string | null): Kept | null {
-    return opening === null ? null : (this.kept.get(opening) ?? null);
+  find(opening: string | null): StoredVariants | null {
+    return opening === null ? null : (this.stored.get(opening) ?? null);
   }
 
   // The open variants in storable form, including typed text that has not been applied.
-  of({ all, edited }: Variants, typed: string | null): Kept {
-    return { variants: all.map(({ name, toml, sound }) => ({ name, toml: name === edited ? (typed ?? toml) : toml, sound })), edited };
+  of({ all, edited }: Variants, typed: string | null): StoredVariants {
+    return { variants: all.map(({ name, toml, validToml }) => ({ name, toml: name === edited ? (typed ?? toml) : toml, validToml })), edited };
   }
 
   // Another opening replaces `before`.
-  replace(before: Kept, opening: string): void {
+  replace(before: StoredVariants, opening: string): void {
     if (this.current !== null) {
-      this.kept.set(this.current, before);
+      this.stored.set(this.current, before);
     }
     this.current = opening;
   }

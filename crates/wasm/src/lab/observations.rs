@@ -1,27 +1,27 @@
 //! Data that the page has not read yet: curves, state changes, losses.
 
+use super::observed_entities::{BINS, ObservedEntities};
 use super::rows::{count, floats, integers, word, words};
 use super::series::Series;
-use super::watched::{BINS, Followed};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use tailback_core::network::Network;
 use tailback_core::queue::DropReason;
 use tailback_core::record::{Column, Table};
 
-/// Maximum number of losses and state changes reported individually between two readings: the most recent ones. In addition, the
+/// Maximum number of losses and state changes reported individually between two updates: the most recent ones. In addition, the
 /// first loss in each 1/2048 of the run is reported, so that every possible mark has one.
 const MAX_REPORTED: usize = 400;
 const MARKS: f64 = 2048.0;
 
 #[derive(Clone, Debug)]
-pub(super) struct Readings {
+pub(super) struct Observations {
     duration_s: f64,
     /// The first flow of each group.
     first_flows: Vec<u32>,
     /// By quantity, and by the index of the flow or port among the observed ones.
     series: [Vec<Series>; QUANTITIES.len()],
-    followed: Followed,
+    observed: ObservedEntities,
     /// Index of each flow and port among the observed ones.
     flow_places: Vec<u32>,
     port_places: Vec<u32>,
@@ -48,8 +48,8 @@ const QUEUE: usize = 5;
 /// Not observed.
 const NOWHERE: u32 = u32::MAX;
 
-impl Readings {
-    pub(super) fn new(network: &Network, followed: &Followed) -> Readings {
+impl Observations {
+    pub(super) fn new(network: &Network, observed: &ObservedEntities) -> Observations {
         let duration_s = network.duration.seconds();
         let places = |of: &[u32], all: usize| {
             let mut places = vec![NOWHERE; all];
@@ -57,14 +57,14 @@ impl Readings {
             places
         };
         let series = |of: &[u32]| vec![Series::new(duration_s); of.len()];
-        Readings {
+        Observations {
             duration_s,
             first_flows: (0..network.groups.len() as u32)
                 .map(|group| network.flows.partition_point(|flow| flow.group < group) as u32)
                 .collect(),
-            series: std::array::from_fn(|quantity| series(if quantity == QUEUE { &followed.ports } else { &followed.flows })),
-            flow_places: places(&followed.flows, network.flows.len()),
-            port_places: places(&followed.ports, network.ports.len()),
+            series: std::array::from_fn(|quantity| series(if quantity == QUEUE { &observed.ports } else { &observed.flows })),
+            flow_places: places(&observed.flows, network.flows.len()),
+            port_places: places(&observed.ports, network.ports.len()),
             states: Vec::new(),
             drops: Vec::new(),
             first_drops: Vec::new(),
@@ -72,8 +72,8 @@ impl Readings {
             lost: BTreeMap::new(),
             changed: Vec::new(),
             lost_of_flows: HashMap::new(),
-            goodput_until: vec![-1.0; followed.flows.len()],
-            followed: followed.clone(),
+            goodput_until: vec![-1.0; observed.flows.len()],
+            observed: observed.clone(),
         }
     }
 
@@ -113,7 +113,7 @@ impl Readings {
 
     fn note_values(&mut self, table: &Table, quantity: usize, values: impl Iterator<Item = Option<f64>>) {
         let (groups, flows) = (words(table, "group").0, integers(table, "flow"));
-        let Readings { first_flows, flow_places, series, .. } = self;
+        let Observations { first_flows, flow_places, series, .. } = self;
         let curves = &mut series[quantity];
         for (((&time, &group), &flow), value) in floats(table, "time_s").iter().zip(groups).zip(flows).zip(values) {
             if let (Some(value), Some(first)) = (value, first_flows.get(group as usize))
@@ -127,7 +127,7 @@ impl Readings {
 
     fn note_queues(&mut self, table: &Table) {
         let (times, units) = (floats(table, "time_s"), integers(table, "queue_units"));
-        let Readings { port_places, series, .. } = self;
+        let Observations { port_places, series, .. } = self;
         let curves = &mut series[QUEUE];
         // The words are all ports, in order.
         for ((&time, &port), &units) in times.iter().zip(words(table, "queue").0).zip(units) {
@@ -183,7 +183,7 @@ impl Readings {
     /// Completed bins.
     fn note_goodput(&mut self, table: &Table, now_s: f64) {
         let (times, rates) = (floats(table, "time_s"), floats(table, "throughput_bps"));
-        let width = self.followed.bin.seconds();
+        let width = self.observed.bin.seconds();
         for row in 0..times.len() {
             let Some(flow) = self.flow(table, row) else { continue };
             let place = self.flow_places.get(flow as usize).copied().unwrap_or(NOWHERE) as usize;
@@ -204,11 +204,11 @@ impl Readings {
         self.series[quantity].get(*places.get(of as usize)? as usize)?.last()
     }
 
-    /// New data since the last reading; the points of curves are in `numbers`.
+    /// New data since the last update; the points of curves are in `numbers`.
     pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Map<String, Value> {
         let mut series = Map::new();
         for (quantity, curves) in self.series.iter_mut().enumerate() {
-            let of = if quantity == QUEUE { &self.followed.ports } else { &self.followed.flows };
+            let of = if quantity == QUEUE { &self.observed.ports } else { &self.observed.flows };
             for (curve, of) in curves.iter_mut().zip(of) {
                 if let Some(read) = curve.read(numbers) {
                     series.insert(format!("{}:{of}", QUANTITIES[quantity]), read);

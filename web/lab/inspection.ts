@@ -1,7 +1,7 @@
 // Inspection of a run: the time under the pointer, a cursor, and the explanation of a loss.
 
 import type { Description, Drop, WhyAnswer } from "./answers";
-import type { Watcher } from "./curves";
+import type { CurveListener } from "./curves";
 import { byId, fill, make } from "./dom";
 import type { Engine } from "./engine";
 import { buffer } from "./network";
@@ -18,23 +18,23 @@ const LATE_MS = 20;
 const PANELS = 10;
 
 // Callbacks of an inspection.
-export interface Onlooker {
+export interface InspectionListener {
   // A time has been chosen.
   chosen(variant: Variant, time: number): void;
   failed(error: unknown): void;
 }
 
-export class Looking {
+export class Inspection {
   cursor: number | null = null;
   private zoomed: [number, number] | null = null;
   private turn = 0;
   // Maximum number of panels drawn per frame.
-  private most = PANELS;
+  private panelBudget = PANELS;
   private before = 0;
 
-  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly onlooker: Onlooker) {}
+  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly listener: InspectionListener) {}
 
-  watcher(name: string): Watcher {
+  watcher(name: string): CurveListener {
     return {
       hover: (time) => this.hover(time),
       choose: (time, loss) => this.point(name as Variant["name"], time, loss),
@@ -79,13 +79,13 @@ export class Looking {
   // fewer panels are drawn per frame, and more again while frames are in time.
   draw(): void {
     const now = performance.now();
-    this.most = now - this.before > LATE_MS ? Math.max(1, this.most / 2) : Math.min(PANELS, this.most + 0.05);
+    this.panelBudget = now - this.before > LATE_MS ? Math.max(1, this.panelBudget / 2) : Math.min(PANELS, this.panelBudget + 0.05);
     this.before = now;
     const { panes } = this.variants;
     panes.forEach((pane) => pane.draw());
     this.turn++;
     const window = this.seen();
-    let left = Math.floor(this.most);
+    let left = Math.floor(this.panelBudget);
     panes.forEach((_, place) => { left -= panes[(this.turn + place) % panes.length]?.drawCurves(window, left) ?? 0; });
   }
 
@@ -94,7 +94,7 @@ export class Looking {
     place.hidden = false;
     const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
     const heading = make("h3", { tabindex: -1 }, `Why was a packet lost at ${drop.queue}?`);
-    fill(place, close, heading, make("p", {}, "Looking\u2026"));
+    fill(place, close, heading, make("p", {}, "Inspection\u2026"));
     place.scrollIntoView({ block: "nearest" });
     if (drop.flow === null) {
       return;
@@ -102,13 +102,13 @@ export class Looking {
     const variant = this.variants.get(name);
     const loss = { time_s: drop.time_s, port: drop.port, flow: drop.flow, segment: drop.segment, transmission: drop.transmission };
     try {
-      const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.variants.seed }, loss });
+      const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.validToml, seed: this.variants.seed }, loss });
       const cells = variant.pane.description.groups.some((group) => group.cells);
       fill(place, close, heading, ...explained(drop, answer, cells ? "cells" : "packets"));
       heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "nearest" });
     } catch (error) {
-      this.onlooker.failed(error);
+      this.listener.failed(error);
     }
   }
 
@@ -118,7 +118,7 @@ export class Looking {
     if (!port) {
       return "";
     }
-    const state = this.variants.panes[0]?.run.reading?.ports.find((one) => one.port === id);
+    const state = this.variants.panes[0]?.run.update?.ports.find((one) => one.port === id);
     const lost = Object.entries(state?.discarded ?? {}).map(([reason, units]) => `${count(units)} ${reason}`).join(", ");
     const summary = state ? `${count(state.queue)} queued, ${count(state.departed)} sent, utilisation ${percent(state.utilisation)}; discarded ${lost || "none"}` : "not run yet";
     return `${port.name}: ${port.policy ?? "user code"}, ${buffer(port)}; ${summary}.`;
@@ -144,6 +144,6 @@ export class Looking {
       return;
     }
     this.place(Math.min(time, this.variants.duration));
-    this.onlooker.chosen(this.variants.get(name), this.cursor ?? 0);
+    this.listener.chosen(this.variants.get(name), this.cursor ?? 0);
   }
 }

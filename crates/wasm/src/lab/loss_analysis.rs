@@ -1,11 +1,11 @@
 //! Explains the loss of a packet and the sender's reaction, by a separate run up to the loss and several round trips beyond, with
 //! the relevant traces.
 
-use super::Of;
+use super::RunSpec;
 use super::fault::Fault;
+use super::observed_entities::{PreparedRun, instant, read};
 use super::rows::{count, floats, integers, word, words};
 use super::session::refuse_user_code;
-use super::watched::{Read, instant, read};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -30,12 +30,12 @@ const MAX_STORED: usize = 20_000;
 /// Maximum number of steps of the sender that are reported.
 const MAX_STEPS: usize = 60;
 
-pub(super) struct Why {
+pub(super) struct LossAnalysis {
     engine: Engine,
     loss: Loss,
     at: Time,
     until: Time,
-    port: PortFacts,
+    port: PortSummary,
     /// Congestion windows before the loss.
     windows: VecDeque<(f64, f64)>,
     /// Sending time of the lost transmission, if seen.
@@ -54,16 +54,16 @@ pub(super) struct Why {
     repaired: bool,
 }
 
-struct PortFacts {
+struct PortSummary {
     name: String,
     policy: Option<String>,
     buffer: Option<u64>,
     unit: &'static str,
 }
 
-impl Why {
-    pub(super) fn new(of: &Of, loss: Loss) -> Result<Why, Fault> {
-        let Read { mut network, .. } = read(of)?;
+impl LossAnalysis {
+    pub(super) fn new(of: &RunSpec, loss: Loss) -> Result<LossAnalysis, Fault> {
+        let PreparedRun { mut network, .. } = read(of)?;
         let at = instant(loss.time_s)?;
         let (Some(flow), Some(port)) = (network.flows.get(loss.flow as usize), network.ports.get(loss.port as usize)) else {
             return Err(Fault::of_page("no such flow or queue"));
@@ -73,14 +73,14 @@ impl Why {
             Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
             Buffer::Unlimited => (None, "units"),
         };
-        let port = PortFacts { name: port.name.clone(), policy: port.policy.name().map(str::to_string), buffer, unit };
+        let port = PortSummary { name: port.name.clone(), policy: port.policy.name().map(str::to_string), buffer, unit };
         // A timeout may take long, and may be repeated.
         let beyond = TimeDelta((network.base_rtt(flow).0.saturating_mul(30)).max(4_000_000_000_000));
         let until = (at + beyond).min(Time::ZERO + network.duration);
         network.record.traces = traces(&loss, &network);
         let engine = Engine::new(network);
         refuse_user_code(&engine)?;
-        Ok(Why {
+        Ok(LossAnalysis {
             engine,
             loss,
             at,
@@ -104,7 +104,7 @@ impl Why {
     pub(super) fn advance(&mut self, events: u64) -> Value {
         let end = self.engine.run_for(self.until, events);
         let tables = self.engine.take_traces();
-        let mut rows: Vec<Row> = tables.iter().flat_map(|table| self.rows(table)).collect();
+        let mut rows: Vec<TimedEvent> = tables.iter().flat_map(|table| self.rows(table)).collect();
         // At one instant: first the acknowledgement, then the sender's reaction.
         rows.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.rank().cmp(&other.1.rank())));
         for (time_s, what) in rows {
@@ -137,21 +137,21 @@ impl Why {
         })
     }
 
-    fn rows(&self, table: &Table) -> Vec<Row> {
+    fn rows(&self, table: &Table) -> Vec<TimedEvent> {
         let times = floats(table, "time_s");
-        let row = |row: usize| -> Option<Row> {
+        let row = |row: usize| -> Option<TimedEvent> {
             let what = match table.name.as_str() {
-                "cwnd" => What::Window(floats(table, "cwnd_packets")[row]),
-                "ssthresh" => What::Threshold(floats(table, "ssthresh_packets")[row]),
-                "state" => What::State(word(words(table, "state"), row).to_string()),
-                "segments" => What::Sends(integers(table, "segment")[row], integers(table, "transmission")[row]),
-                "acks" => What::Hears(integers(table, "ack")[row], integers(table, "duplicate")[row] == 1),
-                "queue" => What::Holds(integers(table, "queue_units")[row]),
+                "cwnd" => TraceEvent::Cwnd(floats(table, "cwnd_packets")[row]),
+                "ssthresh" => TraceEvent::Ssthresh(floats(table, "ssthresh_packets")[row]),
+                "state" => TraceEvent::State(word(words(table, "state"), row).to_string()),
+                "segments" => TraceEvent::SegmentSent(integers(table, "segment")[row], integers(table, "transmission")[row]),
+                "acks" => TraceEvent::AckReceived(integers(table, "ack")[row], integers(table, "duplicate")[row] == 1),
+                "queue" => TraceEvent::QueueLength(integers(table, "queue_units")[row]),
                 "drops" => {
                     let is_it = integers(table, "segment")[row] == self.loss.segment
                         && integers(table, "transmission")[row] == self.loss.transmission
                         && times[row] == self.loss.time_s;
-                    is_it.then(|| What::Lost(word(words(table, "reason"), row).to_string()))?
+                    is_it.then(|| TraceEvent::Drop(word(words(table, "reason"), row).to_string()))?
                 }
                 _ => return None,
             };
@@ -160,14 +160,14 @@ impl Why {
         (0..count(table)).filter_map(row).collect()
     }
 
-    fn note(&mut self, time_s: f64, what: What) {
+    fn note(&mut self, time_s: f64, what: TraceEvent) {
         let is_before = time_s < self.loss.time_s;
         if !is_before && !self.has_begun {
             self.has_begun = true;
             self.begin();
         }
         match what {
-            What::Window(window) => {
+            TraceEvent::Cwnd(window) => {
                 if !is_before && self.windows.back().is_some_and(|before| window < before.1) {
                     self.report(time_s, json!({"window": window, "before": self.windows.back().map(|before| before.1)}));
                 }
@@ -176,14 +176,14 @@ impl Why {
                     self.windows.pop_front();
                 }
             }
-            What::Threshold(threshold) if !is_before => self.report(time_s, json!({"ssthresh": threshold})),
-            What::State(state) => {
+            TraceEvent::Ssthresh(threshold) if !is_before => self.report(time_s, json!({"ssthresh": threshold})),
+            TraceEvent::State(state) => {
                 if !is_before {
                     self.report(time_s, json!({"state": state}));
                 }
                 self.state = Some((time_s, state));
             }
-            What::Sends(segment, transmission) if segment == self.loss.segment => {
+            TraceEvent::SegmentSent(segment, transmission) if segment == self.loss.segment => {
                 if transmission == self.loss.transmission {
                     self.sent_s = Some(time_s);
                 } else if transmission > self.loss.transmission && !self.resent {
@@ -191,7 +191,7 @@ impl Why {
                     self.report(time_s, json!({"resent": transmission}));
                 }
             }
-            What::Hears(ack, is_duplicate) => {
+            TraceEvent::AckReceived(ack, is_duplicate) => {
                 self.duplicates = if ack == self.expected { self.duplicates } else { 0 } + u64::from(is_duplicate);
                 self.expected = ack;
                 if is_before {
@@ -207,8 +207,8 @@ impl Why {
                 }
             }
             // At one instant, departures precede accepted arrivals, as far as there is space.
-            What::Holds(units) if time_s <= self.loss.time_s => self.held = Some(units),
-            What::Lost(reason) => self.reason = Some(reason),
+            TraceEvent::QueueLength(units) if time_s <= self.loss.time_s => self.held = Some(units),
+            TraceEvent::Drop(reason) => self.reason = Some(reason),
             _ => {}
         }
     }
@@ -232,25 +232,25 @@ impl Why {
     }
 }
 
-type Row = (f64, What);
+type TimedEvent = (f64, TraceEvent);
 
-enum What {
-    Window(f64),
-    Threshold(f64),
+enum TraceEvent {
+    Cwnd(f64),
+    Ssthresh(f64),
     State(String),
     /// Segment and transmission.
-    Sends(u64, u64),
+    SegmentSent(u64, u64),
     /// The next expected segment, and whether it is a duplicate.
-    Hears(u64, bool),
-    Holds(u64),
-    Lost(String),
+    AckReceived(u64, bool),
+    QueueLength(u64),
+    Drop(String),
 }
 
-impl What {
+impl TraceEvent {
     fn rank(&self) -> u8 {
         match self {
-            What::Hears(..) => 0,
-            What::Sends(..) => 2,
+            TraceEvent::AckReceived(..) => 0,
+            TraceEvent::SegmentSent(..) => 2,
             _ => 1,
         }
     }
