@@ -125,7 +125,7 @@ fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
 fn laws() -> Vec<ControllerSpec> {
     let mut laws = ControllerSpec::samples();
     laws.dedup_by_key(|law| law.name());
-    laws.retain(|law| law.name().is_some() && law.price_meaning().is_none());
+    laws.retain(|law| law.name().is_some() && law.abilities().price_meaning.is_none());
     laws
 }
 

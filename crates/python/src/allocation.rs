@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use tailback_allocation::{Error, Network};
 use tailback_core::network::{CELL_BYTES, ChangeKind, Flow, Group, Network as Described, Transport};
+use tailback_core::price::Price;
 use tailback_core::primitives::units::{Bytes, Rate, Time};
 use tailback_scenario::Integer;
 
@@ -93,14 +94,14 @@ fn group(group: &Group) -> Value {
         (_, None) => "bulk",
     };
     let (max_rate, window) = match &group.transport {
-        Transport::Tcp(spec, law) => (law.rate_at(0.0), Some(f64::from(spec.receiver_window.0) * 8.0 * spec.mss.0 as f64)),
-        Transport::Datagram(_) => (0.0, None),
+        Transport::Tcp(spec, law) => (law.rate_at(Price(0.0)), Some(f64::from(spec.receiver_window.0) * 8.0 * spec.mss.0 as f64)),
+        Transport::Datagram(_) => (None, None),
     };
     json!({
         "name": group.name,
         "kind": kind,
         "payload_share": payload_share(group),
-        "max_rate_bps": (max_rate > 0.0 && max_rate.is_finite()).then_some(max_rate),
+        "max_rate_bps": max_rate.map(|rate| rate.0),
         "receiver_window_bits": window,
     })
 }

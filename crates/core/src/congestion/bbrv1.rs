@@ -7,7 +7,7 @@
 
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Ack, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
@@ -359,28 +359,25 @@ impl Bbr1Memory {
 }
 
 impl Controller for Bbr1 {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const USES_START_DETAILS: bool = true;
-    const IGNORES_LOSSES: bool = true;
-    const CONTROLS_RECOVERY: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        uses_start_details: true,
+        ignores_losses: true,
+        controls_recovery: true,
+        quantities: &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"],
+        may_pace: true,
+        subscriptions: Subscriptions { delivered_rate: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn pacing(&self) -> Option<Rate> {
         let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
         Some(Rate((bits as u64).max(1)))
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { delivered_rate: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -549,7 +546,7 @@ mod tests {
         sender.set_phase(2);
         (0..40).for_each(|_| sender.after(1, 1000.0, 100, 0));
         // 10 Mbit/s: quanta of two segments.
-        assert_eq!(sender.law.window(), 2.0 * 100.0 + 3.0 * 2.0);
+        assert_eq!(sender.law.window().0, 2.0 * 100.0 + 3.0 * 2.0);
     }
 
     #[test]
@@ -582,21 +579,21 @@ mod tests {
     #[test]
     fn a_minimum_rtt_not_confirmed_for_ten_seconds_is_measured_with_four_segments() {
         let mut sender = TestSender::probing();
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         sender.law.memory.rtprop = Some(TimeDelta::from_millis(90));
         sender.law.memory.rtprop_stamp = sender.now;
         sender.after(10_000, 1000.0, 100, 0);
-        assert!(sender.law.window() > MIN);
+        assert!(sender.law.window().0 > MIN);
         sender.after(1, 1000.0, 100, 0);
-        assert_eq!((sender.law.window(), sender.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
+        assert_eq!((sender.law.window().0, sender.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
         sender.after(50, 1000.0, 4, 0);
         // For 200 ms and one RTT from now on.
         let began = sender.delivered;
         sender.after(150, 40.0, 4, began);
         sender.after(50, 40.0, 4, began);
-        assert_eq!(sender.law.window(), MIN);
+        assert_eq!(sender.law.window().0, MIN);
         sender.after(1, 40.0, 4, began);
-        assert!(sender.law.window() >= before, "{} {before}", sender.law.window());
+        assert!(sender.law.window().0 >= before, "{} {before}", sender.law.window().0);
         // Data sent with four segments does not measure the path's bandwidth.
         assert_eq!(sender.law.memory.bandwidth(), 1000.0);
     }
@@ -606,16 +603,16 @@ mod tests {
         let mut sender = TestSender::probing();
         sender.set_phase(2);
         (0..40).for_each(|_| sender.after(1, 1000.0, 100, 0));
-        let window = sender.law.window();
+        let window = sender.law.window().0;
         sender.law.on_congestion(&sender.loses(150));
-        assert_eq!(sender.law.window(), 151.0);
+        assert_eq!(sender.law.window().0, 151.0);
         sender.after(1, 1000.0, 140, 0);
-        assert_eq!(sender.law.window(), window);
+        assert_eq!(sender.law.window().0, window);
         sender.law.on_timeout(&sender.loses(25));
-        assert_eq!(sender.law.window(), 1.0);
+        assert_eq!(sender.law.window().0, 1.0);
         let windows = [0; 3].map(|_| {
             sender.after(1, 1000.0, 10, 0);
-            sender.law.window()
+            sender.law.window().0
         });
         assert_eq!(windows, [11.0, 21.0, window]);
     }

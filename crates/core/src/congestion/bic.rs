@@ -7,7 +7,7 @@
 //! was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
-use super::{Ack, Congestion, Start};
+use super::{Abilities, Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl BicLaw {
 }
 
 impl Avoidance for BicLaw {
-    const QUANTITIES: &'static [&'static str] = &["max_win_packets"];
+    const ABILITIES: Abilities = Abilities { quantities: &["max_win_packets"], ..Abilities::NONE };
 
     fn quantity(&self, _index: usize) -> f64 {
         self.max_win().unwrap_or(f64::NAN)
@@ -133,7 +133,7 @@ mod tests {
 
     /// The window after one RTT in which all of it is acknowledged.
     fn round(sender: &mut ModelSender<Bic>) -> f64 {
-        (0..sender.law.window() as u32).map(|_| sender.ack(1)).last().unwrap_or_default()
+        (0..sender.law.window().0 as u32).map(|_| sender.ack(1)).last().unwrap_or_default()
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use super::reno::Reno;
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -80,7 +80,7 @@ impl Clamp {
             }
             let grows = memory.spec.weight * memory.spec.backlog - price * in_flight / rtt;
             let change = grows * (since / rtt).min(1.0);
-            let is_bound = memory.offered <= memory.tcp.window() && ack.window_validated;
+            let is_bound = memory.offered <= memory.tcp.window().0 && ack.window_validated;
             if change < 0.0 || is_bound {
                 memory.offered = (memory.offered + change.min(f64::from(ack.acked.0))).max(1.0);
             }
@@ -89,27 +89,27 @@ impl Clamp {
     }
 
     fn settle(&mut self) {
-        self.window = self.memory.tcp.window().min(self.memory.offered);
+        self.window = self.memory.tcp.window().0.min(self.memory.offered);
     }
 }
 
 impl Controller for Clamp {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const ENDS_SLOW_START: bool = true;
-    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Wait);
-    const QUANTITIES: &'static [&'static str] = &["price (s)", "offered window (segments)"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ends_slow_start: true,
+        price_meaning: Some(PriceMeaning::Wait),
+        quantities: &["price (s)", "offered window (segments)"],
+        subscriptions: Subscriptions { price: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
+    fn ssthresh(&self) -> Cwnd {
         self.memory.tcp.ssthresh()
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { price: true, ..Subscriptions::default() }
     }
 
     fn round_trip(&self) -> Option<TimeDelta> {
@@ -193,10 +193,10 @@ mod tests {
         // At 37.5 ms they are the three allowed segments, at 25 ms two.
         near(process_ack(&mut law, 40, 37.5), 7.7);
         near(process_ack(&mut law, 90, 25.0), 8.2);
-        near(law.window(), 8.2);
+        near(law.window().0, 8.2);
         // The bound does not grow above TCP's window, and falls as before.
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(10)));
-        near(law.window(), 5.0);
+        near(law.window().0, 5.0);
         near(process_ack(&mut law, 100, 25.0), 8.2);
         near(process_ack(&mut law, 110, 50.0), 8.1);
     }

@@ -9,7 +9,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
 use super::support::round::Round;
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
@@ -68,7 +68,7 @@ impl Compound {
 }
 
 impl Avoidance for CompoundLaw {
-    const QUANTITIES: &'static [&'static str] = &["dwnd_packets", "base_rtt_s"];
+    const ABILITIES: Abilities = Abilities { quantities: &["dwnd_packets", "base_rtt_s"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         if index == 0 { self.dwnd } else { self.queueing.base().map_or(f64::NAN, |base| base.seconds()) }

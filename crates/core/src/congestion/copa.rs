@@ -22,7 +22,7 @@
 
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
+use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -249,18 +249,19 @@ impl CopaMemory {
 }
 
 impl Controller for Copa {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const IGNORES_LOSSES: bool = true;
-    const CONTROLS_RECOVERY: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["queueing_delay_s", "min_rtt_s", "delta", "velocity"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ignores_losses: true,
+        controls_recovery: true,
+        quantities: &["queueing_delay_s", "min_rtt_s", "delta", "velocity"],
+        may_pace: true,
+        subscriptions: Subscriptions { losses: true, other_acks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     /// 2 cwnd/RTTstanding, so that it bounds bursts and not the rate (2.1).
@@ -268,14 +269,6 @@ impl Controller for Copa {
         let (standing, _) = self.memory.round_trips()?;
         let bits = 2.0 * self.window * 8.0 * self.memory.packet.0 as f64 / standing.seconds().max(1e-12);
         Some(Rate((bits as u64).max(1)))
-    }
-
-    fn may_pace(&self) -> bool {
-        true
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { losses: true, other_acks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -421,7 +414,7 @@ mod tests {
             round(&mut sender, 100);
         }
         let velocity = sender.law.memory.velocity.v;
-        assert!(velocity > 10.0 && velocity <= sender.law.window() / 2.0, "{velocity}");
+        assert!(velocity > 10.0 && velocity <= sender.law.window().0 / 2.0, "{velocity}");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! paper does not consider.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::cbrt;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
@@ -152,13 +152,16 @@ impl Cubic {
 }
 
 impl Controller for Cubic {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const QUANTITIES: &'static [&'static str] = &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"];
-    const ENDS_SLOW_START: bool = true;
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        quantities: &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"],
+        ends_slow_start: true,
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -166,8 +169,8 @@ impl Controller for Cubic {
         [w_max, k, w_est, cwnd_prior].get(index).copied().unwrap_or(f64::NAN)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
     /// Slow start; sections 4.2 to 4.5 above the threshold.
@@ -346,7 +349,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_covers_one_windowth_of_the_distance_to_the_curve_one_rtt_ahead() {
         let mut sender = reduced_from(288.0);
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         near(sender.ack_after(3900), before + (284.8 - before) / before);
     }
 
@@ -354,7 +357,7 @@ mod tests {
     fn the_target_is_at_most_half_a_window_away() {
         // W_cubic(26) = 288 + 0.4 * 20^3 = 3488
         let mut sender = reduced_from(288.0);
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         near(sender.ack_after(25_900), before + 0.5);
     }
 
@@ -363,7 +366,7 @@ mod tests {
         // 36 -> 25.2; alpha = 0.9 / 1.7
         let mut sender = reduced_from(36.0);
         let first = 25.2 + 0.9 / 1.7 / 25.2;
-        near(sender.law.window(), first);
+        near(sender.law.window().0, first);
         near(sender.ack(2), first + 2.0 * 0.9 / 1.7 / first);
         sender.law.memory.w_est = 36.0;
         sender.ack(1);
@@ -387,7 +390,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_curve_begins_at_its_plateau() {
         let mut sender = reduced_from(100.0);
-        assert_eq!((sender.time_out(10), sender.law.ssthresh()), (1.0, 7.0));
+        assert_eq!((sender.time_out(10), sender.law.ssthresh().0), (1.0, 7.0));
         sender.wait(2000);
         (0..6).for_each(|_| {
             sender.ack(1);
@@ -396,7 +399,7 @@ mod tests {
         assert_eq!((sender.law.memory.w_max, sender.law.memory.k), (7.0, 0.0));
         near(sender.law.memory.w_cubic(1.0), 7.4);
         sender.time_out_again(1);
-        assert_eq!(sender.law.ssthresh(), 7.0);
+        assert_eq!(sender.law.ssthresh().0, 7.0);
     }
 
     #[test]
@@ -406,7 +409,7 @@ mod tests {
         sender.ack_after(1000);
         sender.ack_after(49_000);
         sender.window_validated = true;
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         let after = sender.ack_after(50_000);
         assert_eq!(sender.law.memory.time_in_stage(at(102.9), Cwnd(0.0)), 3.9);
         // t = 1 + 0.1: 288 - 0.4 * 4.9^3
@@ -425,9 +428,9 @@ mod tests {
 
     /// Number of segments that have to be acknowledged individually now until the window grows by one.
     fn acked_until_growth(sender: &mut ModelSender<Cubic>) -> u32 {
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         let acked = (1..1000).find(|_| sender.ack(1) > before).unwrap_or_default();
-        assert_eq!(sender.law.window(), before + 1.0);
+        assert_eq!(sender.law.window().0, before + 1.0);
         acked
     }
 
@@ -435,7 +438,7 @@ mod tests {
     fn in_whole_segments_the_window_grows_when_a_window_over_the_distance_is_acknowledged() {
         // 166 -> 116; (166 - 116) / 0.4 = 5^3
         let mut sender = reduced_in_whole_segments_from(166.0);
-        assert_eq!((sender.law.window(), sender.law.memory.k), (116.0, 5.0));
+        assert_eq!((sender.law.window().0, sender.law.memory.k), (116.0, 5.0));
         // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, of them one already acknowledged.
         assert_eq!(acked_until_growth(&mut sender), 38);
         // W_cubic(3) = 162.8, three whole ones from 166; 117 / 46 = 2.54
@@ -480,12 +483,12 @@ mod tests {
     #[test]
     fn in_whole_segments_thresholds_are_whole_and_derived_from_the_window() {
         let mut sender = reduced_in_whole_segments_from(9.5);
-        assert_eq!((sender.law.window(), sender.law.ssthresh()), (6.0, 6.0));
-        assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 4.0));
+        assert_eq!((sender.law.window().0, sender.law.ssthresh().0), (6.0, 6.0));
+        assert_eq!((sender.time_out(1), sender.law.ssthresh().0), (1.0, 4.0));
         sender.law.window = 2.0;
         assert_eq!(sender.lose(1), 2.0);
         sender.law.limit_window(Cwnd(1.9));
-        assert_eq!(sender.law.window(), 1.0);
+        assert_eq!(sender.law.window().0, 1.0);
     }
 
     /// Sections 4.1 to 4.8 literally, with their names, in seconds and segments.
@@ -579,7 +582,7 @@ mod tests {
                         literal.ack(real.now.since(Time::ZERO).seconds(), acked.into(), 0.1);
                     }
                 }
-                let (found, expected) = (real.law.window(), literal.cwnd);
+                let (found, expected) = (real.law.window().0, literal.cwnd);
                 assert!((found - expected).abs() < 1e-6 * expected, "seed {seed}, step {step}: {found}, not {expected}");
             }
         }

@@ -8,7 +8,7 @@
 //! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Cause, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -91,21 +91,21 @@ impl DctcpMemory {
 }
 
 impl Controller for Dctcp {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const ENDS_SLOW_START: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["alpha"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ends_slow_start: true,
+        quantities: &["alpha"],
+        subscriptions: Subscriptions { marks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { marks: true, ..Subscriptions::default() }
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
@@ -204,10 +204,10 @@ mod tests {
     fn a_mark_removes_half_of_alpha_and_a_loss_one_half() {
         let mut sender = sender(40.0);
         sender.law.memory.alpha = 0.25;
-        assert_eq!((sender.mark(40), sender.law.ssthresh()), (35.0, 35.0));
-        assert_eq!((sender.lose(35), sender.law.ssthresh()), (17.0, 17.0));
-        assert_eq!((sender.time_out(17), sender.law.ssthresh()), (1.0, 8.0));
-        assert_eq!((sender.time_out_again(1), sender.law.ssthresh()), (1.0, 8.0));
+        assert_eq!((sender.mark(40), sender.law.ssthresh().0), (35.0, 35.0));
+        assert_eq!((sender.lose(35), sender.law.ssthresh().0), (17.0, 17.0));
+        assert_eq!((sender.time_out(17), sender.law.ssthresh().0), (1.0, 8.0));
+        assert_eq!((sender.time_out_again(1), sender.law.ssthresh().0), (1.0, 8.0));
     }
 
     #[test]

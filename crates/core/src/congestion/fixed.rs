@@ -1,6 +1,6 @@
 //! A constant window, with an optional rate: the smallest controller, and the sender of the window-limited rate formula.
 
-use super::{Ack, Congestion, Controller, Start};
+use super::{Abilities, Ack, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Rate};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -37,15 +37,15 @@ impl Fixed {
 }
 
 impl Controller for Fixed {
-    const IGNORES_LOSSES: bool = true;
+    const ABILITIES: Abilities = Abilities { ignores_losses: true, ..Abilities::NONE };
 
-    #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn abilities(&self) -> Abilities {
+        Abilities { may_pace: self.pacing.is_some(), ..Self::ABILITIES }
     }
 
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    #[inline]
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 //! Limited slow start (RFC 3742) is a separate document and is not implemented.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, Start};
+use super::{Abilities, Ack, Congestion, Controller, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -106,16 +106,15 @@ impl HighSpeedSpec {
 }
 
 impl Controller for HighSpeed {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const ENDS_SLOW_START: bool = true;
+    const ABILITIES: Abilities = Abilities { heap_bytes: Self::BYTES, ends_slow_start: true, ..Abilities::NONE };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -181,9 +180,9 @@ mod tests {
         let start = |window| Start { window, ssthresh: 10.0, ..Start::default() };
         let mut fast = ModelSender::new(HighSpeed::new(&HighSpeedSpec::default(), start(20.0)));
         assert_eq!(fast.ack(1), 20.0 + 1.0 / 20.0);
-        assert_eq!((fast.lose(20), fast.law.ssthresh()), (10.0, 10.0));
-        assert_eq!((fast.time_out(9), fast.law.ssthresh()), (1.0, 4.0));
-        assert_eq!((fast.ack(1), fast.time_out_again(1), fast.law.ssthresh()), (2.0, 1.0, 4.0));
+        assert_eq!((fast.lose(20), fast.law.ssthresh().0), (10.0, 10.0));
+        assert_eq!((fast.time_out(9), fast.law.ssthresh().0), (1.0, 4.0));
+        assert_eq!((fast.ack(1), fast.time_out_again(1), fast.law.ssthresh().0), (2.0, 1.0, 4.0));
     }
 
     #[test]
@@ -194,7 +193,7 @@ mod tests {
         ));
         // 0.9 * 83,000
         assert_eq!(sender.lose(83_000), 74_700.0);
-        let before = sender.law.window();
+        let before = sender.law.window().0;
         let grown = (0..74_700).map(|_| sender.ack(1)).last().unwrap_or_default();
         assert!((grown - before - HighSpeedSpec::default().increase(Cwnd(74_700.0))).abs() < 0.1, "{grown}");
     }

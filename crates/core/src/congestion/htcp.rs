@@ -6,7 +6,7 @@
 //! reduces the part of the window that was in flight, and idle time does not count.
 
 use super::support::loss_based::{Avoidance, LossBased};
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl HTcpLaw {
 }
 
 impl Avoidance for HTcpLaw {
-    const QUANTITIES: &'static [&'static str] = &["beta"];
+    const ABILITIES: Abilities = Abilities { quantities: &["beta"], ..Abilities::NONE };
 
     fn quantity(&self, _index: usize) -> f64 {
         self.beta

@@ -8,7 +8,7 @@
 //! which it recommends, are settings of the sender.
 
 use super::support::loss_based::{Avoidance, LossBased};
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
@@ -62,7 +62,7 @@ impl Hybla {
 }
 
 impl Avoidance for HyblaLaw {
-    const QUANTITIES: &'static [&'static str] = &["rho"];
+    const ABILITIES: Abilities = Abilities { quantities: &["rho"], ..Abilities::NONE };
 
     fn quantity(&self, _index: usize) -> f64 {
         self.rho

@@ -6,7 +6,7 @@
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::round::Round;
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -154,7 +154,7 @@ impl IllinoisLaw {
 }
 
 impl Avoidance for IllinoisLaw {
-    const QUANTITIES: &'static [&'static str] = &["alpha_packets", "beta"];
+    const ABILITIES: Abilities = Abilities { quantities: &["alpha_packets", "beta"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         if index == 0 { self.alpha } else { self.beta }

@@ -9,7 +9,7 @@
 //! rollover discards one. A window below MIN_CWND grows to it as in slow start, which does not exist otherwise.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -147,26 +147,22 @@ impl LedbatMemory {
 }
 
 impl Controller for Ledbat {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const QUANTITIES: &'static [&'static str] = &["base_delay_s", "queuing_delay_s"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        quantities: &["base_delay_s", "queuing_delay_s"],
+        subscriptions: Subscriptions { one_way_delay: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
         let base = (self.memory.base_delay != UNKNOWN).then_some(self.memory.base_delay);
         let delay = if index == 0 { base } else { self.memory.queuing_delay() };
         delay.map_or(f64::NAN, TimeDelta::seconds)
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { one_way_delay: true, ..Subscriptions::default() }
     }
 
     /// For every acknowledgement, including duplicates and those during loss recovery.

@@ -7,7 +7,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::PriceMeaning;
+use crate::price::{Price, PriceMeaning};
 use crate::primitives::math;
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -49,7 +49,7 @@ impl MaxNet {
 impl Demand for MaxNetSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Cost;
 
-    fn rate(&self, price: f64) -> f64 {
+    fn rate(&self, Price(price): Price) -> f64 {
         // A negative cost, which a queue may have (`signed`), has the same demand as 0.
         self.weight * self.max_rate.0 as f64 * math::exp(-price.clamp(0.0, 100.0))
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn demand_falls_by_the_same_factor_per_unit_of_cost() {
         let spec = MaxNetSourceSpec { max_rate: Rate(1_000_000), weight: 2.0, slow_start: true };
-        assert_eq!(spec.rate(0.0), 2e6);
-        assert!((spec.rate(1.0) / spec.rate(2.0) - std::f64::consts::E).abs() < 1e-12);
+        assert_eq!(spec.rate(Price(0.0)), 2e6);
+        assert!((spec.rate(Price(1.0)) / spec.rate(Price(2.0)) - std::f64::consts::E).abs() < 1e-12);
     }
 }

@@ -3,210 +3,41 @@
 
 mod support;
 
+pub use support::abilities::{Abilities, Subscriptions};
+pub use support::events::{Ack, AckCounting, Cause, Congestion, Lost, RoundTrip};
 #[cfg(test)]
 pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
 
-use crate::price::PriceMeaning;
+use crate::price::Price;
 use crate::primitives::random::Draws;
-use crate::primitives::signal::Signal;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{Named, family, words};
+use crate::settings::{Named, family};
 use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
 use serde::{Deserialize, Serialize};
 use support::user_controller::User;
 
-words! {
-    /// Unit in which acknowledgements open the window.
-    pub enum AckCounting ("acknowledgement ack_counting") {
-        /// Bytes acknowledged: RFC 3465, which RFC 5681 section 3.1 recommends.
-        Bytes = "bytes",
-        /// Acknowledgements received, whatever they acknowledge: RFC 5681 section 3.1 equation (3), and earlier senders. With delayed
-        /// acknowledgements the window opens half as fast.
-        Acknowledgements = "acknowledgements",
-    }
-}
-
-/// New data was acknowledged outside loss recovery.
-#[derive(Clone, Copy, Debug)]
-pub struct Ack {
-    pub now: Time,
-    /// Segments that left the network with this acknowledgement.
-    pub acked: Segments,
-    /// Segments for which the window opens: `acked`, fewer or none in slow start, or one, depending on how the sender counts
-    /// ([`AckCounting`]).
-    pub counted: Segments,
-    /// An RTT sample, if this acknowledgement provided one.
-    pub rtt: Option<TimeDelta>,
-    /// Segments sent and not yet acknowledged, before this acknowledgement.
-    pub in_flight: Segments,
-    /// Whether the window may open: it is smaller than the receiver's, and used as far as the sender's window validation requires.
-    pub window_validated: bool,
-    /// The requested parts of the signal ([`Subscriptions`]).
-    pub signal: Signal,
-}
-
-impl Ack {
-    /// Slow start (RFC 5681 section 3.1): the window opens by one segment per counted segment, up to the threshold. Returns the increase,
-    /// and the number of segments left for congestion avoidance.
-    #[inline(always)]
-    pub(crate) fn slow_start(&self, law: &impl Controller) -> (f64, f64) {
-        in_slow_start(self.counted, law)
-    }
-
-    #[cfg(test)]
-    /// An acknowledgement of one segment, with a full window.
-    pub(crate) fn of_one(now: Time) -> Ack {
-        Ack {
-            now,
-            acked: Segments(1),
-            counted: Segments(1),
-            rtt: None,
-            in_flight: Segments(1),
-            window_validated: true,
-            signal: Signal::default(),
-        }
-    }
-}
-
-/// See [`Ack::slow_start`].
-#[inline(always)]
-fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
-    let counted = f64::from(counted.0);
-    // Whole segments: the first may pass a threshold between two of them.
-    let opens = counted.min((law.ssthresh() - law.window()).ceil()).max(0.0);
-    (opens, counted - opens)
-}
-
-/// Information that a controller requests and most do not need. Flows of controllers that request nothing have no cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subscriptions {
-    /// An exact count of marks: [`Signal::marks`].
-    pub marks: bool,
-    /// Response to each counted mark: the controller is not notified once per window ([`Controller::on_congestion`]).
-    pub handles_marks: bool,
-    /// The prices of the path: [`Signal::price`]. Only for packets that are not cut into cells.
-    pub price: bool,
-    /// One-way delays: [`Controller::on_one_way_delay`].
-    pub one_way_delay: bool,
-    /// Delivery rate samples: [`Signal::delivered_rate`].
-    pub delivered_rate: bool,
-    /// A limit on the segments released by one acknowledgement: [`Controller::release`].
-    pub release: bool,
-    /// Each lost segment: [`Controller::on_lost`]. Includes delivery rate samples.
-    pub losses: bool,
-    /// All acknowledgements, without further information: [`Controller::on_other_ack`].
-    pub other_acks: bool,
-}
-
-impl Subscriptions {
-    pub(crate) fn is_any(self) -> bool {
-        self != Subscriptions::default()
-    }
-}
-
-/// An RTT was measured.
-#[derive(Clone, Copy, Debug)]
-pub struct RoundTrip {
-    pub sample: TimeDelta,
-    /// The retransmission timer's average, which excludes some samples.
-    pub smoothed: Option<TimeDelta>,
-}
-
-/// Congestion, detected by loss recovery or signalled by a mark.
-#[derive(Clone, Copy, Debug)]
-pub struct Congestion {
-    pub now: Time,
-    /// Outstanding segments at detection: RFC 5681's FlightSize.
-    pub in_flight: Segments,
-    /// Estimated number of these segments still in the network.
-    pub pipe: Segments,
-    /// Lower bound of the reduced window.
-    pub min_window: Segments,
-    /// A repeated timeout of the same segment: the threshold stays (RFC 5681 section 3.1).
-    pub repeated: bool,
-    pub cause: Cause,
-}
-
-/// A segment was found lost. Names in brackets are from draft-ietf-ccwg-bbr-06.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lost {
-    pub now: Time,
-    /// Segments found lost in total, including this one (C.lost).
-    pub lost: u64,
-    /// That total when this segment was sent (P.lost).
-    pub prior_lost: u64,
-    /// Estimated number of segments in the network after it was sent (P.tx_in_flight).
-    pub in_flight: Segments,
-    /// When it was sent, the application did not have enough data to fill the window.
-    pub app_limited: bool,
-    /// It does not directly follow the previously lost segment.
-    pub begins_range: bool,
-}
-
-/// Cause of a reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Also a loss assumed by a timer.
-    Loss,
-    /// The echo of a mark, which occurs once per window.
-    Mark,
-}
-
-impl Congestion {
-    /// A first loss, with all outstanding segments in the network.
-    pub(crate) fn of(now: Time, in_flight: Segments) -> Congestion {
-        Congestion { now, in_flight, pipe: in_flight, min_window: Segments(2), repeated: false, cause: Cause::Loss }
-    }
-}
-
 /// The congestion controller of one flow. It is notified of the conclusions of loss recovery, independently of the recovery algorithm.
 pub trait Controller {
-    /// Bytes of state stored outside the sender.
-    const HEAP_BYTES: usize = 0;
+    /// Abilities common to all settings.
+    const ABILITIES: Abilities;
 
-    /// Whether losses never reduce the window, so that all of it may have to be sent again.
-    const IGNORES_LOSSES: bool = false;
-
-    /// Whether its window also limits the data in flight during loss recovery. For other controllers RFC 9937 does, with `rack_tlp`.
-    const CONTROLS_RECOVERY: bool = false;
-
-    /// Whether it undoes a spurious reduction itself ([`Controller::on_spurious_loss`]). For other controllers the saved state is restored.
-    const UNDOES_REDUCTIONS: bool = false;
-
-    /// Whether it uses all of [`Start`], including the path and random numbers.
-    const USES_START_DETAILS: bool = false;
-
-    /// Internal quantities with units, for traces.
-    const QUANTITIES: &'static [&'static str] = &[];
-
-    /// Kind of price that the controller uses, if any.
-    const PRICE_MEANING: Option<PriceMeaning> = None;
-
-    /// Whether it is suitable for L4S queues and its packets are identified as L4S (RFC 9331 section 4).
-    const IS_L4S: bool = false;
-
-    /// Whether its slow start can be ended by [`Controller::end_slow_start`].
-    const ENDS_SLOW_START: bool = false;
-
-    /// Congestion window in segments.
-    fn window(&self) -> f64;
-    /// Slow-start threshold in segments; infinite if the algorithm has none.
-    fn ssthresh(&self) -> f64;
+    /// Abilities with the settings of this controller.
+    fn abilities(&self) -> Abilities {
+        Self::ABILITIES
+    }
+    /// Congestion window.
+    fn window(&self) -> Cwnd;
+    /// Slow-start threshold; infinite if the algorithm has none.
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(f64::INFINITY)
+    }
     /// Pacing rate on the wire for full segments; `None` leaves the timing to acknowledgements or to the sender's own pacing.
     #[inline]
     fn pacing(&self) -> Option<Rate> {
         None
-    }
-    /// Whether the controller may ever have a pacing rate.
-    fn may_pace(&self) -> bool {
-        self.pacing().is_some()
-    }
-    /// Additional information that the controller requests. Called once, when the flow is created.
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions::default()
     }
     /// Maximum number of segments released by the last acknowledgement; `None` leaves it to the window. The limit holds until the next
     /// acknowledgement, also during and after loss recovery. Zero holds everything back until then, or until a timeout, which releases the
@@ -215,7 +46,7 @@ pub trait Controller {
     fn release(&self) -> Option<Segments> {
         None
     }
-    /// Value of one of [`Controller::QUANTITIES`]; NaN while there is none.
+    /// Value of one of [`Abilities::quantities`]; NaN while there is none.
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
         f64::NAN
     }
@@ -223,13 +54,9 @@ pub trait Controller {
     fn round_trip(&self) -> Option<TimeDelta> {
         None
     }
-    /// Maximum sending rate at this price in bits per second on the wire, for a controller that uses only a price.
-    fn rate_at(&self, _price: f64) -> f64 {
-        0.0
-    }
-    /// Maximum window increase per acknowledged segment, in segments.
-    fn opens(&self) -> f64 {
-        1.0
+    /// Maximum sending rate at this price on the wire, if the controller uses only a price.
+    fn rate_at(&self, _price: Price) -> Option<Rate> {
+        None
     }
     fn on_ack(&mut self, ack: &Ack);
     /// Acknowledgements not passed to [`Controller::on_ack`]: duplicates (with `acked` 0), and acknowledgements of new data during loss recovery. Only
@@ -249,7 +76,7 @@ pub trait Controller {
     /// Called once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
-    /// The losses of the last recovery were spurious. Only if [`Controller::UNDOES_REDUCTIONS`].
+    /// The losses of the last recovery were spurious. Only if [`Abilities::undoes_reductions`].
     fn on_spurious_loss(&mut self) {}
     /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
     /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
@@ -259,7 +86,7 @@ pub trait Controller {
     /// Raises the slow-start threshold to at least this value: the window was this large, and is reduced only because it was not used. For
     /// controllers with a threshold.
     fn raise_threshold(&mut self, _least: Cwnd) {}
-    /// Ends slow start: congestion avoidance begins at the present window. Only for controllers with [`Controller::ENDS_SLOW_START`];
+    /// Ends slow start: congestion avoidance begins at the present window. Only for controllers with [`Abilities::ends_slow_start`];
     /// others have their own start.
     fn end_slow_start(&mut self) {}
 }
@@ -309,11 +136,11 @@ macro_rules! controllers {
         family!(ControllerSpec { $($member),+ } nameless { $($(#[$when])? $nameless),+ });
 
         $(const _: () = assert!(
-            std::mem::needs_drop::<$member>() == (<$member>::HEAP_BYTES > 0),
+            std::mem::needs_drop::<$member>() == (<$member>::ABILITIES.heap_bytes > 0),
             concat!(stringify!($member), " must declare the size of its state outside the sender")
         );)+
 
-        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MAX_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
+        $(const _: () = assert!(<$member>::ABILITIES.quantities.len() <= MAX_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
 
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
@@ -325,64 +152,19 @@ macro_rules! controllers {
         pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
 
         impl ControllerSpec {
-            /// Additional information that the controller requests. For user code, the provider of the code determines it.
-            pub fn subscriptions(&self) -> Subscriptions {
-                Controllers::new(self, Start::default()).subscriptions()
-            }
-
-            /// Whether the controller may ever have its own pacing rate.
-            pub(crate) fn may_pace(&self) -> bool {
-                Controllers::new(self, Start::default()).may_pace()
+            /// What the controller can do, and what it requires. For user code, the provider of the code determines the subscriptions.
+            pub fn abilities(&self) -> Abilities {
+                Controllers::new(self, Start::default()).abilities()
             }
 
             /// Number of segments released at the start, given this initial window.
             pub(crate) fn first_window(&self, initial_window: f64, packet: Bytes) -> f64 {
-                Controllers::new(self, Start { window: initial_window, packet, ..Start::default() }).window().max(initial_window)
+                Controllers::new(self, Start { window: initial_window, packet, ..Start::default() }).window().0.max(initial_window)
             }
 
-            /// Maximum window increase per acknowledged segment, in segments.
-            pub(crate) fn opens(&self) -> f64 {
-                Controllers::new(self, Start::default()).opens()
-            }
-
-            /// Whether losses never reduce the window.
-            pub(crate) fn ignores_losses(&self) -> bool {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
-            }
-
-            /// Kind of price that the controller uses, if any.
-            pub fn price_meaning(&self) -> Option<PriceMeaning> {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::PRICE_MEANING),+ }
-            }
-
-            /// Maximum sending rate at a price in bits per second, if the controller uses only a price; otherwise 0.
-            pub fn rate_at(&self, price: f64) -> f64 {
+            /// Maximum sending rate at a price, if the controller uses only a price.
+            pub fn rate_at(&self, price: Price) -> Option<Rate> {
                 Controllers::new(self, Start::default()).rate_at(price)
-            }
-
-            /// Whether the controller uses all of [`Start`].
-            pub fn uses_start_details(&self) -> bool {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::USES_START_DETAILS),+ }
-            }
-
-            /// Whether the controller's slow start can be ended from outside.
-            pub fn ends_slow_start(&self) -> bool {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ENDS_SLOW_START),+ }
-            }
-
-            /// Whether its packets are identified as L4S.
-            pub fn is_l4s(&self) -> bool {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IS_L4S),+ }
-            }
-
-            /// Internal quantities with units, for traces.
-            pub fn quantities(&self) -> &'static [&'static str] {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::QUANTITIES),+ }
-            }
-
-            /// Bytes of a flow's state outside its sender.
-            pub(crate) fn heap_bytes(&self) -> usize {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::HEAP_BYTES),+ }
             }
         }
 
@@ -394,16 +176,6 @@ macro_rules! controllers {
             /// User code is not loaded here.
             pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
                 match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
-            }
-
-            /// Whether the controller's window also limits the data in flight during loss recovery.
-            pub(crate) fn controls_recovery(&self) -> bool {
-                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::CONTROLS_RECOVERY),+ }
-            }
-
-            /// Whether the controller undoes spurious reductions itself.
-            pub(crate) fn undoes_reductions(&self) -> bool {
-                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::UNDOES_REDUCTIONS),+ }
             }
 
             #[inline(never)]
@@ -419,26 +191,23 @@ macro_rules! controllers {
         }
 
         impl Controller for Controllers {
+            /// None are common to all controllers.
+            const ABILITIES: Abilities = Abilities::NONE;
+
+            fn abilities(&self) -> Abilities {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.abilities()),+ }
+            }
             #[inline]
-            fn window(&self) -> f64 {
+            fn window(&self) -> Cwnd {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.window()),+ }
             }
             #[inline]
-            fn ssthresh(&self) -> f64 {
+            fn ssthresh(&self) -> Cwnd {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.ssthresh()),+ }
             }
             #[inline]
             fn pacing(&self) -> Option<Rate> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.pacing()),+ }
-            }
-            fn may_pace(&self) -> bool {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.may_pace()),+ }
-            }
-            fn subscriptions(&self) -> Subscriptions {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.subscriptions()),+ }
-            }
-            fn opens(&self) -> f64 {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.opens()),+ }
             }
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
@@ -446,7 +215,7 @@ macro_rules! controllers {
             fn round_trip(&self) -> Option<TimeDelta> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.round_trip()),+ }
             }
-            fn rate_at(&self, price: f64) -> f64 {
+            fn rate_at(&self, price: Price) -> Option<Rate> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.rate_at(price)),+ }
             }
             fn quantity(&self, index: usize, now: Time) -> f64 {
@@ -561,7 +330,7 @@ const _: () = assert!(size_of::<Controllers>() <= 24, "the controller of a flow 
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose, Stream};
-    use crate::primitives::signal::RateSample;
+    use crate::primitives::signal::{RateSample, Signal};
 
     #[test]
     fn the_window_is_always_at_least_one_segment_and_no_acknowledgement_more_than_doubles_it() {
@@ -587,12 +356,12 @@ mod tests {
         let mut law = Controllers::new(spec, start);
         let (mut now, mut delivered, mut lost) = (Time::ZERO, 0, 0);
         // A controller that paces may increase its window in a single step.
-        let may_leap = law.may_pace();
+        let may_leap = law.abilities().may_pace;
         for _ in 0..2000 {
             let magnitude = draw(13) as u32;
             now += TimeDelta(draw(10u64.pow(magnitude)));
             // Half of the events have a full window.
-            let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
+            let in_flight = Segments(if draw(1) == 0 { law.window().0 as u32 } else { 1 + draw(1_000_000) as u32 });
             let rtt = (draw(2) > 0).then(|| TimeDelta(draw(now.0.min(2_000_000_000_000))));
             let seen = Congestion {
                 now,
@@ -602,7 +371,7 @@ mod tests {
                 repeated: draw(3) == 0,
                 cause: if draw(1) == 0 { Cause::Mark } else { Cause::Loss },
             };
-            let before = law.window();
+            let Cwnd(before) = law.window();
             match draw(40) {
                 0 => law.on_congestion(&seen),
                 1 => law.on_timeout(&seen),
@@ -636,16 +405,16 @@ mod tests {
                     let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
-                        assert!(may_leap || law.window() <= before, "{spec:?} grew on an acknowledgement of no segments");
+                        assert!(may_leap || law.window().0 <= before, "{spec:?} grew on an acknowledgement of no segments");
                     }
                     law.on_ack(&ack);
                     let max = before + before.max(f64::from(acked.0));
-                    assert!(may_leap || law.window() <= max, "{spec:?}: {before} to {} on one acknowledgement", law.window());
-                    assert!(may_leap || window_validated || law.window() <= before, "{spec:?} grew an unused window");
+                    assert!(may_leap || law.window().0 <= max, "{spec:?}: {before} to {:?} on one acknowledgement", law.window());
+                    assert!(may_leap || window_validated || law.window().0 <= before, "{spec:?} grew an unused window");
                 }
             }
-            assert!(law.window().is_finite() && law.window() >= 1.0, "{spec:?}: {}", law.window());
-            assert!(law.ssthresh() >= 1.0, "{spec:?}: {}", law.ssthresh());
+            assert!(law.window().0.is_finite() && law.window() >= Cwnd(1.0), "{spec:?}: {:?}", law.window());
+            assert!(law.ssthresh() >= Cwnd(1.0), "{spec:?}: {:?}", law.ssthresh());
         }
     }
 }

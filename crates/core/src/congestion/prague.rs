@@ -7,7 +7,7 @@
 //! (RFC 9331 section 4.3), are not handled. During loss recovery, marks are counted without a response.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::{Abilities, Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -153,18 +153,23 @@ impl PragueMemory {
 }
 
 impl Controller for Prague {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const ENDS_SLOW_START: bool = true;
-    const IS_L4S: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["alpha"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ends_slow_start: true,
+        is_l4s: true,
+        quantities: &["alpha"],
+        may_pace: true,
+        subscriptions: Subscriptions { marks: true, handles_marks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
     fn pacing(&self) -> Option<Rate> {
@@ -172,14 +177,6 @@ impl Controller for Prague {
         let hastens = if self.window < self.memory.ssthresh { 2.0 } else { 1.0 };
         let bits = hastens * self.window * 8.0 * self.memory.packet.0 as f64 / srtt;
         Some(Rate((bits as u64).max(1)))
-    }
-
-    fn may_pace(&self) -> bool {
-        true
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { marks: true, handles_marks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
@@ -333,9 +330,9 @@ mod tests {
     #[test]
     fn a_loss_halves_as_in_reno_and_marks_of_the_same_window_have_no_effect() {
         let mut sender = sender(40.0, 0.2, 30);
-        assert_eq!((sender.lose(40), sender.law.ssthresh()), (20.0, 20.0));
+        assert_eq!((sender.lose(40), sender.law.ssthresh().0), (20.0, 20.0));
         assert_eq!(ack(&mut sender, 1, 40), 20.0);
-        assert_eq!((sender.time_out(20), sender.law.ssthresh()), (1.0, 10.0));
+        assert_eq!((sender.time_out(20), sender.law.ssthresh().0), (1.0, 10.0));
     }
 
     #[test]
@@ -350,6 +347,6 @@ mod tests {
         let window = sender.law.window;
         let alpha = sender.law.memory.alpha;
         near(ack(&mut sender, 1, 10), window * (1.0 - sender.law.memory.alpha / 2.0));
-        assert!(alpha > 0.85 && sender.law.ssthresh() == sender.law.window());
+        assert!(alpha > 0.85 && sender.law.ssthresh().0 == sender.law.window().0);
     }
 }

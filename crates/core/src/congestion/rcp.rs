@@ -6,7 +6,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::PriceMeaning;
+use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
 
@@ -48,7 +48,7 @@ impl Demand for RcpSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Rate;
 
     /// The price is the inverse of the rate.
-    fn rate(&self, price: f64) -> f64 {
+    fn rate(&self, Price(price): Price) -> f64 {
         let max_rate = self.max_rate.map_or(MAX, |max_rate| max_rate.0 as f64);
         (self.weight / price.max(1.0 / MAX)).min(max_rate)
     }
@@ -71,13 +71,13 @@ mod tests {
     /// Window, and rate in Mbit/s, after acknowledgements with these rates, RTTs of 100 ms and segments of 10,000 bits.
     fn window_and_rate(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
         let mut law = Rcp::new(&spec, Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
-        assert_eq!((law.window(), law.pacing()), (4.0, None));
+        assert_eq!((law.window().0, law.pacing()), (4.0, None));
         for rate in rates {
             law.on_round_trip(&RoundTrip { sample: TimeDelta::from_millis(100), smoothed: None });
             let signal = Signal { price: Some(1.0 / rate), ..Signal::default() };
             law.on_ack(&Ack { acked: Segments(4), signal, ..Ack::of_one(Time::ZERO) });
         }
-        (law.window(), law.pacing().map_or(0, |rate| rate.0.div_ceil(1_000_000)))
+        (law.window().0, law.pacing().map_or(0, |rate| rate.0.div_ceil(1_000_000)))
     }
 
     #[test]
@@ -95,10 +95,10 @@ mod tests {
     fn a_timeout_sets_the_window_to_one_until_the_next_acknowledgement() {
         let mut law = Rcp::new(&RcpSourceSpec::default(), Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(4)));
-        assert_eq!(law.window(), 4.0);
+        assert_eq!(law.window().0, 4.0);
         law.on_timeout(&Congestion::of(Time::ZERO, Segments(4)));
-        assert_eq!(law.window(), 1.0);
+        assert_eq!(law.window().0, 1.0);
         law.on_ack(&Ack::of_one(Time::ZERO));
-        assert_eq!(law.window(), 4.0);
+        assert_eq!(law.window().0, 4.0);
     }
 }

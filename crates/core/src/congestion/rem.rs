@@ -4,7 +4,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::PriceMeaning;
+use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
 
@@ -52,7 +52,7 @@ impl Demand for RemSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Marginal;
 
     /// U'(x) = weight / x is the price.
-    fn rate(&self, price: f64) -> f64 {
+    fn rate(&self, Price(price): Price) -> f64 {
         let max_rate = self.max_rate.0 as f64;
         if price > 0.0 { (self.weight.0 as f64 / price).min(max_rate) } else { max_rate }
     }
@@ -69,6 +69,6 @@ mod tests {
     #[test]
     fn marginal_utility_is_the_price() {
         let spec = RemSourceSpec { weight: Rate(1_000_000), max_rate: Rate(8_000_000), slow_start: true };
-        assert_eq!([0.0, 0.1, 0.5, 4.0].map(|price| spec.rate(price)), [8e6, 8e6, 2e6, 0.25e6]);
+        assert_eq!([0.0, 0.1, 0.5, 4.0].map(|price| spec.rate(Price(price))), [8e6, 8e6, 2e6, 0.25e6]);
     }
 }

@@ -3,7 +3,8 @@
 //! The window is real-valued and in segments. In congestion avoidance it opens by one segment per whole window (RFC 3465 section 2.1) or,
 //! if acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
-use super::{Ack, AckCounting, Congestion, Controller, Start, in_slow_start};
+use super::support::events::in_slow_start;
+use super::{Abilities, Ack, AckCounting, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -57,16 +58,16 @@ impl Reno {
 }
 
 impl Controller for Reno {
-    const ENDS_SLOW_START: bool = true;
+    const ABILITIES: Abilities = Abilities { ends_slow_start: true, ..Abilities::NONE };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     #[inline]
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.ssthresh)
     }
 
     /// Slow start below the threshold, congestion avoidance above it.
@@ -156,8 +157,8 @@ mod tests {
     #[test]
     fn congestion_halves_the_flight_size_and_never_below_two() {
         let mut sender = sender(9.0, 4.0);
-        assert_eq!((sender.lose(9), sender.law.ssthresh()), (4.0, 4.0));
-        assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 2.0));
+        assert_eq!((sender.lose(9), sender.law.ssthresh().0), (4.0, 4.0));
+        assert_eq!((sender.time_out(1), sender.law.ssthresh().0), (1.0, 2.0));
     }
 
     #[test]

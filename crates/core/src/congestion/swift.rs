@@ -8,7 +8,7 @@
 //! Swift does not request, is treated as a loss.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -160,18 +160,18 @@ impl SwiftMemory {
 }
 
 impl Controller for Swift {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const USES_START_DETAILS: bool = true;
-    const CONTROLS_RECOVERY: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["target_delay_s", "fabric_window_packets"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        uses_start_details: true,
+        controls_recovery: true,
+        quantities: &["target_delay_s", "fabric_window_packets"],
+        subscriptions: Subscriptions { other_acks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     /// A window below one sends a segment every rtt/cwnd.
@@ -181,12 +181,8 @@ impl Controller for Swift {
         Some(Rate((bits as u64).max(1)))
     }
 
-    fn may_pace(&self) -> bool {
-        self.memory.spec.min_cwnd < 1.0
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { other_acks: true, ..Subscriptions::default() }
+    fn abilities(&self) -> Abilities {
+        Abilities { may_pace: self.memory.spec.min_cwnd < 1.0, ..Self::ABILITIES }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -304,12 +300,12 @@ mod tests {
         // (200 - 120) / 200 of 0.8.
         assert!(near(ack(&mut sender, 1, 200), 0.68));
         assert!(near(ack(&mut sender, 200, 200), 0.68 * 0.68));
-        assert_eq!(sender.law.window(), 1.0);
+        assert_eq!(sender.law.window().0, 1.0);
         // 10,000 bits every 200 ms / 0.4624.
         assert!(near(sender.law.pacing().map_or(0.0, |rate| rate.0 as f64 + 1.0), 23_120.0));
         // Below one it grows by a segment for each that is acknowledged.
         assert!(near(ack(&mut sender, 400, 100), 1.4624));
-        assert_eq!((sender.law.window(), sender.law.pacing()), (1.4624, None));
+        assert_eq!((sender.law.window().0, sender.law.pacing()), (1.4624, None));
     }
 
     #[test]

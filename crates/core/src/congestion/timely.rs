@@ -9,7 +9,7 @@
 //! next acknowledgement.
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -157,26 +157,23 @@ impl TimelyMemory {
 }
 
 impl Controller for Timely {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const IGNORES_LOSSES: bool = true;
-    const CONTROLS_RECOVERY: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["rate (bit/s)", "normalized_gradient"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ignores_losses: true,
+        controls_recovery: true,
+        quantities: &["rate (bit/s)", "normalized_gradient"],
+        may_pace: true,
+        subscriptions: Subscriptions { other_acks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn pacing(&self) -> Option<Rate> {
         Some(Rate((self.memory.rate as u64).max(1)))
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { other_acks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -292,13 +289,13 @@ mod tests {
         let mut sender = sender(TimelySpec { max_rate: Rate(101_500_000), min_rate: Rate(60_000_000), ..SLOW });
         assert_eq!([10; 3].map(|milliseconds| complete(&mut sender, milliseconds)), [101.0, 101.5, 101.5]);
         assert_eq!([10_000; 2].map(|milliseconds| complete(&mut sender, milliseconds)), [60.0, 60.0]);
-        assert_eq!(sender.law.window(), 100.0);
+        assert_eq!(sender.law.window().0, 100.0);
     }
 
     #[test]
     fn a_loss_has_no_effect_and_a_timeout_sets_the_window_to_one_until_the_next_acknowledgement() {
         let mut sender = sender(SLOW);
         assert_eq!((sender.lose(100), sender.time_out(100)), (100.0, 1.0));
-        assert_eq!((complete(&mut sender, 10), sender.law.window()), (101.0, 100.0));
+        assert_eq!((complete(&mut sender, 10), sender.law.window().0), (101.0, 100.0));
     }
 }

@@ -9,7 +9,7 @@
 //! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -141,16 +141,16 @@ fn queued(in_flight: Segments, base: TimeDelta, rtt: TimeDelta) -> f64 {
 }
 
 impl Controller for Vegas {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const QUANTITIES: &'static [&'static str] = &["alpha_packets", "beta_packets", "base_rtt_s"];
+    const ABILITIES: Abilities =
+        Abilities { heap_bytes: Self::BYTES, quantities: &["alpha_packets", "beta_packets", "base_rtt_s"], ..Abilities::NONE };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -272,18 +272,18 @@ mod tests {
         assert_eq!((round(&mut sender, 4, 100), ack(&mut sender, 4, 100)), (5.0, 6.0));
         // An RTT with growth is not evaluated; 6 * 50 / 150 = 2.
         assert_eq!(round(&mut sender, 6, 150), 6.0);
-        assert_eq!(sender.law.ssthresh(), f64::INFINITY);
+        assert_eq!(sender.law.ssthresh().0, f64::INFINITY);
         assert_eq!(round(&mut sender, 6, 150), 6.0);
-        assert_eq!(sender.law.ssthresh(), 6.0);
+        assert_eq!(sender.law.ssthresh().0, 6.0);
     }
 
     #[test]
     fn a_loss_halves_the_window_and_data_sent_before_it_is_ignored() {
         let mut sender = sender(20.0, 20.0);
         sender.wait(1000);
-        assert_eq!((sender.lose(20), sender.law.ssthresh()), (10.0, 10.0));
+        assert_eq!((sender.lose(20), sender.law.ssthresh().0), (10.0, 10.0));
         sender.wait(150);
         assert_eq!(ack(&mut sender, 20, 200), 10.0);
-        assert_eq!((sender.time_out(10), sender.law.ssthresh()), (1.0, 5.0));
+        assert_eq!((sender.time_out(10), sender.law.ssthresh().0), (1.0, 5.0));
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_timeout_is_classified_like_a_loss_and_resets_the_minimum_rtt() {
         let mut sender = sender(105);
-        assert_eq!((sender.time_out(40), sender.law.ssthresh()), (1.0, 32.0));
+        assert_eq!((sender.time_out(40), sender.law.ssthresh().0), (1.0, 32.0));
         assert_eq!(sender.law.memory.avoidance.queueing.base(), None);
     }
 }

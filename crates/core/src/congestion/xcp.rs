@@ -5,9 +5,9 @@
 //! response applies).
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
-use crate::primitives::units::{Bytes, Cwnd, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Cwnd, TimeDelta};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
@@ -41,28 +41,20 @@ impl Xcp {
 }
 
 impl Controller for Xcp {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Feedback);
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        price_meaning: Some(PriceMeaning::Feedback),
+        subscriptions: Subscriptions { price: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { price: true, ..Subscriptions::default() }
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn round_trip(&self) -> Option<TimeDelta> {
         self.memory.rtt.map(TimeDelta::from_seconds)
-    }
-
-    fn quantity(&self, _: usize, _: Time) -> f64 {
-        f64::NAN
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -97,7 +89,7 @@ impl Controller for Xcp {
 mod tests {
     use super::*;
     use crate::primitives::signal::Signal;
-    use crate::primitives::units::Segments;
+    use crate::primitives::units::{Segments, Time};
 
     #[test]
     fn the_window_changes_by_the_feedback_over_an_rtt() {
@@ -105,11 +97,11 @@ mod tests {
         law.on_round_trip(&RoundTrip { sample: TimeDelta::from_millis(100), smoothed: None });
         let mut process_ack = |feedback| {
             law.on_ack(&Ack { signal: Signal { price: Some(feedback), ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
-            law.window()
+            law.window().0
         };
         // 20,000 bytes per second over 0.1 s are two packets.
         assert_eq!([process_ack(20_000.0), process_ack(-10_000.0), process_ack(-1e6)], [6.0, 5.0, 1.0]);
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(8)));
-        assert_eq!(law.window(), 4.0);
+        assert_eq!(law.window().0, 4.0);
     }
 }

@@ -7,7 +7,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
 use super::support::round::Round;
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl YeahLaw {
 }
 
 impl Avoidance for YeahLaw {
-    const QUANTITIES: &'static [&'static str] = &["cwnd_reno_packets", "base_rtt_s"];
+    const ABILITIES: Abilities = Abilities { quantities: &["cwnd_reno_packets", "base_rtt_s"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         let base = self.queueing.base().map(TimeDelta::seconds);
@@ -193,7 +193,7 @@ mod tests {
     fn eighty_queued_segments_are_drained_and_the_window_stays_at_least_that_of_reno() {
         let mut sender = sender(500.0);
         // 500 * 25 / 125 = 100 segments.
-        assert_eq!((round(&mut sender, 125), sender.law.ssthresh()), (400.0, 2.0));
+        assert_eq!((round(&mut sender, 125), sender.law.ssthresh().0), (400.0, 2.0));
         assert_eq!(sender.law.memory.avoidance.cwnd_reno, Some(250.0));
         // 400 * 100 / 200 = 200 would be half; no further than Reno.
         sender.law.window = 400.0;

@@ -76,6 +76,10 @@ impl PriceMeaning {
     }
 }
 
+/// The price of a path, in the unit of its [`PriceMeaning`].
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Price(pub f64);
+
 /// A price between 0 and 1, as schemes encode it ([`Mapping`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct MappedPrice(pub f64);

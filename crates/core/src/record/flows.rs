@@ -215,7 +215,7 @@ impl FlowTraces {
         let place = self.places[flow as usize];
         let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.kinds & OF_MOMENTS != 0) else { return };
         let moment = self.times.len();
-        let (cwnd, ssthresh) = (sender.controller.window(), sender.controller.ssthresh());
+        let (cwnd, ssthresh) = (sender.controller.window().0, sender.controller.ssthresh().0);
         if cwnd != of.cwnd && of.has(TraceKind::Cwnd) {
             of.cwnd = cwnd;
             note(&mut self.cwnd, moment, cwnd, f64::NAN);
@@ -299,7 +299,7 @@ fn forget_series<T>(series: &mut Series<T>, gone: usize) {
 /// Internal quantities of a flow's controller.
 fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
     match &network.groups[network.flows[flow as usize].group as usize].transport {
-        Transport::Tcp(_, law) => law.quantities(),
+        Transport::Tcp(_, law) => law.abilities().quantities,
         Transport::Datagram(_) => &[],
     }
 }

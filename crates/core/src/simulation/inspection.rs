@@ -86,8 +86,8 @@ impl Engine {
     pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
         let Some(End::Tcp(sender)) = self.senders.ends.get(flow as usize) else { return None };
         Some(SenderState {
-            cwnd: sender.controller.window(),
-            ssthresh: sender.controller.ssthresh(),
+            cwnd: sender.controller.window().0,
+            ssthresh: sender.controller.ssthresh().0,
             in_flight: sender.in_flight(),
             oldest: sender.snd_una,
             next: sender.snd_max,

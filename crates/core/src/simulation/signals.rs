@@ -14,7 +14,8 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
     let first_flows = first_flows(network);
     let subscriptions = |group: &Group| match &group.transport {
         Transport::Tcp(spec, law) => {
-            let subscriptions = if let ControllerSpec::User(user) = law { code.subscriptions(user) } else { law.subscriptions() };
+            let subscriptions =
+                if let ControllerSpec::User(user) = law { code.subscriptions(user) } else { law.abilities().subscriptions };
             subscriptions.is_any().then_some((subscriptions, spec.recovery))
         }
         Transport::Datagram(_) => None,

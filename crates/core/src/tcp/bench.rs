@@ -90,7 +90,7 @@ impl SenderHarness {
     }
 
     pub fn window(&self) -> f64 {
-        self.sender.controller.window()
+        self.sender.controller.window().0
     }
 
     /// Sets the clock.

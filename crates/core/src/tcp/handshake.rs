@@ -111,7 +111,7 @@ mod tests {
         assert_eq!((bench.now, bench.send()), (Time(TimeDelta::from_millis(1_000).0), vec![SYN]));
         assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(3_000).0));
         assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
-        assert_eq!((bench.window(), bench.sender.controller.ssthresh()), (1.0, 64.0));
+        assert_eq!((bench.window(), bench.sender.controller.ssthresh().0), (1.0, 64.0));
         assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
         // Karn: it is unknown which of the two was acknowledged, so the timeout stays backed off.
         assert_eq!(bench.sender.timeout(&bench.spec), TimeDelta::from_millis(2_000));

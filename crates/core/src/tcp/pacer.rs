@@ -17,7 +17,7 @@ pub(in crate::tcp) enum Pacer {
 
 impl Pacer {
     pub(in crate::tcp) fn new(spec: &TcpSpec, controller: &Controllers) -> Pacer {
-        if spec.pacing || controller.may_pace() { Pacer::On } else { Pacer::Off }
+        if spec.pacing || controller.abilities().may_pace { Pacer::On } else { Pacer::Off }
     }
 }
 
@@ -74,7 +74,7 @@ impl Sender {
         if !spec.pacing {
             return None;
         }
-        let over_window = |rtt: TimeDelta| TimeDelta((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
+        let over_window = |rtt: TimeDelta| TimeDelta((rtt.0 as f64 / self.controller.window().0.max(1.0)) as u64);
         Some(self.round_trip(spec).map_or(TimeDelta::ZERO, over_window))
     }
 

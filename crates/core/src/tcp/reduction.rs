@@ -29,7 +29,7 @@ impl Tcp<'_> {
         let is_repairing = self.sender.phase != Phase::Open && ack <= self.sender.recovery_point;
         let is_late = ack < self.sender.snd_una;
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
-            return Cwnd(window);
+            return window;
         }
         self.reduce(self.sender.in_flight(), Cause::Mark);
         if is_by_time {
@@ -37,7 +37,7 @@ impl Tcp<'_> {
         } else {
             self.note_reduction();
         }
-        Cwnd(window.min(self.sender.controller.window()))
+        Cwnd(window.0.min(self.sender.controller.window().0))
     }
 
     /// The window has been reduced, for a loss or for a mark: the next new segment reports it.

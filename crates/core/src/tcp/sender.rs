@@ -201,7 +201,7 @@ impl Sender {
     /// `floor(min(cwnd, receiver window))`, at least one segment.
     #[inline(always)]
     pub(crate) fn window(&self, spec: &TcpSpec) -> Segments {
-        Segments((self.controller.window().min(f64::from(spec.receiver_window.0)) as u32).max(1))
+        Segments((self.controller.window().0.min(f64::from(spec.receiver_window.0)) as u32).max(1))
     }
 }
 
@@ -259,7 +259,7 @@ impl Tcp<'_> {
             Some(signal) if SIGNALLED => signal,
             _ => Signal::default(),
         };
-        let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
+        let has_room = sender.controller.window().0 < f64::from(self.spec.receiver_window.0);
         let window_validated = has_room
             && match self.spec.window_validation {
                 _ if SIGNALLED && self.usage.is_some() => validation::may_open(self),

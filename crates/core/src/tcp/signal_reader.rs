@@ -156,7 +156,7 @@ impl SignalReader {
             price: None,
             probe: Probe { identification, ..Probe::default() },
             rtt: law.round_trip().unwrap_or_default(),
-            window: law.window(),
+            window: law.window().0,
             feedback: f64::INFINITY,
         })
     }

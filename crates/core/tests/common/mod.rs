@@ -206,7 +206,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         let meanings: Vec<PriceMeaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
         for group in groups {
             if let Transport::Tcp(_, law) = &mut group.transport
-                && law.price_meaning().is_some_and(|meaning| meanings.iter().any(|&other| other != meaning))
+                && law.abilities().price_meaning.is_some_and(|meaning| meanings.iter().any(|&other| other != meaning))
             {
                 *law = ControllerSpec::Reno(());
             }
@@ -221,7 +221,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         PriceMeaning::Feedback,
     ]);
     let laws: Vec<ControllerSpec> =
-        ControllerSpec::samples().into_iter().filter(|law| law.price_meaning() == Some(meaning)).collect();
+        ControllerSpec::samples().into_iter().filter(|law| law.abilities().price_meaning == Some(meaning)).collect();
     let policies: Vec<PolicySpec> =
         PolicySpec::samples().into_iter().filter(|policy| policy.price_meaning() == Some(meaning)).collect();
     for port in ports {

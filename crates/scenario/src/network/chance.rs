@@ -54,7 +54,7 @@ fn is_hashed(port: &Port) -> bool {
 fn group_has_chance(group: &Group) -> bool {
     let is_drawn = |delay: &Option<Delay>| delay.is_some_and(Delay::is_random);
     let sends_at_random = match &group.transport {
-        Transport::Tcp(spec, law) => law.uses_start_details() || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
+        Transport::Tcp(spec, law) => law.abilities().uses_start_details || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
         Transport::Datagram(spec) => {
             let at_random = match &spec.arrivals {
                 Arrivals::Process(process) => process.is_random(),

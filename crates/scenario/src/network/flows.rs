@@ -302,7 +302,7 @@ fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report
         let problem = report.add(at, "`l4s` requires ECN, and `ecn` is off");
         problem.given("true").expected("`ecn = true` in `tcp`, or no `l4s`");
     }
-    flow.l4s.unwrap_or(law.is_l4s() && spec.ecn)
+    flow.l4s.unwrap_or(law.abilities().is_l4s && spec.ecn)
 }
 
 /// Warns of flows that never start. It is no error, because a scenario may be shortened.

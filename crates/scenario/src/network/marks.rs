@@ -13,7 +13,7 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
     }
     for ((index, group), name) in (0..).zip(&network.groups).zip(description.flows.keys()) {
         let Transport::Tcp(spec, law) = &group.transport else { continue };
-        if matches!(law, ControllerSpec::User(_)) || !law.subscriptions().marks {
+        if matches!(law, ControllerSpec::User(_)) || !law.abilities().subscriptions.marks {
             continue;
         }
         let law = law.name().unwrap_or_default();

@@ -162,7 +162,7 @@ pub(super) fn check(
         let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
-        if law.price_meaning().is_none() && !is_user {
+        if law.abilities().price_meaning.is_none() && !is_user {
             ports.iter().for_each(|&port| _ = unheard.entry(port).or_insert(&group.name));
             continue;
         }
@@ -170,7 +170,7 @@ pub(super) fn check(
         if !seen.insert((flow.group, flow.forward)) {
             continue;
         }
-        match law.price_meaning() {
+        match law.abilities().price_meaning {
             Some(meaning) => Path { spec, scheme, is_of_rates, graph, ports, group, meaning }.check(report),
             None => check_for_user_code(spec, graph, ports, group, report),
         }

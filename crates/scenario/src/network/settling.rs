@@ -7,7 +7,7 @@ use std::f64::consts::FRAC_PI_2;
 use std::rc::Rc;
 use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, PortId, Transport};
-use tailback_core::price::PriceMeaning;
+use tailback_core::price::{Price, PriceMeaning};
 use tailback_core::queue::{PolicySpec, RemSpec};
 
 /// Phase in a round trip from which oscillations reduce the utilisation. With the queue in the price of REM, small oscillations occur at any
@@ -77,7 +77,10 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
     for (port, flows) in crossing(network) {
         let spec = &network.ports[port as usize];
         let (rate, rtt) = (capacity(spec), flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max));
-        let wanted: f64 = flows.iter().map(|flow| law(network, flow).map_or(0.0, |law| law.rate_at(0.0))).sum();
+        let wanted: f64 = flows
+            .iter()
+            .map(|flow| law(network, flow).and_then(|law| law.rate_at(Price(0.0))).map_or(0.0, |rate| rate.0 as f64))
+            .sum();
         let packet = flows.iter().map(|flow| packet_bits(network, flow)).fold(0.0, f64::max);
         let bits = match spec.buffer {
             Buffer::Units(packets) => packets as f64 * packet,
@@ -118,7 +121,7 @@ fn packet_bits(network: &Network, flow: &Flow) -> f64 {
 /// The controller of a flow that uses prices.
 fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
     match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(_, law) if law.price_meaning().is_some() => Some(law),
+        Transport::Tcp(_, law) if law.abilities().price_meaning.is_some() => Some(law),
         _ => None,
     }
 }

@@ -115,12 +115,12 @@ pub(super) fn check_laws(description: &Description, groups: &[Group], report: &m
     let Some(Traces::Some(table)) = &description.record.traces else { return };
     let samples = ControllerSpec::samples();
     let mut laws: Vec<&str> =
-        samples.iter().filter(|law| !law.quantities().is_empty()).filter_map(ControllerSpec::name).collect();
+        samples.iter().filter(|law| !law.abilities().quantities.is_empty()).filter_map(ControllerSpec::name).collect();
     laws.dedup();
     for (position, name) in table.controller.iter().enumerate() {
         let group = name.split('[').next().unwrap_or(name);
         let says_nothing = |group: &Group| match &group.transport {
-            Transport::Tcp(_, law) => law.quantities().is_empty(),
+            Transport::Tcp(_, law) => law.abilities().quantities.is_empty(),
             Transport::Datagram(_) => true,
         };
         if groups.iter().any(|known| known.name == group && says_nothing(known)) {

@@ -43,7 +43,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let at_controller = format!("{at}.controller");
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
     let law = law.unwrap_or_else(|| preset.controller.clone());
-    if tcp.slow_start.is_none() && !law.ends_slow_start() {
+    if tcp.slow_start.is_none() && !law.abilities().ends_slow_start {
         // The preset's slow start does not apply to this controller.
         spec.slow_start = SlowStart::Standard;
     }
@@ -112,9 +112,10 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
     if !spec.timestamps {
         let problem = report.add(at, "`slow_start` requires `timestamps`");
         problem.given(given).expected("also `timestamps = true`, which gives a round-trip sample for every acknowledgement");
-    } else if !law.ends_slow_start() {
+    } else if !law.abilities().ends_slow_start {
         let samples = ControllerSpec::samples();
-        let mut hear: Vec<&str> = samples.iter().filter(|law| law.ends_slow_start()).filter_map(ControllerSpec::name).collect();
+        let mut hear: Vec<&str> =
+            samples.iter().filter(|law| law.abilities().ends_slow_start).filter_map(ControllerSpec::name).collect();
         hear.dedup();
         let problem = report.add(at, "`slow_start` cannot be changed: the controller has its own");
         problem.given(given).expected(format!("\"standard\", or a controller that is {}", listed(&hear)));

@@ -286,7 +286,7 @@ mod tests {
         let grown = [0; 3].map(|_| {
             let before = sender.law.memory.inflight_longterm;
             // A round of ten acknowledgements, with a full window before each.
-            let full = (sender.law.window() - 10.0) as u32;
+            let full = (sender.law.window().0 - 10.0) as u32;
             (0..9).for_each(|_| sender.within(10, 1000.0, full));
             sender.process_round(10, full);
             sender.law.memory.inflight_longterm - before
@@ -302,6 +302,6 @@ mod tests {
         let mut sender = TestSender::cruising();
         sender.law.memory.inflight_longterm = 120.0;
         sender.within(1, 1000.0, 90);
-        assert_eq!(sender.law.window(), 0.85 * 120.0);
+        assert_eq!(sender.law.window().0, 0.85 * 120.0);
     }
 }

@@ -218,7 +218,7 @@ mod tests {
     fn a_round_with_losses_lowers_the_short_term_bounds_to_the_delivered_data_but_not_below_beta() {
         let mut sender = TestSender::cruising();
         sender.round(1000.0, 100);
-        let window = sender.law.window();
+        let window = sender.law.window().0;
         sender.recover(1);
         sender.round(900.0, 90);
         // Maximum delivered since: 1000 per second; ten segments within the RTT, less than 0.7 of the window.

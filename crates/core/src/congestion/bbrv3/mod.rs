@@ -18,7 +18,7 @@ use self::cycle::Phase;
 use self::loss::{Repair, Undo};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
+use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
@@ -370,38 +370,35 @@ impl Bbr3Memory {
 }
 
 impl Controller for Bbr3 {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const USES_START_DETAILS: bool = true;
-    const IGNORES_LOSSES: bool = true;
-    const CONTROLS_RECOVERY: bool = true;
-    const UNDOES_REDUCTIONS: bool = true;
-    const QUANTITIES: &'static [&'static str] = &[
-        "max_bw_bps",
-        "bw_bps",
-        "min_rtt_s",
-        "pacing_gain",
-        "state",
-        "inflight_longterm_packets",
-        "inflight_shortterm_packets",
-        "extra_acked_packets",
-    ];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        uses_start_details: true,
+        ignores_losses: true,
+        controls_recovery: true,
+        undoes_reductions: true,
+        quantities: &[
+            "max_bw_bps",
+            "bw_bps",
+            "min_rtt_s",
+            "pacing_gain",
+            "state",
+            "inflight_longterm_packets",
+            "inflight_shortterm_packets",
+            "extra_acked_packets",
+        ],
+        may_pace: true,
+        subscriptions: Subscriptions { delivered_rate: true, losses: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     fn pacing(&self) -> Option<Rate> {
         let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
         Some(Rate((bits as u64).max(1)))
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { delivered_rate: true, losses: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -626,23 +623,23 @@ mod tests {
     fn the_window_is_two_products_and_the_aggregation_of_acknowledgements() {
         let sender = TestSender::cruising();
         // Ten segments per acknowledgement.
-        assert!(near(sender.law.window(), 200.0 + 10.0), "{}", sender.law.window());
+        assert!(near(sender.law.window().0, 200.0 + 10.0), "{}", sender.law.window().0);
         assert!(near(sender.pacing(), 990.0));
     }
 
     #[test]
     fn fast_recovery_keeps_the_window_and_a_timeout_sets_it_to_one_until_the_next_acknowledgement() {
         let mut sender = TestSender::cruising();
-        let window = sender.law.window();
+        let window = sender.law.window().0;
         sender.recover(1);
-        assert_eq!(sender.law.window(), window);
+        assert_eq!(sender.law.window().0, window);
         sender.within(1, 1000.0, 100);
         sender.law.on_timeout(&Congestion::of(sender.now, Segments(25)));
-        assert_eq!(sender.law.window(), 1.0);
+        assert_eq!(sender.law.window().0, 1.0);
         // Eleven, twenty-one; the third acknowledges the last of the twenty-five.
         let windows = [0; 3].map(|_| {
             sender.within(1, 1000.0, 10);
-            sender.law.window()
+            sender.law.window().0
         });
         assert_eq!(windows[..2], [11.0, 21.0]);
         assert!(windows[2] >= window, "{windows:?} {window}");

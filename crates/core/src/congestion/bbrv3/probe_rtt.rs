@@ -67,7 +67,7 @@ mod tests {
     fn after_five_seconds_without_a_shorter_rtt_half_a_product_is_in_flight_for_200_ms_and_a_round() {
         // Appendix A.10.
         let mut sender = TestSender::cruising();
-        let window = sender.law.window();
+        let window = sender.law.window().0;
         sender.law.memory.probe_rtt_min_stamp = sender.now;
         sender.law.memory.cycle_stamp = sender.now;
         sender.within(2000, 1000.0, 100);
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(sender.phase(), Some(Phase::Cruise));
         sender.within(1, 1000.0, 100);
         assert_eq!(
-            (sender.law.memory.state, sender.law.window()),
+            (sender.law.memory.state, sender.law.window().0),
             (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0)
         );
         sender.within(50, 1000.0, 50);
@@ -88,7 +88,7 @@ mod tests {
         sender.within(100, 500.0, 50);
         assert!(sender.law.memory.probes_rtt());
         sender.within(1, 500.0, 50);
-        assert_eq!((sender.phase(), sender.law.window() >= window), (Some(Phase::Cruise), true));
+        assert_eq!((sender.phase(), sender.law.window().0 >= window), (Some(Phase::Cruise), true));
         // Data sent with half a product does not measure bandwidth.
         assert_eq!(sender.law.memory.max_bw(), 1000.0);
         sender.within(1, 1000.0, 100);

@@ -18,7 +18,7 @@ use self::draining::{Found, Phase, STABLE};
 use self::module::{Flights, Pace};
 
 use super::support::heap_state::HeapState;
-use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
@@ -319,22 +319,21 @@ impl FastMemory {
 }
 
 impl Controller for Fast {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const USES_START_DETAILS: bool = true;
-    const QUANTITIES: &'static [&'static str] =
-        &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        uses_start_details: true,
+        quantities: &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"],
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { release: self.memory.spec.draining.is_some(), ..Subscriptions::default() }
+    fn abilities(&self) -> Abilities {
+        let release = self.memory.spec.draining.is_some();
+        Abilities { subscriptions: Subscriptions { release, ..Subscriptions::NONE }, ..Self::ABILITIES }
     }
 
     fn quantity(&self, index: usize, now: Time) -> f64 {

@@ -5,7 +5,7 @@
 //! acknowledgement opens the window further than slow start would.
 
 use super::heap_state::HeapState;
-use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,10 +13,9 @@ use std::fmt::Debug;
 
 /// The congestion avoidance of such a controller.
 pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
-    /// See [`Controller::QUANTITIES`].
-    const QUANTITIES: &'static [&'static str] = &[];
-    /// Whether [`Avoidance::process_ack`] is also called for duplicates, and for acknowledgements during loss recovery.
-    const OBSERVES_ALL_ACKS: bool = false;
+    /// Those of the controller, without its state outside the sender. [`Avoidance::process_ack`] is also called for duplicates and for
+    /// acknowledgements during loss recovery if they are requested.
+    const ABILITIES: Abilities = Abilities::NONE;
 
     /// See [`Controller::quantity`].
     fn quantity(&self, _index: usize) -> f64 {
@@ -103,25 +102,19 @@ impl<A: Avoidance> LossBased<A> {
 }
 
 impl<A: Avoidance> Controller for LossBased<A> {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const ENDS_SLOW_START: bool = true;
-    const QUANTITIES: &'static [&'static str] = A::QUANTITIES;
+    const ABILITIES: Abilities = Abilities { heap_bytes: Self::BYTES, ends_slow_start: true, ..A::ABILITIES };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.memory.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.memory.ssthresh)
     }
 
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { other_acks: A::OBSERVES_ALL_ACKS, ..Subscriptions::default() }
-    }
-
-    fn opens(&self) -> f64 {
-        self.memory.avoidance.max_slow_start_increment()
+    fn abilities(&self) -> Abilities {
+        Abilities { max_increase: self.memory.avoidance.max_slow_start_increment(), ..Self::ABILITIES }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -147,7 +140,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        if A::OBSERVES_ALL_ACKS {
+        if A::ABILITIES.subscriptions.other_acks {
             self.memory.avoidance.process_ack(ack, Cwnd(self.window));
         }
     }
@@ -235,16 +228,16 @@ mod tests {
     #[test]
     fn a_loss_removes_its_fraction_of_the_flight_size() {
         let mut sender = sender(20.5, 2.0);
-        assert_eq!((sender.lose(20), sender.law.ssthresh()), (15.375, 15.375));
-        assert_eq!((sender.lose(7), sender.law.ssthresh()), (5.25, 5.25));
-        assert_eq!((sender.time_out(4), sender.law.ssthresh()), (1.0, 3.0));
-        assert_eq!((sender.time_out_again(1), sender.law.ssthresh()), (1.0, 3.0));
+        assert_eq!((sender.lose(20), sender.law.ssthresh().0), (15.375, 15.375));
+        assert_eq!((sender.lose(7), sender.law.ssthresh().0), (5.25, 5.25));
+        assert_eq!((sender.time_out(4), sender.law.ssthresh().0), (1.0, 3.0));
+        assert_eq!((sender.time_out_again(1), sender.law.ssthresh().0), (1.0, 3.0));
     }
 
     #[test]
     fn the_window_is_at_least_two_after_a_loss() {
         let mut sender = sender(2.0, 2.0);
-        assert_eq!((sender.lose(2), sender.law.ssthresh()), (2.0, 2.0));
-        assert_eq!((sender.mark(2), sender.law.ssthresh()), (1.5, 2.0));
+        assert_eq!((sender.lose(2), sender.law.ssthresh().0), (2.0, 2.0));
+        assert_eq!((sender.mark(2), sender.law.ssthresh().0), (1.5, 2.0));
     }
 }

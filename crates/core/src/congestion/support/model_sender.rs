@@ -50,31 +50,31 @@ impl<C: Controller> ModelSender<C> {
         let ModelSender { in_flight, round_trip: rtt, window_validated, .. } = *self;
         let (acked, in_flight) = (Segments(acked), Segments(in_flight));
         self.law.on_ack(&Ack { acked, counted: acked, in_flight, rtt, window_validated, ..of_one });
-        self.law.window()
+        self.law.window().0
     }
 
     /// A loss with this many segments in flight. Returns the window.
     pub fn lose(&mut self, in_flight: u32) -> f64 {
         self.law.on_congestion(&self.congestion(in_flight));
-        self.law.window()
+        self.law.window().0
     }
 
     /// A mark with this many segments in flight, for a preset that follows the RFCs. Returns the window.
     pub fn mark(&mut self, in_flight: u32) -> f64 {
         self.law.on_congestion(&Congestion { min_window: Segments(1), cause: Cause::Mark, ..self.congestion(in_flight) });
-        self.law.window()
+        self.law.window().0
     }
 
     /// The first timeout of a segment. Returns the window.
     pub fn time_out(&mut self, in_flight: u32) -> f64 {
         self.law.on_timeout(&self.congestion(in_flight));
-        self.law.window()
+        self.law.window().0
     }
 
     /// A repeated timeout of the same segment. Returns the window.
     pub fn time_out_again(&mut self, in_flight: u32) -> f64 {
         self.law.on_timeout(&Congestion { repeated: true, ..self.congestion(in_flight) });
-        self.law.window()
+        self.law.window().0
     }
 
     fn congestion(&self, in_flight: u32) -> Congestion {

@@ -1,8 +1,8 @@
 //! Common part of sources that derive their rate from a price: they pace at that rate, with one RTT of it in flight.
 
 use super::heap_state::HeapState;
-use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::price::PriceMeaning;
+use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ pub trait Demand: Copy + Debug {
     const PRICE_MEANING: PriceMeaning;
 
     /// Demand at this price in bits per second on the wire; above zero.
-    fn rate(&self, price: f64) -> f64;
+    fn rate(&self, price: Price) -> f64;
 
     /// Whether window growth is limited to a doubling per RTT while the price is being learnt.
     fn starts_slowly(&self) -> bool;
@@ -48,7 +48,7 @@ impl<D: Demand> Priced<D> {
             && self.memory.price_and_rate.is_none_or(|(last, _)| last.to_bits() != price.to_bits())
         {
             let packet = 8.0 * self.memory.packet.0 as f64;
-            self.memory.price_and_rate = Some((price, self.memory.demand.rate(price) / packet));
+            self.memory.price_and_rate = Some((price, self.memory.demand.rate(Price(price)) / packet));
         }
         let target = match (self.memory.price_and_rate, self.memory.rtt) {
             (Some((_, rate)), Some(rtt)) => (rate * rtt + SLACK).max(1.0),
@@ -60,18 +60,19 @@ impl<D: Demand> Priced<D> {
 }
 
 impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
-    const HEAP_BYTES: usize = Self::BYTES;
-    const IGNORES_LOSSES: bool = true;
-    const PRICE_MEANING: Option<PriceMeaning> = Some(D::PRICE_MEANING);
-    const QUANTITIES: &'static [&'static str] = &["price", "rate (bit/s)"];
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        ignores_losses: true,
+        price_meaning: Some(D::PRICE_MEANING),
+        quantities: &["price", "rate (bit/s)"],
+        may_pace: true,
+        subscriptions: Subscriptions { price: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
     /// At least one segment per RTT: with a lower rate, news of a lower price would arrive too late.
@@ -81,20 +82,12 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         Some(Rate((bits as u64).max(1)))
     }
 
-    fn may_pace(&self) -> bool {
-        true
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { price: true, ..Subscriptions::default() }
-    }
-
     fn round_trip(&self) -> Option<TimeDelta> {
         self.memory.rtt.map(TimeDelta::from_seconds)
     }
 
-    fn rate_at(&self, price: f64) -> f64 {
-        self.memory.demand.rate(price)
+    fn rate_at(&self, price: Price) -> Option<Rate> {
+        Some(Rate((self.memory.demand.rate(price) as u64).max(1)))
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {

@@ -1,6 +1,6 @@
 //! A controller with a constant window that records its notifications, for tests of the notifications.
 
-use crate::congestion::{Ack, Congestion, Controller, Lost, Start, Subscriptions};
+use crate::congestion::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -64,17 +64,15 @@ impl Probe {
 }
 
 impl Controller for Probe {
+    const ABILITIES: Abilities = Abilities { heap_bytes: size_of::<ProbeLog>(), ..Abilities::NONE };
+
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        self.log.spec.subscriptions
+    fn abilities(&self) -> Abilities {
+        Abilities { subscriptions: self.log.spec.subscriptions, ..Self::ABILITIES }
     }
 
     fn release(&self) -> Option<Segments> {

@@ -1,6 +1,6 @@
 //! User-defined controllers. The window is read after each event, so that the rest of the core only reads numbers.
 
-use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
+use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::user_code::{Fault, TryClone, UserCode, UserObject, fault, only_in_memory};
 
@@ -124,25 +124,20 @@ fn checked(control: Control) -> Result<Control, Fault> {
 }
 
 impl Controller for User {
-    /// An object of an interpreter takes about a kilobyte.
-    const HEAP_BYTES: usize = size_of::<UserState>() + 1024;
-    const USES_START_DETAILS: bool = true;
+    const ABILITIES: Abilities =
+        Abilities { heap_bytes: size_of::<UserState>() + 1024, uses_start_details: true, may_pace: true, ..Abilities::NONE };
 
     #[inline]
-    fn window(&self) -> f64 {
-        self.window
+    fn window(&self) -> Cwnd {
+        Cwnd(self.window)
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.state.ssthresh
+    fn ssthresh(&self) -> Cwnd {
+        Cwnd(self.state.ssthresh)
     }
 
     fn pacing(&self) -> Option<Rate> {
         self.state.pacing
-    }
-
-    fn may_pace(&self) -> bool {
-        true
     }
 
     fn release(&self) -> Option<Segments> {

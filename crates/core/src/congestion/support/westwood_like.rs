@@ -2,7 +2,7 @@
 //! bandwidth estimate.
 
 use super::loss_based::{Avoidance, LossBased};
-use crate::congestion::{Ack, Congestion, RoundTrip, Start};
+use crate::congestion::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, TimeDelta};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,11 @@ impl<B: Bandwidth> Estimated<B> {
 }
 
 impl<B: Bandwidth> Avoidance for Estimated<B> {
-    const OBSERVES_ALL_ACKS: bool = true;
-    const QUANTITIES: &'static [&'static str] = &["BWE (segments/s)", "RTT_min_s"];
+    const ABILITIES: Abilities = Abilities {
+        quantities: &["BWE (segments/s)", "RTT_min_s"],
+        subscriptions: Subscriptions { other_acks: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     fn quantity(&self, index: usize) -> f64 {
         let quantity = if index == 0 { self.bandwidth.estimate() } else { self.rtt_min.map(TimeDelta::seconds) };

@@ -67,7 +67,7 @@ fn windows(network: &Network) -> f64 {
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
-        Transport::Tcp(_, law) => !law.may_pace(),
+        Transport::Tcp(_, law) => !law.abilities().may_pace,
     };
     let changes = |port: &Port| port.trace.is_some() || port.impairments != Impairments::default();
     if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() || network.ports.iter().any(changes) {
@@ -100,7 +100,7 @@ fn clocked(network: &Network) -> f64 {
     }
     for group in &network.groups {
         if let Transport::Tcp(_, law) = &group.transport {
-            opens = opens.max(law.opens());
+            opens = opens.max(law.abilities().max_increase);
         }
     }
     let smallest = smallest_packet(network);

@@ -129,19 +129,23 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // The requests of user code are not known here.
-        Transport::Tcp(_, law) if law.subscriptions().is_any() || matches!(law, ControllerSpec::User(_)) => {
+        Transport::Tcp(_, law) if law.abilities().subscriptions.is_any() || matches!(law, ControllerSpec::User(_)) => {
             let prices = size_of::<f64>() + size_of::<Estimators>() + SignalReader::BYTES_FOR_PRICES;
-            (law.heap_bytes() + size_of::<SignalReader>() + size_of::<ReceiverFeedback>() + prices) as u64
+            (law.abilities().heap_bytes + size_of::<SignalReader>() + size_of::<ReceiverFeedback>() + prices) as u64
         }
-        Transport::Tcp(_, law) => law.heap_bytes() as u64,
+        Transport::Tcp(_, law) => law.abilities().heap_bytes as u64,
         Transport::Datagram(_) => 0,
     };
     let by_time = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => (size_of::<RackTlp>() + law.heap_bytes()) as u64,
+        Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => {
+            (size_of::<RackTlp>() + law.abilities().heap_bytes) as u64
+        }
         _ => 0,
     };
-    let uses_prices =
-        network.groups.iter().any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.price_meaning().is_some()));
+    let uses_prices = network
+        .groups
+        .iter()
+        .any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.abilities().price_meaning.is_some()));
     let outstanding_by_time: u64 = network.flows.iter().map(by_time).sum();
     let packet = size_of::<Packet>()
         + if outstanding_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }

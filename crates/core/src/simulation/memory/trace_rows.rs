@@ -9,7 +9,7 @@ use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
 };
-use crate::price::PriceMeaning;
+use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -200,7 +200,9 @@ impl<'a> RunBounds<'a> {
                 let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
-                let (opens, first_window) = (law.opens(), law.first_window(spec.initial_window, spec.mss + spec.header));
+                let abilities = law.abilities();
+                let (opens, first_window) =
+                    (abilities.max_increase, law.first_window(spec.initial_window, spec.mss + spec.header));
                 sum.under_way += f64::from(spec.receiver_window.0).min(first_window + opens * carried.min(segments));
                 // Beyond one per acknowledged segment.
                 sum.attempts += (opens - 1.0) * carried.min(segments);
@@ -208,10 +210,10 @@ impl<'a> RunBounds<'a> {
                 sum.rounds += rounds;
                 let may_shrink = spec.window_validation != WindowValidation::None;
                 sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
-                sum.attempts += if let Some(price) = self.min_price(law, rate) {
+                sum.attempts += if let Some(max) = self.min_price(law, rate).and_then(|price| law.rate_at(price)) {
                     // The maximum that it may send, whether or not it is received.
-                    law.rate_at(price) * seconds / 8.0 / bytes + first_window + rounds
-                } else if law.ignores_losses() {
+                    max.0 as f64 * seconds / 8.0 / bytes + first_window + rounds
+                } else if abilities.ignores_losses {
                     // Each recovery and each timeout may send the whole window again.
                     first_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
                 } else {
@@ -235,12 +237,12 @@ impl<'a> RunBounds<'a> {
     }
 
     /// Minimum price that a price-based controller may receive: that of a link with this `rate`, or the initial value of receivers.
-    fn min_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
+    fn min_price(&self, law: &ControllerSpec, rate: f64) -> Option<Price> {
         let prices = &self.network.prices;
         let feedback = if prices.is_marked() { prices.mapping.min } else { f64::INFINITY };
-        match law.price_meaning()? {
-            PriceMeaning::Cost | PriceMeaning::Marginal => Some(0.0),
-            PriceMeaning::Rate => Some(feedback.min(1.0 / rate)),
+        match law.abilities().price_meaning? {
+            PriceMeaning::Cost | PriceMeaning::Marginal => Some(Price(0.0)),
+            PriceMeaning::Rate => Some(Price(feedback.min(1.0 / rate))),
             PriceMeaning::Wait | PriceMeaning::Feedback => None,
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     packet: spec.mss + spec.header,
                     ..Start::default()
                 };
-                if law.uses_start_details() {
+                if law.abilities().uses_start_details {
                     // If there is a SYN, its round trip is measured.
                     start.handshake_saves = if spec.handshake { TimeDelta::ZERO } else { network.handshake_saves(flow) };
                     start.has_selective_acks = uses_sack(spec.recovery);

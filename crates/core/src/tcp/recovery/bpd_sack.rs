@@ -54,7 +54,7 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
 
 pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let (snd_una, snd_max) = (tcp.sender.snd_una, tcp.sender.snd_max);
-    let window = tcp.sender.controller.window();
+    let window = tcp.sender.controller.window().0;
     let end = snd_una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit);
     let board = tcp.board();
     if board.counted_pipe as f64 + 1.0 > window.floor() {

@@ -74,7 +74,7 @@ fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     if sender.board != NONE && sender.snd_nxt < sender.snd_max {
         sender.snd_nxt = tcp.boards.at(sender.board).skip_sacked(sender.snd_nxt);
     }
-    let window = (sender.controller.window() + f64::from(sender.extra)) as u32;
+    let window = (sender.controller.window().0 + f64::from(sender.extra)) as u32;
     let end = sender.snd_una.saturating_add(window.min(tcp.spec.receiver_window.0).max(1)).min(sender.limit);
     if sender.snd_nxt >= end {
         return None;

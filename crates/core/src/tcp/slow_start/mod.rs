@@ -64,8 +64,8 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
     let sender = &*tcp.sender;
     let law = &sender.controller;
     let starts = sender.phase == Phase::Open && law.window() < law.ssthresh();
-    let is_first = law.ssthresh() == tcp.spec.initial_ssthresh;
-    let (now, snd_una, snd_nxt, window) = (ack.now, sender.snd_una, sender.snd_nxt, Cwnd(law.window()));
+    let is_first = law.ssthresh().0 == tcp.spec.initial_ssthresh;
+    let (now, snd_una, snd_nxt, window) = (ack.now, sender.snd_una, sender.snd_nxt, law.window());
     let sample = AckSample { now, snd_una, snd_nxt, rtt: ack.rtt, window, counted: ack.counted };
     let answer = match slow_start_state {
         SlowStartState::HyStart(slow_start_state) if starts => slow_start_state.process_ack(&sample),

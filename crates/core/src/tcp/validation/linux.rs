@@ -31,14 +31,14 @@ impl Linux {
 
     pub(super) fn may_open(&self, law: &Controllers) -> bool {
         let starts = law.window() < law.ssthresh();
-        self.was_full || (starts && law.window() < 2.0 * f64::from(self.max_packets_out.0))
+        self.was_full || (starts && law.window().0 < 2.0 * f64::from(self.max_packets_out.0))
     }
 }
 
 /// Nothing has been sent for this many timeouts.
 pub(super) fn decay(sender: &mut Sender, timeouts: u64, spec: &TcpSpec) {
     let law = &mut sender.controller;
-    let window = law.window();
+    let Cwnd(window) = law.window();
     law.raise_threshold(Cwnd(0.75 * window));
     let halved = (0..timeouts.min(64)).fold(window, |window, _| window / 2.0);
     law.limit_window(Cwnd(halved.floor().max(spec.initial_window)));

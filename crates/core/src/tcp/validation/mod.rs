@@ -85,7 +85,7 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: u32) {
 pub(super) fn may_open(tcp: &Tcp) -> bool {
     match tcp.usage.as_deref() {
         Some(Usage::Linux(usage)) => usage.may_open(&tcp.sender.controller),
-        Some(Usage::Rfc7661(usage)) => usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now),
+        Some(Usage::Rfc7661(usage)) => usage.is_validated(tcp.sender.controller.window(), tcp.now),
         Some(Usage::Untracked) | None => true,
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn on_sent(tcp: &mut Tcp, sent: &Departure) {
 /// The amount in use, which is reduced if the window was not validated. `in_flight`: the outstanding segments.
 pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
     match tcp.usage.as_deref() {
-        Some(Usage::Rfc7661(usage)) if !usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now) => {
+        Some(Usage::Rfc7661(usage)) if !usage.is_validated(tcp.sender.controller.window(), tcp.now) => {
             Some(usage.pipe_ack(tcp.now).max(in_flight))
         }
         _ => None,
@@ -114,7 +114,7 @@ pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
 /// The window has been reduced; `in_use` is the amount in use before.
 pub(super) fn on_reduced(tcp: &mut Tcp, in_use: Option<Segments>) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.begin_recovery(in_use, Cwnd(tcp.sender.controller.window()));
+        usage.begin_recovery(in_use, tcp.sender.controller.window());
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
             bench.sender.last_active = bench.now;
             bench.now += TimeDelta::from_millis(100 * timeouts);
             bench.offer(0);
-            (bench.window(), bench.sender.controller.ssthresh())
+            (bench.window(), bench.sender.controller.ssthresh().0)
         };
         assert_eq!([decayed(283.0, 27).0, decayed(333.0, 33).0, decayed(530.0, 71).0], [70.0, 41.0, 10.0]);
         assert_eq!(decayed(283.0, 9), (283.0, f64::INFINITY));
@@ -248,7 +248,7 @@ mod tests {
         bench.process_ack(first + 8, &[]);
         assert_eq!(bench.window(), 3.5);
         // pipeACK is undefined, and the window validated until all of the next data is acknowledged.
-        assert_eq!((bench.sender.controller.ssthresh(), windows(&mut bench, [2])[0] > 3.5), (3.5, true));
+        assert_eq!((bench.sender.controller.ssthresh().0, windows(&mut bench, [2])[0] > 3.5), (3.5, true));
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         windows(&mut bench, [40]);
         let after = |bench: &mut SenderHarness, seconds: u64| {
             bench.at(1000 * seconds).offer(0);
-            (bench.window(), bench.sender.controller.ssthresh())
+            (bench.window(), bench.sender.controller.ssthresh().0)
         };
         bench.sender.controller.limit_window(Cwnd(40.0));
         bench.sender.controller.end_slow_start();

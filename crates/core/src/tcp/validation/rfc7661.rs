@@ -120,7 +120,7 @@ impl Rfc7661 {
     pub(super) fn end_period(&mut self, sender: &mut Sender, now: Time, spec: &TcpSpec) {
         self.note_validated(sender, now);
         while now.since(self.validated_at) > NON_VALIDATED_PERIOD {
-            let window = sender.controller.window();
+            let Cwnd(window) = sender.controller.window();
             sender.controller.raise_threshold(Cwnd(0.75 * window));
             sender.controller.limit_window(Cwnd((window / 2.0).max(spec.initial_window)));
             self.validated_at += NON_VALIDATED_PERIOD;
@@ -128,7 +128,7 @@ impl Rfc7661 {
     }
 
     fn note_validated(&mut self, sender: &Sender, now: Time) {
-        if self.is_validated(Cwnd(sender.controller.window()), now) {
+        if self.is_validated(sender.controller.window(), now) {
             self.validated_at = now;
         }
     }

@@ -291,7 +291,7 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let window = tcp.sender.window(tcp.spec);
     let phase = tcp.sender.phase;
     // Some controllers limit the data in flight by their window also during recovery.
-    let is_reduction = phase.is_reduction() && !tcp.sender.controller.controls_recovery();
+    let is_reduction = phase.is_reduction() && !tcp.sender.controller.abilities().controls_recovery;
     let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
     let new = (snd_max < end).then_some(snd_max);
     let resend = std::mem::replace(&mut tcp.sender.resend, NONE);

@@ -63,7 +63,7 @@ pub(super) fn undo_reduction(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &
         state.rack.forget_losses();
         tcp.sender.resend = NONE;
         tcp.sender.withdraw_reduction(reduced_at);
-        if tcp.sender.controller.undoes_reductions() {
+        if tcp.sender.controller.abilities().undoes_reductions {
             tcp.sender.controller.on_spurious_loss();
         } else if law.window() > tcp.sender.controller.window() {
             tcp.sender.controller = law;
