@@ -10,14 +10,14 @@ DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 
-class Windows:
+class BrowserPages:
     """Opens pages, and records their requests and errors.
 
     Attributes
     ----------
-    asked : set of str
+    requested_urls : set of str
         Requested addresses.
-    said : list of str
+    errors : list of str
         Errors.
     """
 
@@ -26,8 +26,8 @@ class Windows:
         self._usual = usual
         self._pages: list[Page] = []
         self._contexts: list[BrowserContext] = []
-        self.asked: set[str] = set()
-        self.said: list[str] = []
+        self.requested_urls: set[str] = set()
+        self.errors: list[str] = []
 
     def open(self, address: str, **options: Any) -> Page:
         context = self._usual
@@ -36,9 +36,9 @@ class Windows:
             self._contexts.append(context)
         shown = context.new_page()
         self._pages.append(shown)
-        shown.on("request", lambda request: self.asked.add(request.url))
-        shown.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
-        shown.on("pageerror", lambda error: self.said.append(str(error)))
+        shown.on("request", lambda request: self.requested_urls.add(request.url))
+        shown.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        shown.on("pageerror", lambda error: self.errors.append(str(error)))
         shown.goto(address)
         return shown
 

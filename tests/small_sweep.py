@@ -28,7 +28,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     measure = work.measure
 
-    def counting(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+    def counting(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.WorkResult:
         done.append(task.content_hash)
         return measure(task, stopping)
 
@@ -46,9 +46,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
     """Let runs with these seeds fail from now on, in threads."""
     measure = work.measure
 
-    def broken(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+    def broken(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.WorkResult:
         failed = work.Result(task.content_hash, "MemoryError: no")
-        return work.Measured(failed) if task.seed in seeds else measure(task, stopping)
+        return work.WorkResult(failed) if task.seed in seeds else measure(task, stopping)
 
     monkeypatch.setattr(executors, "measure", broken)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import tailback as tb
 from tailback._study import failpoint, runner
-from tailback._study.work import Measured, Task
+from tailback._study.work import Task, WorkResult
 
 VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
 SEEDS = 7
@@ -37,7 +37,7 @@ class Inline(Executor):
         return future
 
 
-class Knowing(Inline):
+class CachedExecutor(Inline):
     """Returns stored results: these tests are about the storage of results, not about their computation."""
 
     def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
@@ -45,14 +45,14 @@ class Knowing(Inline):
 
 
 @cache
-def known(function: Any, task: Task) -> Measured:
+def known(function: Any, task: Task) -> WorkResult:
     """The stored result of a task, with its traces as the bytes of their files."""
-    measured: Measured = function(task)
-    traces: Any = {name: Written(table) for name, table in measured.traces.items()}
+    measured: WorkResult = function(task)
+    traces: Any = {name: StoredTrace(table) for name, table in measured.traces.items()}
     return replace(measured, traces=traces)
 
 
-class Written:
+class StoredTrace:
     """A trace with the contents of its file."""
 
     def __init__(self, table: tb.Table) -> None:
@@ -64,7 +64,7 @@ class Written:
         path.write_bytes(self._bytes)
 
 
-KNOWING = Knowing()
+CACHED = CachedExecutor()
 
 
 def scenario() -> tb.Scenario:
@@ -78,7 +78,7 @@ def scenario() -> tb.Scenario:
     )
 
 
-def sweep(directory: Path, executor: Executor = KNOWING) -> tb.Study:
+def sweep(directory: Path, executor: Executor = CACHED) -> tb.Study:
     if directory.name.startswith("until"):
         return tb.sweep(
             scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", max_seeds=11, out=directory, executor=executor
@@ -89,7 +89,7 @@ def sweep(directory: Path, executor: Executor = KNOWING) -> tb.Study:
 def go_on(directory: Path) -> None:
     """Resume the study if its ledger exists; otherwise start it again."""
     if (directory / "study.sqlite3").exists():
-        tb.Study(directory).resume(executor=KNOWING)
+        tb.Study(directory).resume(executor=CACHED)
     else:
         sweep(directory)
 

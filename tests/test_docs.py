@@ -122,7 +122,7 @@ def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("snippet", [each for each in snippets("console") if len(shown(each)) > len(commands(each))], ids=str)
-def test_a_command_prints_what_is_shown(snippet: Snippet, tmp_path: Path) -> None:
+def test_a_command_prints_the_documented_output(snippet: Snippet, tmp_path: Path) -> None:
     lines = []
     for command in commands(snippet):
         words = [str(ROOT / word) if (ROOT / word).is_file() else word for word in shlex.split(command)[1:]]
@@ -181,7 +181,7 @@ def test_every_picture_is_in_a_page() -> None:
 
 
 @pytest.mark.parametrize("page", computed(), ids=lambda page: page.name)
-def test_the_site_shows_what_a_page_computed(site: Path, page: Path) -> None:
+def test_the_site_shows_the_computed_output_of_a_page(site: Path, page: Path) -> None:
     written, built = page.read_text(), site / page.relative_to(ROOT / "docs").with_suffix(".html")
     html = built.read_text()
     pictures = re.findall(r'<img alt="[^"]+"[^>]* src="([^"]*_images/[^"]+\.svg)"', html)

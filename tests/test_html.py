@@ -10,7 +10,7 @@ import pytest
 
 from reports import fetched, parsed
 from tailback import _html
-from tailback._html import Lines, Shown, notebook
+from tailback._html import HtmlList, HtmlTable, notebook
 from tailback._study.measurements import Tally
 from tailback.papers import Document
 from tailback.papers._report import Basis
@@ -22,8 +22,8 @@ HOSTILE = "<script>alert(1)</script>"
 def test_notebook_output_is_escaped() -> None:
     shown = notebook(
         HOSTILE,
-        tables=[Shown(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE)],
-        lists=[Lines(HOSTILE, [HOSTILE])],
+        tables=[HtmlTable(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE)],
+        lists=[HtmlList(HOSTILE, [HOSTILE])],
         texts=[HOSTILE],
         code=HOSTILE,
     )

@@ -139,7 +139,7 @@ def test_numbers_results_and_pictures_are_filled_in(page: Path) -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_a_check_says_where_what_stands_there_and_what_came_out(page: Path) -> None:
+def test_a_failed_check_shows_place_expected_and_actual_output(page: Path) -> None:
     pages(page)
     page.write_text(page.read_text().replace("0.33", "0.34").replace("| 2 | 4 |", "| 2 | 5 |"))
     (page.parent / "images" / "squares.svg").write_text("<svg></svg>")
@@ -173,7 +173,7 @@ def test_a_check_says_where_what_stands_there_and_what_came_out(page: Path) -> N
         ("== 9", "== 9\nimport warnings\nwarnings.warn('lost')", "lost"),
     ],
 )
-def test_what_would_be_lost_is_an_error(page: Path, old: str, new: str, message: str) -> None:
+def test_text_that_would_be_lost_is_an_error(page: Path, old: str, new: str, message: str) -> None:
     assert MADE.count(old) == 1
     page.write_text(MADE.replace(old, new))
     done = pages(page)

@@ -144,7 +144,7 @@ def test_another_seed_gives_another_hash() -> None:
     assert not scenario.with_({"routing": "shortest"}).is_random
 
 
-class Drawn:
+class FakeGraph:
     """The part of NetworkX's graph interface that is used."""
 
     def __init__(self, nodes: dict[Any, dict[str, Any]], edges: list[tuple[Any, Any, dict[str, Any]]]) -> None:
@@ -169,13 +169,13 @@ class Drawn:
 def test_a_graph_of_networkx_keeps_names_rates_and_hosts() -> None:
     nodes: Any = {"New York": {}, 7: {}, ("a", 1): {"kind": "host"}, "alone": {}}
     edges: Any = [("New York", 7, {"rate": "1 Gbps", "weight": 3}), (7, ("a", 1), {"delay": "2 ms"}), (7, ("a", 1), {})]
-    scenario = tb.from_networkx(Drawn(nodes, edges), rate="100 Mbps", delay="1 ms", buffer="20 packets", duration="1 s")
+    scenario = tb.from_networkx(FakeGraph(nodes, edges), rate="100 Mbps", delay="1 ms", buffer="20 packets", duration="1 s")
     scenario.check()
     assert scenario["topology.graph.hosts"] == ["__a___1_"]
     run = tb.simulate(scenario)
     assert run.queues.to_dict()["queue"][::2] == ["7-__a___1_", "7-__a___1__2", "New_York-7"]
     with pytest.raises(tb.ParameterError, match="two nodes of the graph would have the name `a_b`"):
-        tb.from_networkx(Drawn({"a b": {}, "a.b": {}}, [("a b", "a.b", {})]), **LINKS, duration="1 s")
+        tb.from_networkx(FakeGraph({"a b": {}, "a.b": {}}, [("a b", "a.b", {})]), **LINKS, duration="1 s")
 
 
 def test_a_flow_table_is_read_once(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ SIDES: tuple[Side, ...] = ("x", "y")
 Ends: TypeAlias = dict[float, tuple[float, float]]
 
 
-class Unread(Exception):
+class UnsupportedElement(Exception):
     """The figure has elements that a plot cannot show."""
 
 
@@ -67,7 +67,7 @@ def with_numbers(svg: str, figure: Figure) -> str:
     """The picture with the numbers of its drawn figure; unchanged if the figure has more than lines."""
     try:
         text = json.dumps(numbers(figure), separators=(",", ":"), allow_nan=False)
-    except Unread:
+    except UnsupportedElement:
         return svg
     return svg.replace("</svg>", f'<metadata id="numbers">{html.escape(text, quote=False)}</metadata>\n</svg>')
 
@@ -87,7 +87,7 @@ def numbers(figure: Figure) -> dict[str, Any]:
         The figure has more than lines on numeric scales.
     """
     if figure.legends or figure.patches or figure.images:
-        raise Unread("elements outside the panels")
+        raise UnsupportedElement("elements outside the panels")
     columns = max(grid.get_gridspec().ncols for axis in figure.axes if (grid := axis.get_subplotspec()))
     spans = SPANS // columns
     words = [text.get_text() for text in figure.texts]
@@ -100,10 +100,10 @@ def numbers(figure: Figure) -> dict[str, Any]:
 def _panel(axis: Axes, spans: int, words: list[str]) -> dict[str, Any]:
     """A panel. Labels of its levels are added to the words."""
     if axis.patches or axis.images or axis.tables or axis.artists or axis.child_axes:
-        raise Unread("areas")
+        raise UnsupportedElement("areas")
     texts = {to_hex(text.get_color()): text.get_text() for text in axis.texts}
     if len(texts) < len(axis.texts):
-        raise Unread("several texts in one colour")
+        raise UnsupportedElement("several texts in one colour")
     scales = {side: _scale(axis, side) for side in SIDES}
     bars, parts = _bars(axis)
     bands = _bands(axis)
@@ -138,9 +138,9 @@ def _panel(axis: Axes, spans: int, words: list[str]) -> dict[str, Any]:
         )
         curves.append(curve)
     if bands:
-        raise Unread("a band without a line")
+        raise UnsupportedElement("a band without a line")
     if unread := {*texts.values()} - {curve.name for curve in curves} - {level["label"] for level in levels}:
-        raise Unread(f"text without a line: {unread}")
+        raise UnsupportedElement(f"text without a line: {unread}")
     words += [f"dotted: {level['label']}" for level in levels if level["label"] not in {"", *(curve.name for curve in curves)}]
     made = Panel(axis, title=_title(axis), curves=curves).to_dict()
     for side, limits in zip(SIDES, (axis.get_xlim(), axis.get_ylim()), strict=True):
@@ -176,7 +176,7 @@ def _scale(axis: Axes, side: Side) -> tuple[float, str]:
     """The factor and the unit of tick labels: 5e6 is labelled `5 Mbps`."""
     scale = {"x": axis.xaxis, "y": axis.yaxis}[side]
     if scale.get_scale() not in ("linear", "log"):
-        raise Unread(f"a {scale.get_scale()} scale")
+        raise UnsupportedElement(f"a {scale.get_scale()} scale")
     low, high = sorted(scale.get_view_interval())
     places = sorted((place for place in scale.get_majorticklocs() if low <= place <= high), key=abs)
     factors: dict[str, list[float]] = {}
@@ -189,16 +189,16 @@ def _scale(axis: Axes, side: Side) -> tuple[float, str]:
         if found and number and place:
             factors.setdefault(found[2] or "", []).append(number / place)
         elif number or place:
-            raise Unread(f"text at a scale: {text}")
+            raise UnsupportedElement(f"text at a scale: {text}")
     if scale.get_major_formatter().get_offset():
-        raise Unread("a scale with an offset")
+        raise UnsupportedElement("a scale with an offset")
     if not factors:
         return 1.0, ""
     # The unit of the largest label.
     unit, found_factors = next(reversed(factors.items()))
     factor = 10.0 ** round(np.log10(found_factors[-1]))
     if any(abs(each / factor - 1) > 0.02 for each in found_factors):
-        raise Unread("text at a scale")
+        raise UnsupportedElement("text at a scale")
     return factor, unit
 
 
@@ -208,7 +208,7 @@ def _bars(axis: Axes) -> tuple[dict[Line2D, Ends], set[Line2D]]:
     parts: set[Line2D] = set()
     for each in axis.containers:
         if not isinstance(each, ErrorbarContainer) or each.has_xerr or each.lines[0] is None:
-            raise Unread("bars")
+            raise UnsupportedElement("bars")
         line, caps, (bars,) = each.lines
         found[line] = {segment[0][0]: (segment[0][1], segment[-1][1]) for segment in bars.get_segments()}
         parts |= {*caps}
@@ -223,7 +223,7 @@ def _bands(axis: Axes) -> dict[str, Ends]:
         if each in bars:
             continue
         if not isinstance(each, FillBetweenPolyCollection):
-            raise Unread("areas")
+            raise UnsupportedElement("areas")
         heights: dict[float, list[float]] = {}
         for path in each.get_paths():
             for place, height in np.asarray(path.vertices):
@@ -253,13 +253,13 @@ def _long(x: NDArray[Any], spans: int) -> bool:
 def _mark(line: Line2D) -> str:
     found = MARKS.get(line.get_marker())
     if found is None:
-        raise Unread(f"markers: {line.get_marker()}")
+        raise UnsupportedElement(f"markers: {line.get_marker()}")
     return str(found)
 
 
 def _steps(line: Line2D) -> bool:
     if line.get_drawstyle() not in ("default", "steps-post"):
-        raise Unread("steps other than steps-post")
+        raise UnsupportedElement("steps other than steps-post")
     return line.get_drawstyle() == "steps-post"
 
 

@@ -32,7 +32,7 @@ FACTORS = (1.05, 1.2, 2.0)
 # Relative width of the 95 % interval, and maximum number of packets: at first, and if a class is not clear yet.
 WIDTHS = ((0.03, 5_000_000), (0.01, 10_000_000))
 # Smaller losses take too long; estimated by EBL, which is accurate enough for this.
-LEAST_LOSS = 1e-9
+MIN_LOSS = 1e-9
 # Chains that are solved in seconds.
 EXACT_CHANNELS = 16
 EXACT_CHAIN = {"fresh": (64, 20), "coupled": (16, 5)}
@@ -95,11 +95,11 @@ def points() -> Iterator[tuple[int, int, int, float, TrunkVariant]]:
                     if rest or load >= inputs / transmitters:
                         continue
                     trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "buffer": buffer, "load": load}
-                    if tb.models.trunk_loss(**trunk, model="ebl").loss < LEAST_LOSS:
+                    if tb.models.trunk_loss(**trunk, model="ebl").loss < MIN_LOSS:
                         continue
                     yield inputs, transmitters, buffer, load, "own_length"
-                    for variant, (most_inputs, most_buffer) in EXACT_CHAIN.items():
-                        if inputs <= most_inputs and 0 < buffer <= most_buffer:
+                    for variant, (max_inputs, max_buffer) in EXACT_CHAIN.items():
+                        if inputs <= max_inputs and 0 < buffer <= max_buffer:
                             yield inputs, transmitters, buffer, load, variant
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tailback import _core, _store
 from tailback._html import notebook
-from tailback._summary import ROWS, Listing, listed, tabulated
+from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
 from tailback._time_slices import in_slices
 from tailback.errors import CaptureError, UnknownName
@@ -199,7 +199,7 @@ def analyse(
     return Analysis(capture, name)
 
 
-def listings(analysis: Analysis) -> Iterator[Listing]:
+def listings(analysis: Analysis) -> Iterator[TextTable]:
     """The directions that carry data, those with the most payload first."""
     table = analysis.connections
     payload = table.head("payload_bytes", len(table))
@@ -212,7 +212,7 @@ def listings(analysis: Analysis) -> Iterator[Listing]:
         end: [_end(*where) for where in zip(shown[f"{end}_address"], shown[f"{end}_port"], strict=True)]
         for end in ("sender", "receiver")
     }
-    yield Listing.of("connections", {**ends, **{column: shown[column] for column in _COLUMNS}}, len(places))
+    yield TextTable.of("connections", {**ends, **{column: shown[column] for column in _COLUMNS}}, len(places))
 
 
 def notes(analysis: Analysis) -> Iterator[str]:

@@ -15,8 +15,8 @@ __all__ = ["write_mahimahi"]
 
 OPPORTUNITY_BYTES = 1500
 # Maximum size of a file that `rate = {trace = "FILE"}` accepts.
-_MOST_BYTES = 32 << 20
-_TOO_MUCH = f"the trace exceeds the maximum size of {_MOST_BYTES >> 20} MiB; expected lower rates or a shorter time"
+_MAX_BYTES = 32 << 20
+_TOO_MUCH = f"the trace exceeds the maximum size of {_MAX_BYTES >> 20} MiB; expected lower rates or a shorter time"
 
 
 def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]]) -> None:
@@ -67,7 +67,7 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
     for millisecond in milliseconds:
         lines.append(f"{millisecond}\n")
         size += len(lines[-1])
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             raise ParameterError(_TOO_MUCH)
     if not lines:
         raise ParameterError(f"the trace has no opportunity to send {OPPORTUNITY_BYTES} bytes; expected at least one")
@@ -89,7 +89,7 @@ def _rate_opportunities(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
         before, after = bits // opportunity, (bits + rate * duration) // opportunity
         is_left_out = before == after and duration > 0
         # Each line has at least two bytes.
-        if 2 * after > _MOST_BYTES:
+        if 2 * after > _MAX_BYTES:
             raise ParameterError(_TOO_MUCH)
         if rate:
             # Opportunity n is at `offset + n * step` ms. Integer arithmetic is faster than fractions here.

@@ -26,7 +26,7 @@ _WEIGHTS = (1e-6, 1e6)
 # A flow counts as limited by its receiver's window if its mean window exceeds this share of it.
 _WINDOW_USED = 0.9
 # Minimum share of a link that other flows must leave free.
-_LEAST_LEFT = 1e-3
+_MIN_LEFT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _capacities(
             if port in taken:
                 taken[port] += goodputs[index] / share
     for port, capacity in capacities.items():
-        if capacity - taken[port] < _LEAST_LEFT * capacity:
+        if capacity - taken[port] < _MIN_LEFT * capacity:
             raise ParameterError(
                 f"other flows use {quantity('_bps', taken[port])} of the {quantity('_bps', capacity)} of "
                 f"`{shared['ports'][port]}`: no capacity remains to share"

@@ -401,7 +401,7 @@ class Run:
         >>> len(run.plot(compare=tb.simulate(scenario.with_({"flows.web.tcp.preset": "cubic"}))).axes)
         4
         """
-        from tailback._run_plot import Chosen, plot_runs
+        from tailback._run_plot import TraceSelection, plot_runs
         from tailback.plots import close
 
         if by not in ("flow", "group"):
@@ -412,7 +412,7 @@ class Run:
             raise ParameterError(
                 f"`time_range` is {time_range!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
             )
-        chosen = Chosen(_tuple(traces), _tuple(lines), time_range, by == "group")
+        chosen = TraceSelection(_tuple(traces), _tuple(lines), time_range, by == "group")
         return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
 
     def save(self, directory: str | os.PathLike[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tailback._table import Table
 
-__all__ = ["TRACES", "Chosen", "draw_traces", "plot_runs", "show", "thinned"]
+__all__ = ["TRACES", "TraceSelection", "draw_traces", "plot_runs", "show", "thinned"]
 
 # Maximum number of lines in a panel.
 _LINES = 8
@@ -48,7 +48,7 @@ _POINTS = ("segments", "acks", "drops")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TraceSelection:
     """Selection of the traces and lines of a plot.
 
     Attributes
@@ -73,11 +73,11 @@ def show(title: str, tables: Mapping[str, Table]) -> None:
     """Show the plot of a run in a window, and wait until it is closed."""
     import matplotlib.pyplot as plt
 
-    plot_runs({title: tables}, Chosen())
+    plot_runs({title: tables}, TraceSelection())
     plt.show()
 
 
-def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure:
+def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection) -> Figure:
     """A pyplot figure of runs side by side; see `Run.plot`."""
     require()
     import matplotlib.pyplot as plt
@@ -118,7 +118,7 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure
     return figure
 
 
-def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]:
+def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection) -> list[str]:
     """The traces to draw: the selected ones, or all that every run has."""
     known = [kind for kind in TRACES if all(kind in tables and len(tables[kind]) for tables in runs.values())]
     if chosen.traces == ():

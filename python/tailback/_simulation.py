@@ -25,7 +25,7 @@ CHECKPOINT_EVERY_S = 60.0
 
 _FIRST_EVENTS = 10_000
 
-_MOST_THREADS = 1024
+_MAX_THREADS = 1024
 
 
 @overload
@@ -143,9 +143,9 @@ def simulate(
 
 
 def _number(threads: object) -> int:
-    if type(threads) is not bool and isinstance(threads, Integral) and 1 <= int(threads) <= _MOST_THREADS:
+    if type(threads) is not bool and isinstance(threads, Integral) and 1 <= int(threads) <= _MAX_THREADS:
         return int(threads)
-    raise ParameterError(f"`threads` is {threads!r}; expected a whole number from 1 to {_MOST_THREADS}")
+    raise ParameterError(f"`threads` is {threads!r}; expected a whole number from 1 to {_MAX_THREADS}")
 
 
 # Maximum share of the time that is spent on writing checkpoints.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback._format import aligned, quantity
-from tailback._html import Shown
+from tailback._html import HtmlTable
 from tailback._table import Table
 
-__all__ = ["ROWS", "Listing", "listed", "listings", "tabulated", "text"]
+__all__ = ["ROWS", "TextTable", "listed", "listings", "tabulated", "text"]
 
 # Maximum number of rows per table in a summary.
 ROWS = 12
@@ -42,7 +42,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Listing:
+class TextTable:
     """A part of a table as text.
 
     Attributes
@@ -63,7 +63,7 @@ class Listing:
     left_out: int
 
     @classmethod
-    def of(cls, name: str, columns: Mapping[str, Sequence[Any]], rows: int) -> Listing:
+    def of(cls, name: str, columns: Mapping[str, Sequence[Any]], rows: int) -> TextTable:
         """The first values of some columns of a table with `rows` rows."""
         # Columns without any value are omitted.
         known = {column: values for column, values in columns.items() if any(value == value for value in values)}
@@ -74,7 +74,7 @@ class Listing:
         return cls(name, [_title(column) for column in known], shown, rows - len(shown))
 
 
-def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
+def listings(tables: Mapping[str, Table]) -> Iterator[TextTable]:
     """Groups, queues, classes and flows, if they have rows; many flows are summarised by group."""
     for name, wanted in _COLUMNS.items():
         table = tables.get(name)
@@ -82,11 +82,11 @@ def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
             continue
         columns = [column for column in wanted if column in table]
         if name == "queues" and len(table) > ROWS:
-            yield Listing.of("busiest queues", _busiest(table, columns), len(table))
+            yield TextTable.of("busiest queues", _busiest(table, columns), len(table))
         elif name == "flows" and len(table) > ROWS:
             yield _spread(table)
         elif len(table):
-            yield Listing.of(name, {column: table.head(column, ROWS) for column in columns}, len(table))
+            yield TextTable.of(name, {column: table.head(column, ROWS) for column in columns}, len(table))
 
 
 def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
@@ -97,7 +97,7 @@ def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
     return {column: [values[column][row] for row in order] for column in columns}
 
 
-def _spread(flows: Table) -> Listing:
+def _spread(flows: Table) -> TextTable:
     """Minimum, median and maximum of the flows of each group, because the first few of many flows are not representative."""
     members: dict[str, list[int]] = {}
     for row, group in enumerate(flows.head("group", len(flows))):
@@ -120,7 +120,7 @@ def _spread(flows: Table) -> Listing:
         totals = [f"{sum(values[place] for place in places):,}" for values in counted.values()]
         rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
     titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss rate", *counted]
-    return Listing("flows by group", titles, rows, len(members) - len(rows))
+    return TextTable("flows by group", titles, rows, len(members) - len(rows))
 
 
 def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:
@@ -129,7 +129,7 @@ def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:
     return listed(title, listings(tables), ["traces: " + ", ".join(rows)] if rows else [])
 
 
-def listed(title: str, parts: Iterable[Listing], notes: Iterable[str]) -> str:
+def listed(title: str, parts: Iterable[TextTable], notes: Iterable[str]) -> str:
     """Title, listings aligned with spaces, and notes as text."""
     blocks = [title]
     for listing in parts:
@@ -139,10 +139,10 @@ def listed(title: str, parts: Iterable[Listing], notes: Iterable[str]) -> str:
     return "\n\n".join([*blocks, *notes])
 
 
-def tabulated(parts: Iterable[Listing]) -> list[Shown]:
+def tabulated(parts: Iterable[TextTable]) -> list[HtmlTable]:
     """Listings as tables for a notebook."""
     return [
-        Shown(listing.title, listing.columns, listing.rows, f"and {listing.left_out} more" if listing.left_out else "")
+        HtmlTable(listing.title, listing.columns, listing.rows, f"and {listing.left_out} more" if listing.left_out else "")
         for listing in parts
     ]
 

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
-from tailback._html import Shown, notebook
+from tailback._html import HtmlTable, notebook
 from tailback.errors import MissingExtra, ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -216,11 +216,11 @@ class Table:
     def _repr_html_(self) -> str:
         return notebook(tables=[self._shown()])
 
-    def _shown(self) -> Shown:
+    def _shown(self) -> HtmlTable:
         """The first rows as a table for a notebook."""
         rows = min(len(self), _SHOWN_ROWS)
         cells = zip(*([shown(value) for value in self.head(column, rows)] for column in self), strict=True)
-        return Shown(self.name, list(self), list(cells), f"{len(self) - rows} more rows" if len(self) > rows else "")
+        return HtmlTable(self.name, list(self), list(cells), f"{len(self) - rows} more rows" if len(self) > rows else "")
 
     def _rendered_rows(self) -> Iterator[str]:
         """Render the transposed table, because tables usually have many columns and few rows are shown."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "require", "save"]
+__all__ = ["COLOURS", "PAGE", "STYLE", "LineEnd", "close", "name_ends", "require", "save"]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
@@ -40,7 +40,7 @@ STYLE: Any = {
 PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"], "text.color": "#333333"}
 
 # x, y and colour of a line's end.
-End: TypeAlias = tuple[float, float, str]
+LineEnd: TypeAlias = tuple[float, float, str]
 
 
 def require(*, window: bool = False) -> None:
@@ -80,7 +80,7 @@ def save(figure: Figure, path: Path) -> None:
         raise OutputError(f"cannot write the plot to {path}: {error.strerror or error}") from None
 
 
-def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
+def name_ends(axis: Axes, ends: dict[str, LineEnd], *, end: int) -> None:
     """Label each line at its end, moving labels apart where they would overlap. Call it after all limits are set."""
     points = 72 / axis.figure.dpi
     heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Probed", "probe"]
+__all__ = ["PriceEstimates", "probe"]
 
 # Takes one or two minutes of a core with the slowest scheme.
-_MOST_PROBES = 10**10
+_MAX_PROBES = 10**10
 _SEEDS = 2**53
 
 
 @dataclass(frozen=True)
-class Probed:
+class PriceEstimates:
     """Price estimates of the receivers: one row per path, one column per number of probes.
 
     Attributes
@@ -67,7 +67,7 @@ def probe(
     step: tuple[int, float] | None = None,
     seed: int = 1,
     **settings: Any,
-) -> Probed:
+) -> PriceEstimates:
     """Send probes over paths whose queues have the given prices, and record the receivers' estimates.
 
     Parameters
@@ -123,8 +123,8 @@ def probe(
             _check_price(f"prices[{number}]", price)
     if not len(after) or after[0] < 1 or any(later <= sooner for sooner, later in pairwise(after)):
         raise ParameterError("after does not ascend; expected numbers of probes in ascending order, the first at least 1")
-    if after[-1] * sum(map(len, prices)) > _MOST_PROBES:
-        raise ParameterError(f"after requests {after[-1]} probes on each path; expected at most {_MOST_PROBES} marks in all")
+    if after[-1] * sum(map(len, prices)) > _MAX_PROBES:
+        raise ParameterError(f"after requests {after[-1]} probes on each path; expected at most {_MAX_PROBES} marks in all")
     if not isinstance(seed, int) or not 0 <= seed < _SEEDS:
         raise ParameterError(f"seed is {seed!r}; expected a whole number from 0 to {_SEEDS - 1}")
     if ramp is not None and step is not None:
@@ -139,7 +139,7 @@ def probe(
         _check_price("step", step[1])
     found = _core.probe_estimates(question, prices, after, seed=seed, ramp=ramp, step=step)
     table = np.frombuffer(found).reshape(len(prices), len(after), 2)
-    return Probed(np.array(after, dtype=np.int64), table[:, :, 0], table[:, :, 1])
+    return PriceEstimates(np.array(after, dtype=np.int64), table[:, :, 0], table[:, :, 1])
 
 
 def _check_price(place: str, price: float) -> None:

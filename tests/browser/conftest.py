@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from browsing import DESKTOP, Windows
+from browsing import DESKTOP, BrowserPages
 
 # No profile and no network.
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
@@ -36,9 +36,9 @@ def usual(browser: Browser) -> BrowserContext:
 
 
 @pytest.fixture
-def windows(browser: Browser, usual: BrowserContext) -> Iterator[Windows]:
+def windows(browser: Browser, usual: BrowserContext) -> Iterator[BrowserPages]:
     """A context for pages that must not report errors."""
-    made = Windows(browser, usual)
+    made = BrowserPages(browser, usual)
     yield made
     made.close()
-    assert made.said == []
+    assert made.errors == []

@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import tailback as tb
-from browsing import PHONE, Windows, finger, widths
+from browsing import PHONE, BrowserPages, finger, widths
 from support import ROOT
 from tailback._lab import write as write_page
 from tailback.papers import document, experiments
@@ -45,7 +45,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def opened(windows: Windows, address: str) -> Iterator[Open]:
+def opened(windows: BrowserPages, address: str) -> Iterator[Open]:
     """Opens the lab, and checks afterwards that it requested nothing from other servers."""
 
     def shown(place: str = "", **options: object) -> Page:
@@ -55,7 +55,7 @@ def opened(windows: Windows, address: str) -> Iterator[Open]:
         return page
 
     yield shown
-    assert {asked for asked in windows.asked if not asked.startswith((address, "blob:"))} == set()
+    assert {url for url in windows.requested_urls if not url.startswith((address, "blob:"))} == set()
 
 
 def run(page: Page, speed: str = FASTEST) -> str:
@@ -291,7 +291,7 @@ def test_an_invalid_link_is_reported_and_keeps_the_scenario(opened: Open, place:
     assert page.locator("#toml").input_value() == (ROOT / "examples/one_flow.toml").read_text()
 
 
-def test_the_contents_of_a_link_are_not_executed(opened: Open, windows: Windows) -> None:
+def test_the_contents_of_a_link_are_not_executed(opened: Open, windows: BrowserPages) -> None:
     hostile = (ROOT / "examples/one_flow.toml").read_text().replace('name = "', 'name = "<img src=x onerror=alert(1)>', 1)
     page = opened("#example=one_flow")
     write(page, "# <script>alert(1)</script>\n" + hostile)
@@ -574,12 +574,12 @@ def test_the_theory_equals_the_predictions_of_the_package(opened: Open) -> None:
     for file in sorted((ROOT / "examples").glob("*.toml")):
         page.evaluate("name => { location.hash = `example=${name}`; }", file.stem)
         expect(page.locator("#toml")).to_have_value(file.read_text())
-        said = page.locator(".theory dt").evaluate_all(
+        lines = page.locator(".theory dt").evaluate_all(
             "terms => terms.map(({ dataset }) => [dataset.panel, dataset.label, JSON.parse(dataset.values)])"
         )
         prediction = tb.predict(tb.load(file), seed=int(page.input_value("#seed")))
         known = {"goodput": prediction.flows["goodput_bps"], "queue": prediction.queues["mean_queue_units"]}
-        for panel, label, values in said:
+        for panel, label, values in lines:
             # Predictions contain no windows, and a fair share is not a prediction.
             if panel in known and label != "fair share":
                 drawn.add((file.stem, label))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import PHONE, Windows, finger, inked, over, under_cursor, widths
+from browsing import PHONE, BrowserPages, finger, inked, over, under_cursor, widths
 from tailback._pictures import DARK_GROUND
 from tailback._study.measurements import Tally
 from tailback.papers import Curves, Document, Line, Outcome, Point
@@ -46,10 +46,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(windows: Windows, report: Path) -> Iterator[Open]:
+def opened(windows: BrowserPages, report: Path) -> Iterator[Open]:
     """Opens the report, and checks afterwards that it fetched nothing."""
     yield partial(windows.open, report.as_uri())
-    assert windows.asked == {report.as_uri()}
+    assert windows.requested_urls == {report.as_uri()}
 
 
 def test_a_figure_becomes_a_plot_that_shows_its_values(opened: Open) -> None:
@@ -124,16 +124,16 @@ def test_without_scripts_the_figure_is_shown(opened: Open) -> None:
     assert shown.get_by_text("drag along the plot").is_hidden()
 
 
-def test_a_figure_that_cannot_be_drawn_keeps_its_picture_and_says_why(browser: Browser, report: Path, tmp_path: Path) -> None:
+def test_a_figure_that_cannot_be_drawn_keeps_its_picture(browser: Browser, report: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.html"
     damaged.write_text(report.read_text().replace('"curves"', '"crooked"'))
     shown = browser.new_page()
-    said: list[str] = []
-    shown.on("console", lambda message: said.append(message.type))
+    errors: list[str] = []
+    shown.on("console", lambda message: errors.append(message.type))
     shown.goto(damaged.as_uri())
     assert shown.locator("figure .picture svg").is_visible()
     assert shown.locator(".plots").count() == 0
-    assert said == ["error"]
+    assert errors == ["error"]
     shown.close()
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from playwright.sync_api import Page
 
-from browsing import PHONE, Windows, inked, over, under_cursor, widths
+from browsing import PHONE, BrowserPages, inked, over, under_cursor, widths
 from pictures import LOOKS, svg
 from support import ROOT
 from tailback.plots import COLOURS
@@ -52,10 +52,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(windows: Windows, site: Path) -> Iterator[Open]:
+def opened(windows: BrowserPages, site: Path) -> Iterator[Open]:
     """Opens the page, and checks afterwards that it fetched only parts of the site."""
     yield partial(windows.open, (site / "index.html").as_uri())
-    assert {address for address in windows.asked if not address.startswith(site.as_uri())} == set()
+    assert {address for address in windows.requested_urls if not address.startswith(site.as_uri())} == set()
 
 
 def test_lines_can_be_zoomed_and_bars_stay_a_picture(opened: Open) -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tailback as tb
-from browsing import PHONE, Windows
+from browsing import PHONE, BrowserPages
 from tailback._lab import Server
 
 # Values on both sides of every condition of the rules.
@@ -59,11 +59,11 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def calculator(windows: Windows, address: str) -> Page:
+def calculator(windows: BrowserPages, address: str) -> Page:
     return opened(windows, address)
 
 
-def opened(windows: Windows, address: str, **options: Any) -> Page:
+def opened(windows: BrowserPages, address: str, **options: Any) -> Page:
     page = windows.open(address + "#sizing", **options)
     page.wait_for_selector("#view-sizing tbody tr")
     return page
@@ -155,7 +155,7 @@ def test_an_error_keeps_the_last_answers_and_marks_them(calculator: Page) -> Non
     expect(calculator.locator("#view-sizing .problem")).to_contain_text("Round trip without queueing; a round trip is zero")
 
 
-def test_answers_and_faults_fit_a_phone(windows: Windows, address: str) -> None:
+def test_answers_and_faults_fit_a_phone(windows: BrowserPages, address: str) -> None:
     page = opened(windows, address, viewport=PHONE)
     ask(page, rate="1 Gbits")
     expect(page.locator("#view-sizing .problem")).to_be_in_viewport(ratio=1)

@@ -54,19 +54,19 @@ def shown(browser: Browser, notebook: tuple[Path, str], widget: object) -> tuple
     (folder / "state.json").write_text(json.dumps(state))
     (folder / "host.html").write_text(HOST)
     page = browser.new_page()
-    asked: set[str] = set()
-    page.on("request", lambda request: asked.add(request.url))
+    requested_urls: set[str] = set()
+    page.on("request", lambda request: requested_urls.add(request.url))
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     page.goto(address + "host.html")
     frame = page.frame_locator("#cell iframe")
     frame.locator("body[data-ready]").wait_for(timeout=PATIENCE)
-    return frame, {url.removeprefix(address) for url in asked if not url.startswith("blob:")}
+    return frame, {url.removeprefix(address) for url in requested_urls if not url.startswith("blob:")}
 
 
 def test_a_scenario_in_a_cell_gives_the_same_bytes_as_the_package(browser: Browser, notebook: tuple[Path, str]) -> None:
     scenario = tb.load(ROOT / "examples/two_rtts.toml")
-    frame, asked = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
-    assert asked <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
+    frame, requested_urls = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
+    assert requested_urls <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
     # The text is unchanged, including comments, and names the seed of the run.
     text = frame.locator("#toml").input_value()
     assert text.replace("seed = 2\n", "", 1) == (ROOT / "examples/two_rtts.toml").read_text()

@@ -66,7 +66,7 @@ def test_the_page_needs_no_other(study: grid.Study) -> None:
         assert xml.etree.ElementTree.fromstring(picture.svg).tag.endswith("svg")
 
 
-def test_the_table_says_what_was_measured(study: grid.Study) -> None:
+def test_the_table_contains_the_measurements(study: grid.Study) -> None:
     head, *rows = report.table(study)
     assert [row[0] for row in rows] == ["1", "10", "100"]
     utilised = study.interval("utilisation", Cell(1, 0.01))

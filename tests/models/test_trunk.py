@@ -129,17 +129,17 @@ def test_a_chain_that_is_not_finite_is_rejected(wrong: dict[str, object], messag
 
 
 def test_a_signal_interrupts_a_long_computation() -> None:
-    class Enough(Exception):
+    class AlarmError(Exception):
         pass
 
-    def enough(_signal: int, _frame: object) -> None:
-        raise Enough
+    def on_alarm(_signal: int, _frame: object) -> None:
+        raise AlarmError
 
-    before = signal.signal(signal.SIGALRM, enough)
+    before = signal.signal(signal.SIGALRM, on_alarm)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         began = time.monotonic()
-        with pytest.raises(Enough):
+        with pytest.raises(AlarmError):
             # Three million states, some ten seconds.
             tb.models.exact_trunk_loss(inputs=400, transmitters=100, buffer=50, load=0.95, variant="fresh")
         assert time.monotonic() - began < 5

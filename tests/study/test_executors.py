@@ -14,7 +14,7 @@ from small_sweep import VARY, exported
 from tailback._study import executors, work
 
 
-def deadly(task: work.Task) -> work.Measured:
+def deadly(task: work.Task) -> work.WorkResult:
     """Initialise a worker process: seed 2 kills it the first time, seed 3 always."""
     mark = Path(os.environ["TAILBACK_TEST_MARK"])
     if task.seed == 3 or (task.seed == 2 and not mark.exists()):

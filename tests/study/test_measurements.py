@@ -52,7 +52,7 @@ class TestKept:
         assert changed.outcomes()[0].values("other", packets=5).tolist() == [2.0, 2.0]
         assert Plan([experiment("toy/b", other=first)], 2).run(tmp_path) == 4
 
-    def test_gc_removes_readings_that_nobody_asks_for(self, tmp_path: Path) -> None:
+    def test_prune_removes_unrequested_measurements(self, tmp_path: Path) -> None:
         Plan([experiment("toy/a", goodput=goodput, sent=sent)], 2).run(tmp_path)
         Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
         tb.Study(tmp_path).prune()

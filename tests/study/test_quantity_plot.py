@@ -13,7 +13,7 @@ import tailback as tb
 from small_sweep import BUFFER, PRESET
 from tailback._interval import student_t
 from tailback._quantity import quantity_of
-from tailback._study.quantity_plot import Drawn, figure
+from tailback._study.quantity_plot import PlotSpec, figure
 
 pytest.importorskip("matplotlib")
 
@@ -33,7 +33,7 @@ class TestLines:
     def test_a_point_is_the_mean_and_its_band_the_interval(self) -> None:
         # 0.4 and 0.6: mean 0.5, deviation sqrt(0.02), half width t * 0.1.
         shown = runs("delay", {"10 ms": [[0.4], [0.6]], "2 ms": [[0.3], [0.3]]})
-        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), shown).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[2, 0.3], [10, 0.5]]
         band = np.asarray(axis.collections[0].get_paths()[0].vertices)
         assert band[:, 1].max() == pytest.approx(0.5 + 0.1 * student_t(1))
@@ -41,11 +41,11 @@ class TestLines:
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
 
     def test_one_seed_has_no_interval_in_plot_and_title(self) -> None:
-        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean"
 
     def test_a_single_place_has_a_bar_where_a_band_would_have_no_width(self) -> None:
-        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
         bar = axis.containers[0][2][0].get_segments()[0]
         assert bar[:, 1].tolist() == pytest.approx([0.5 - 0.1 * student_t(1), 0.5 + 0.1 * student_t(1)])
 
@@ -68,13 +68,13 @@ class TestShares:
     def test_one_step_per_row_and_unfinished_rows_never_count(self) -> None:
         # One of four flows in two runs did not end: 1/4 at 1 s, 3/4 at 3 s, and constant from there.
         shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 3.0]]})
-        (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}), shown).axes
+        (axis,) = figure(COMPLETION, PlotSpec("ecdf", (), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0], [1, 0.25], [3, 0.5], [3, 0.75], [3, 0.75]]
         assert axis.get_xlabel() == "completion time (missing in 1 of 4 flows)"
 
     def test_each_line_extends_to_the_end_of_the_last(self) -> None:
         shown = runs("kind", {"fast": [[1.0]], "slow": [[5.0]]})
-        (axis,) = figure(COMPLETION, Drawn("ecdf", (), "kind", {}), shown).axes
+        (axis,) = figure(COMPLETION, PlotSpec("ecdf", (), "kind", {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata())[-1].tolist() == [5, 1]
 
     def test_the_rows_are_those_of_the_study(self, study: tb.Study) -> None:
@@ -86,17 +86,17 @@ class TestShares:
 class TestMaps:
     def test_a_cell_is_the_mean_of_its_point(self, study: tb.Study) -> None:
         (axis,) = study.plot(kind="heat", over=(PRESET, BUFFER)).axes
-        drawn = np.asarray(axis.images[0].get_array())
+        plot_spec = np.asarray(axis.images[0].get_array())
         means = study.means().where(**{BUFFER: "20 packets", PRESET: "sack"})["mean"]
         # Columns are reno and sack, rows 5 and 20 packets.
-        assert drawn.shape == (2, 2)
-        assert drawn[1, 1] == pytest.approx(means[0])
+        assert plot_spec.shape == (2, 2)
+        assert plot_spec[1, 1] == pytest.approx(means[0])
         assert [label.get_text() for label in axis.get_yticklabels()] == ["5", "20"]
         assert len(axis.texts) == 4
 
     def test_many_cells_have_a_scale_instead_of_numbers(self) -> None:
         shown = [({"x": x, "y": y}, [x * y / 100]) for x in range(10) for y in range(10)]
-        axis, bar = figure(UTILISATION, Drawn("heat", ("x", "y"), None, {}), shown).axes
+        axis, bar = figure(UTILISATION, PlotSpec("heat", ("x", "y"), None, {}), shown).axes
         assert not axis.texts
         assert bar.get_ylim() == (0, 0.81)
 
@@ -104,7 +104,7 @@ class TestMaps:
 class TestLogarithmicScales:
     def test_labels_and_means_are_on_the_scales(self) -> None:
         shown = runs("rate", {"1 Mbps": [[0.001], [0.003]], "100 Mbps": [[0.2], [0.2]], "10 Mbps": [[0.02], [0.02]]})
-        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "xy"), shown).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), None, {}, "xy"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
@@ -113,25 +113,25 @@ class TestLogarithmicScales:
 
     def test_a_band_above_zero_is_not_noted(self) -> None:
         shown = runs("rate", {1: [[0.2], [0.2]], 2: [[0.3], [0.3]]})
-        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "y"), shown).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), None, {}, "y"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "log")
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
 
     def test_quantities_of_one_kind_need_not_be_of_one_unit(self) -> None:
         shown = runs("rate", {"1 Gbps": [[0.3]], "10 Mbps": [[0.1]], "100 Mbps": [[0.2]]})
-        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "x"), shown).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), None, {}, "x"), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1e7, 0.1], [1e8, 0.2], [1e9, 0.3]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["10 Mbps", "100 Mbps", "1 Gbps"]
 
     def test_names_have_room_in_decades(self) -> None:
         labels = [(rate, kind) for rate in (1, 1000) for kind in ("reno", "sack")]
         shown: list[tuple[dict[str, Any], list[float]]] = [({"rate": rate, "kind": kind}, [0.1 * rate]) for rate, kind in labels]
-        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), "kind", {}, "x"), shown).axes
+        (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), "kind", {}, "x"), shown).axes
         assert 1500 < axis.get_xlim()[1] < 5000
 
     def test_values_of_shares(self) -> None:
         shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 300.0]]})
-        (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}, "x"), shown).axes
+        (axis,) = figure(COMPLETION, PlotSpec("ecdf", (), None, {}, "x"), shown).axes
         assert axis.get_xscale() == "log"
         assert np.asarray(axis.lines[0].get_xdata()).tolist() == [1, 1, 3, 300, 300]
 
@@ -139,17 +139,17 @@ class TestLogarithmicScales:
         ("asked", "shown", "message"),
         [
             (
-                Drawn("line", ("rate",), None, {}, "x"),
+                PlotSpec("line", ("rate",), None, {}, "x"),
                 {0: [[1.0]], 1: [[1.0]]},
                 "`rate` is 0 at a point; a logarithmic axis requires",
             ),
-            (Drawn("line", ("rate",), None, {}, "x"), {"a": [[1.0]], "b": [[1.0]]}, "`rate` are not numbers of one kind"),
-            (Drawn("line", ("rate",), None, {}, "y"), {"2 ms": [[0.0]], "1 ms": [[1.0]]}, "bottleneck is 0 % at `rate` 2 ms"),
-            (Drawn("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis requires numbers above 0"),
+            (PlotSpec("line", ("rate",), None, {}, "x"), {"a": [[1.0]], "b": [[1.0]]}, "`rate` are not numbers of one kind"),
+            (PlotSpec("line", ("rate",), None, {}, "y"), {"2 ms": [[0.0]], "1 ms": [[1.0]]}, "bottleneck is 0 % at `rate` 2 ms"),
+            (PlotSpec("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis requires numbers above 0"),
         ],
     )
     def test_values_that_cannot_be_shown_are_reported(
-        self, asked: Drawn, shown: dict[Any, list[list[float]]], message: str
+        self, asked: PlotSpec, shown: dict[Any, list[list[float]]], message: str
     ) -> None:
         with pytest.raises(tb.ParameterError, match=message):
             figure(UTILISATION, asked, runs("rate", shown))
@@ -193,4 +193,4 @@ def test_an_unknown_axis_or_label_is_rejected(study: tb.Study) -> None:
 def test_more_lines_than_colours_are_rejected() -> None:
     shown = [({"x": 1, "name": f"n{place}"}, [1.0]) for place in range(9)]
     with pytest.raises(tb.ParameterError, match="`name` has 9 labels; expected at most 8 lines"):
-        figure(UTILISATION, Drawn("line", ("x",), "name", {}), shown)
+        figure(UTILISATION, PlotSpec("line", ("x",), "name", {}), shown)

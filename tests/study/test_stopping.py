@@ -16,7 +16,7 @@ import tailback as tb
 from small_sweep import BUFFER, exported, one_by_one, until_there
 from tailback._interval import Interval
 from tailback._study import runner, work
-from tailback._study.stopping import Until, until
+from tailback._study.stopping import StoppingRule, until
 
 TIGHT = "queues.bottleneck.mean_wait_s:0.001%"
 
@@ -88,16 +88,16 @@ class TestUntil:
     def test_the_rule_by_hand(self) -> None:
         # Mean 10, standard deviation 1, t(2) = 4.3027: half width 4.3027 / sqrt 3 = 2.484, a share of 0.2484.
         values = [9.0, 10.0, 11.0]
-        assert Until("goodput", 0.34).reached(values)  # 0.34 / 1.34 = 0.2537
-        assert not Until("goodput", 0.33).reached(values)  # 0.33 / 1.33 = 0.2481
+        assert StoppingRule("goodput", 0.34).reached(values)  # 0.34 / 1.34 = 0.2537
+        assert not StoppingRule("goodput", 0.33).reached(values)  # 0.33 / 1.33 = 0.2481
         # 0.2 / 1.2 = 0.1667 requires 3 (0.2484 / 0.1667)^2 = 6.66, but a batch at most doubles; 0.3 / 1.3 = 0.2308 requires 3.48.
-        assert [Until("goodput", width).seeds(values, 100) for width in (0.34, 0.3, 0.2)] == [3, 4, 6]
-        assert Until("goodput", 0.2).seeds(values, 5) == 5
+        assert [StoppingRule("goodput", width).seeds(values, 100) for width in (0.34, 0.3, 0.2)] == [3, 4, 6]
+        assert StoppingRule("goodput", 0.2).seeds(values, 5) == 5
 
     def test_an_unreachable_target_gets_no_more_seeds(self) -> None:
-        assert Until("goodput", 0.1).seeds([1.0, float("nan")], 100) == 2
-        assert Until("goodput", 0.1).seeds([0.0, 0.0], 100) == 2
-        assert Until("goodput", 0.1).seeds([-1.0, 1.0], 100) == 4
+        assert StoppingRule("goodput", 0.1).seeds([1.0, float("nan")], 100) == 2
+        assert StoppingRule("goodput", 0.1).seeds([0.0, 0.0], 100) == 2
+        assert StoppingRule("goodput", 0.1).seeds([-1.0, 1.0], 100) == 4
 
     def test_a_point_does_not_wait_for_the_rounds_of_others(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         one_by_one(monkeypatch)

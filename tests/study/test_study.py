@@ -114,7 +114,7 @@ class TestGoingOn:
         assert {(counts.running, counts.total) for counts in seen[1:-2]} == {(2, 20)}
         assert (seen[-1].done, seen[-1].running) == (20, 0)
 
-    def test_gc_removes_what_the_plan_no_longer_asks_for(self, small: tb.Scenario, tmp_path: Path) -> None:
+    def test_prune_removes_results_outside_the_plan(self, small: tb.Scenario, tmp_path: Path) -> None:
         traced = small.with_({"record.traces": ["cwnd"]})
         study = tb.sweep(traced, VARY, out=tmp_path / "study")
         tb.sweep(traced, {PRESET: ["sack"], BUFFER: ["20 packets"]}, out=tmp_path / "study", extend=True)

@@ -142,7 +142,7 @@ def test_slices_and_snapshots_change_no_byte() -> None:
 
 def test_a_failed_copy_is_reported_and_the_original_continues() -> None:
     @tb.controller("locked")
-    class Locked(user_laws.Reno):
+    class HoldsLock(user_laws.Reno):
         def __init__(self, start: Start) -> None:
             super().__init__(start)
             self.lock = threading.Lock()
@@ -165,7 +165,7 @@ def small(controller: Any) -> tb.Scenario:
     return scenario.with_({"flows.tcp.tcp.controller": controller})
 
 
-class Tired(user_laws.Reno):
+class FailsOnCongestion(user_laws.Reno):
     """Reno, until its first loss."""
 
     def on_congestion(self, seen: Congestion) -> None:
@@ -173,7 +173,7 @@ class Tired(user_laws.Reno):
 
 
 def test_exceptions_in_user_code_have_traceback_place_and_time() -> None:
-    tb.controller("tired")(Tired)
+    tb.controller("tired")(FailsOnCongestion)
     with pytest.raises(tb.UserCodeError) as caught:
         tb.simulate(small("user:tired"))
     error, cause = caught.value, caught.value.__cause__
@@ -195,17 +195,17 @@ def test_exceptions_in_user_code_have_traceback_place_and_time() -> None:
     ],
 )
 def test_values_of_a_controller_are_checked(name: str, value: Any, message: str) -> None:
-    class Odd(user_laws.Reno):
+    class InvalidOutput(user_laws.Reno):
         def on_congestion(self, seen: Congestion) -> None:
             setattr(self, name, value)
 
-    tb.controller("odd")(Odd)
+    tb.controller("odd")(InvalidOutput)
     with pytest.raises(tb.UserCodeError, match=message) as caught:
         tb.simulate(small("user:odd"))
     assert caught.value.at == "flows.tcp.tcp.controller"
 
 
-class Answers(Policy[object]):
+class FixedVerdict(Policy[object]):
     """A policy that returns the given value."""
 
     def __init__(self, *, answer: Any = "accept") -> None:
@@ -216,7 +216,7 @@ class Answers(Policy[object]):
 
 
 def test_an_invalid_verdict_is_rejected() -> None:
-    tb.policy("answers")(Answers)
+    tb.policy("answers")(FixedVerdict)
     queue = {"buffer": "20 packets", "policy": "user:answers", "parameters": {"answer": "perhaps"}}
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
     with pytest.raises(tb.UserCodeError, match="the verdict is 'perhaps'") as caught:
@@ -224,7 +224,7 @@ def test_an_invalid_verdict_is_rejected() -> None:
     assert caught.value.at == "topology.dumbbell.queue"
 
 
-class Sends(Source):
+class FixedSource(Source):
     """A source that returns the given values."""
 
     def __init__(self, *, wait_s: float = 0.001, packet: Any = 1000) -> None:
@@ -245,13 +245,13 @@ class Sends(Source):
     ],
 )
 def test_an_invalid_packet_is_rejected(parameters: dict[str, Any], message: str) -> None:
-    tb.source("sends")(Sends)
+    tb.source("sends")(FixedSource)
     with pytest.raises(tb.UserCodeError, match=message):
         tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "parameters": parameters}}))
 
 
 def test_a_source_ends_when_it_returns_none() -> None:
-    tb.source("sends")(Sends)
+    tb.source("sends")(FixedSource)
     run = tb.simulate(
         tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "header": "28 B"}, "flows.udp.count": 1})
     )
@@ -277,11 +277,11 @@ def test_a_later_rate_starts_pacing() -> None:
     assert run.groups["goodput_bps"][0] == pytest.approx(4e6 * 1460 / 1500, rel=0.02)
 
 
-class Wanting(user_laws.Reno):
+class AllSubscriptions(user_laws.Reno):
     """Records its inputs."""
 
     subscriptions = frozenset({"marks", "price", "one_way_delay", "delivered_rate", "release"})
-    heard: ClassVar[list[Ack]] = []
+    acks_seen: ClassVar[list[Ack]] = []
     delays: ClassVar[list[tuple[float, float]]] = []
 
     def __init__(self, start: Start, *, most: int = 100) -> None:
@@ -291,10 +291,10 @@ class Wanting(user_laws.Reno):
 
     def on_ack(self, ack: Ack) -> None:
         super().on_ack(ack)
-        self.heard.append(ack)
+        self.acks_seen.append(ack)
 
     def on_other_ack(self, ack: Ack) -> None:
-        self.heard.append(ack)
+        self.acks_seen.append(ack)
 
     def on_one_way_delay(self, delay_s: float, now_s: float) -> None:
         self.delays.append((delay_s, now_s))
@@ -315,16 +315,16 @@ class Prices(Policy[object]):
         signal.is_marked = signal.is_marked or self.sent % 300 == 0
 
 
-def test_a_controller_receives_the_inputs_that_it_asks_for() -> None:
-    tb.controller("wanting")(Wanting)
+def test_a_controller_receives_the_signals_that_it_subscribes_to() -> None:
+    tb.controller("wanting")(AllSubscriptions)
     tb.policy("prices")(Prices)
-    Wanting.heard.clear()
-    Wanting.delays.clear()
+    AllSubscriptions.acks_seen.clear()
+    AllSubscriptions.delays.clear()
     queue = {"buffer": "20 packets", "policy": "user:prices"}
     tcp = {"flows.tcp.tcp.ecn": True, "flows.tcp.tcp.delayed_ack": False}
     scenario = small("user:wanting").with_({"topology.dumbbell.queue": queue, "duration": "20 s", **tcp})
     run = tb.simulate(scenario)
-    acks = list(Wanting.heard)
+    acks = list(AllSubscriptions.acks_seen)
     # Each mark is reported once, though every acknowledgement echoes it until the sender has reacted. The last ones are in
     # flight.
     marked = int(run.flows["marked_packets"][0])
@@ -332,7 +332,7 @@ def test_a_controller_receives_the_inputs_that_it_asks_for() -> None:
     assert marked > 30
     assert {ack.price for ack in acks} > {0.0, 1500.0, 3000.0}
     # 10 ms plus 1.2 ms per packet: alone, and behind twenty queued packets and one in transmission.
-    delays = [delay_s for delay_s, _ in Wanting.delays]
+    delays = [delay_s for delay_s, _ in AllSubscriptions.delays]
     assert len(delays) == len(acks)
     assert min(delays) == pytest.approx(0.0112, abs=1e-9)
     assert 0.03 < max(delays) <= 0.0112 + 21 * 0.0012
@@ -341,7 +341,7 @@ def test_a_controller_receives_the_inputs_that_it_asks_for() -> None:
     assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)
 
 
-class Toll(Policy[object]):
+class FixedPrice(Policy[object]):
     """Always writes the same price."""
 
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
@@ -353,7 +353,7 @@ class Toll(Policy[object]):
 
 @pytest.mark.parametrize("prices", [{"scheme": "exact"}, {"scheme": "adpm", "min_price": 0, "max_price": 6}])
 def test_senders_receive_the_price_of_a_user_policy(prices: dict[str, Any]) -> None:
-    tb.policy("toll")(Toll)
+    tb.policy("toll")(FixedPrice)
     queue = {"buffer": "200 packets", "policy": "user:toll"}
     paid = {"topology.dumbbell.queue": queue, "duration": "10 s", "warmup": "2 s", "prices": prices}
     run = tb.simulate(small({"kind": "maxnet", "max_rate": "10 Mbps"}).with_(paid))
@@ -361,7 +361,7 @@ def test_senders_receive_the_price_of_a_user_policy(prices: dict[str, Any]) -> N
 
 
 def test_unavailable_inputs_of_a_controller_cause_a_warning() -> None:
-    tb.controller("wanting")(Wanting)
+    tb.controller("wanting")(AllSubscriptions)
     scenario = small("user:wanting").with_(
         {
             "topology.dumbbell.queue": {"buffer": "20 packets", "policy": "rem", "target": "5 packets"},
@@ -384,7 +384,7 @@ def test_unavailable_inputs_of_a_controller_cause_a_warning() -> None:
 
 
 def test_a_controller_may_limit_the_release_per_acknowledgement() -> None:
-    tb.controller("wanting")(Wanting)
+    tb.controller("wanting")(AllSubscriptions)
     path = {"flows.tcp.tcp.initial_window": 40, "flows.tcp.tcp.delayed_ack": False, "record.traces": ["segments"]}
     sent: dict[int, list[float]] = {}
     for most in (1, 100):
@@ -437,7 +437,7 @@ def test_unknown_and_missing_parameters_are_rejected() -> None:
 
 def test_a_failing_constructor_is_reported_before_anything_runs() -> None:
     @tb.policy("picky")
-    class Picky(Answers):
+    class FailingConstructor(FixedVerdict):
         def __init__(self, *, share: float) -> None:
             raise ValueError(f"no share of {share}")
 
@@ -449,11 +449,11 @@ def test_a_failing_constructor_is_reported_before_anything_runs() -> None:
 
 
 def test_invalid_classes_are_not_registered() -> None:
-    class Half(Controller):
+    class Incomplete(Controller):
         def on_ack(self, ack: Ack) -> None: ...
 
-    with pytest.raises(tb.ParameterError, match=r"`.*Half` does not define `on_congestion`, `on_timeout`"):
-        tb.controller("half")(Half)
+    with pytest.raises(tb.ParameterError, match=r"`.*Incomplete` does not define `on_congestion`, `on_timeout`"):
+        tb.controller("half")(Incomplete)
     with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.user_code\.Policy`"):
         tb.policy("reno")(user_laws.Reno)
     with pytest.raises(tb.ParameterError, match=r"as in `@tailback\.controller\(NAME\)`"):
@@ -461,7 +461,7 @@ def test_invalid_classes_are_not_registered() -> None:
     with pytest.raises(tb.ParameterError, match="is not a valid name"):
         tb.controller("a b")
     with pytest.raises(tb.ParameterError, match=r"`reno` is `user_laws\.Reno` already"):
-        tb.controller("reno")(Tired)
+        tb.controller("reno")(FailsOnCongestion)
 
 
 def test_provenance_and_hash_cover_the_source() -> None:
@@ -503,7 +503,7 @@ def test_other_exceptions_of_user_code_are_its_errors(raised: BaseException, tmp
     name = f"leaving_{type(raised).__name__}_{getattr(raised, 'code', 0)}"
 
     @tb.controller(name)
-    class Leaving(user_laws.Reno):
+    class RaisesBaseException(user_laws.Reno):
         def on_congestion(self, seen: Congestion) -> None:
             raise raised
 

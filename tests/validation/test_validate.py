@@ -9,22 +9,24 @@ import pytest
 
 import tailback as tb
 from tailback._validation import validating
-from tailback._validation.cases import Pack, quick
+from tailback._validation.cases import CaseSet, quick
 
 pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Pack:
+def short(monkeypatch: pytest.MonkeyPatch) -> CaseSet:
     """Two transfers of 100 packets, with two seeds."""
     case = quick().cases[-1]
     changes = {"duration": "2 s", "flows.flow1.count": 2, "flows.flow1.start": {"evenly": ["0 s", "1 s"]}}
-    short = Pack("short", (type(case)(case.name, case.labels, case.scenario.with_(changes), case.groups, case.measures, 2),), 2)
+    short = CaseSet(
+        "short", (type(case)(case.name, case.labels, case.scenario.with_(changes), case.groups, case.measures, 2),), 2
+    )
     monkeypatch.setattr(validating, "quick", lambda: short)
     return short
 
 
-def test_both_run_the_same_scenario_and_runs_are_stored(short: Pack, tmp_path: Path) -> None:
+def test_both_run_the_same_scenario_and_runs_are_stored(short: CaseSet, tmp_path: Path) -> None:
     done = tb.validate(tmp_path / "study", jobs=2)
     completion = next(each for each in done.comparisons if each.measure == "completion time")
     # On a busy machine the emulation may not keep up; such runs are excluded.

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_can_play_is_refused() {
+    fn scenarios_that_no_kernel_can_run_are_refused() {
         let web = "[flows.web]\nfrom = \"left\"\nto = \"right\"\n";
         let unknown = refused(&format!("{web}tcp = {{preset = \"sack\"}}"), &["wep"]);
         assert!(unknown.contains("did you mean `web`?"), "{unknown}");

@@ -533,7 +533,7 @@ error: `policy` names an unknown queue policy: `edp`
     }
 
     #[test]
-    fn of_faults_alike_the_first_ones_are_told_and_the_others_counted() {
+    fn similar_errors_are_reported_a_few_times_and_then_counted() {
         let source = Source::default();
         let mut report = Report::new(&source);
         let mut alike = Alike::default();

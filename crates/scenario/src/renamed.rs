@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn no_entry_stands_twice() {
+    fn no_entry_occurs_twice() {
         let mut entries: Vec<_> = RENAMED.to_vec();
         entries.sort_unstable();
         entries.dedup();

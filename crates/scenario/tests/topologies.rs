@@ -621,7 +621,7 @@ fn pairs_without_a_route_are_reported_with_their_places() {
 }
 
 #[test]
-fn a_flow_without_a_way_back_is_told_in_its_turn() {
+fn a_flow_without_a_return_path_is_reported() {
     // a reaches b and c, from where nothing leads back; nothing reaches d.
     let links: Vec<String> = [("a", "b"), ("a", "c"), ("d", "a")]
         .map(|(from, to)| format!("{{from = \"{from}\", to = \"{to}\", duplex = false}}"))
@@ -730,7 +730,7 @@ fn a_host_with_two_links_is_reached_by_both() {
 }
 
 #[test]
-fn what_is_made_is_what_was_counted() {
+fn generated_sizes_match_the_estimates() {
     let text = |shape: &str| format!("duration = \"1 ms\"\n[topology]\n{shape}\n{}", group("permutation = \"host*\"", ALL));
     let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
     for (shape, nodes, made) in [

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, document, note, summary
+from tailback._cli.output import ExitCode, command, data, document, note, summary
 from tailback._progress import ProgressBar
 
 __all__ = ["analyse"]
@@ -22,7 +22,7 @@ __all__ = ["analyse"]
     "--samples", is_flag=True, help="Include every RTT sample and every change of the bytes in flight in --out and --json."
 )
 @command
-def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
+def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> ExitCode:
     """Measure the TCP connections in a capture. Without --out, print a summary and write nothing."""
     from tailback import _capture, _store
 
@@ -39,4 +39,4 @@ def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if result.damage is not None:
         note(f"{result.damage}; the results up to this point are valid and marked incomplete")
-    return Exit.DONE if result.complete else Exit.INCOMPLETE
+    return ExitCode.DONE if result.complete else ExitCode.INCOMPLETE

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, note
+from tailback._cli.output import ExitCode, command, data, note
 from tailback._cli.user_code import load_code
 
 __all__ = ["check"]
@@ -21,7 +21,7 @@ __all__ = ["check"]
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 @options.code
 @command
-def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exit:
+def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> ExitCode:
     """Check scenarios without running them. Lists every error and warning with its place in the file."""
     from tailback import _core
     from tailback._scenario import load
@@ -61,4 +61,4 @@ def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exi
             data(f"{file}: valid")
     if as_json:
         data(json.dumps(verdicts, indent=2))
-    return Exit.DONE if all(verdict["valid"] for verdict in verdicts) else Exit.INPUT
+    return ExitCode.DONE if all(verdict["valid"] for verdict in verdicts) else ExitCode.INPUT

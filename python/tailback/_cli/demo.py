@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, note
+from tailback._cli.output import ExitCode, command, note
 from tailback._cli.reproduce import KEPT
 from tailback._progress import RunsBar
 
@@ -25,7 +25,7 @@ __all__ = ["demo"]
 @click.option("--full", is_flag=True, help="Run all points with more seeds, which takes minutes.")
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @command
-def demo(out: Path, full: bool, fresh: bool) -> Exit:
+def demo(out: Path, full: bool, fresh: bool) -> ExitCode:
     """Answer two questions, with a report for each.
 
     How much buffer does a TCP link need? How much goodput does balanced packet discard gain at an ATM switch? Prints a table for
@@ -42,7 +42,7 @@ def demo(out: Path, full: bool, fresh: bool) -> Exit:
             there += switch.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
         note(f"interrupted; finished runs are stored in {kept}, and the same command resumes")
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     if there:
         note(f"{there:,} of the runs were already stored in {kept}; `--fresh` repeats them")
-    return Exit.DONE
+    return ExitCode.DONE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, document, note
+from tailback._cli.output import ExitCode, command, data, document, note
 from tailback._cli.run import show
 from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
@@ -65,7 +65,7 @@ def emulate(
     capture: Path | None,
     seed: int | None,
     code: tuple[Path, ...],
-) -> Exit:
+) -> ExitCode:
     """Run commands on the nodes of a scenario, in real time. Linux only.
 
     Every node becomes a Linux host with the node's name. The packets of its commands cross the queues and links of the
@@ -82,7 +82,7 @@ def emulate(
     commands = [_node_command(text, server=True) for text in server] + [_node_command(text, server=False) for text in run_on]
     if arguments:
         commands.append(_command(node or _first_node(scenario), list(arguments)))
-    exit_code = Exit.DONE
+    exit_code = ExitCode.DONE
     with nullcontext() if out is None else _store.staged(out) as folder:
         try:
             with ProgressBar(file.name) as bar:
@@ -99,7 +99,7 @@ def emulate(
         except Interrupted as stopped:
             from typing import cast
 
-            result, exit_code = cast("Emulated", stopped.run), Exit.INTERRUPTED
+            result, exit_code = cast("Emulated", stopped.run), ExitCode.INTERRUPTED
         if folder:
             _store.write(result.tables, result.provenance, folder)
     if as_json:
@@ -108,38 +108,38 @@ def emulate(
         show(result)
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
-    if exit_code is Exit.INTERRUPTED:
+    if exit_code is ExitCode.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; the measurements up to this time are stored and marked incomplete")
         return exit_code
     return _exit_code(result)
 
 
-def _exit_code(result: Emulated) -> Exit:
+def _exit_code(result: Emulated) -> ExitCode:
     """The exit code of an emulation; prints a note for each failure."""
-    code = Exit.DONE
+    code = ExitCode.DONE
     for end in result.commands:
         if end.code is None and not end.server:
             note(f"`{end.command}` at {end.node} was still running at the end of the scenario's duration, and was stopped")
-            code = Exit.RUNS_FAILED
+            code = ExitCode.RUNS_FAILED
         elif end.code and not end.server:
             how = f"exited with {end.code}" if end.code > 0 else f"was ended by signal {-end.code}"
             note(f"`{end.command}` at {end.node} {how}")
-            code = Exit.RUNS_FAILED
+            code = ExitCode.RUNS_FAILED
         elif end.code is not None and end.server:
             note(f"the server `{end.command}` at {end.node} exited with {end.code} before the end of the emulation")
     for transfer in zip(*result.transfers.to_dict().values(), strict=True):
         if transfer[-1]:
             note(f"{transfer[0]}[{transfer[1]}], a kernel flow: {transfer[-1]}")
-            code = Exit.RUNS_FAILED
+            code = ExitCode.RUNS_FAILED
     if not result.measured:
         note("error: nothing was measured: the emulation ended within the scenario's warm-up")
-        code = Exit.RUNS_FAILED
+        code = ExitCode.RUNS_FAILED
     if result.capture_problem:
         note(f"error: {result.capture_problem}")
-        code = Exit.RUNS_FAILED
+        code = ExitCode.RUNS_FAILED
     if not result.kept_up:
         note("error: this machine could not keep up with real time; the results do not represent the scenario")
-        code = Exit.RUNS_FAILED
+        code = ExitCode.RUNS_FAILED
     return code
 
 

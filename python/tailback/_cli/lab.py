@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, note
+from tailback._cli.output import ExitCode, command, data, note
 
 __all__ = ["lab"]
 
@@ -23,7 +23,7 @@ __all__ = ["lab"]
 @click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @click.option("--out", type=options.PATH, metavar="DIR", help="Write the page to this new directory instead of serving it.")
 @command
-def lab(port: int | None, no_open: bool, out: Path | None) -> Exit:
+def lab(port: int | None, no_open: bool, out: Path | None) -> ExitCode:
     """Watch scenarios run in a browser page.
 
     The simulation runs in the page itself. This command serves the page to this machine only, until Ctrl-C. The files that
@@ -38,11 +38,11 @@ def lab(port: int | None, no_open: bool, out: Path | None) -> Exit:
         if out is not None:
             write(out)
             note(f"wrote the page to {out}; any web server can serve it")
-            return Exit.DONE
+            return ExitCode.DONE
         server = serve_at(port)
     except OutputError as error:
         note(f"error: {error}")
-        return Exit.INPUT
+        return ExitCode.INPUT
     if port is None and server.port != USUAL_PORT:
         note(f"port {USUAL_PORT} is taken; settings that the browser saved under the usual address are not available at this one")
     data(server.address)
@@ -53,4 +53,4 @@ def lab(port: int | None, no_open: bool, out: Path | None) -> Exit:
         server.serve()
     except KeyboardInterrupt:
         note("")
-    return Exit.DONE
+    return ExitCode.DONE

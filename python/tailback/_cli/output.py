@@ -36,15 +36,15 @@ from tailback.errors import (
 )
 
 if TYPE_CHECKING:
-    from tailback._summary import Listing
+    from tailback._summary import TextTable
     from tailback._table import Table
 
-__all__ = ["EXIT_CODES", "Commands", "Exit", "command", "data", "document", "guarded_stdout", "jsonable", "note", "summary"]
+__all__ = ["EXIT_CODES", "Commands", "ExitCode", "command", "data", "document", "guarded_stdout", "jsonable", "note", "summary"]
 
 P = ParamSpec("P")
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """All exit codes."""
 
     DONE = 0
@@ -60,13 +60,13 @@ class Exit(IntEnum):
 
 # Descriptions for the reference documentation.
 EXIT_CODES = {
-    Exit.DONE: "Done.",
-    Exit.CLAIM_FAILED: "Finished with a negative result: runs failed, a claim does not hold, a precision goal was not reached, "
-    "studies differ, or results are incomplete.",
-    Exit.INPUT: "An error in the input, in user code, or in reading or writing a file. The message names it; results that were "
-    "already stored are kept.",
-    Exit.BUG: "A bug in Tailback.",
-    Exit.INTERRUPTED: "Interrupted (Ctrl-C); the message says which results are stored.",
+    ExitCode.DONE: "Done.",
+    ExitCode.CLAIM_FAILED: "Finished with a negative result: runs failed, a claim does not hold, a precision goal was not "
+    "reached, studies differ, or results are incomplete.",
+    ExitCode.INPUT: "An error in the input, in user code, or in reading or writing a file. The message names it; results that "
+    "were already stored are kept.",
+    ExitCode.BUG: "A bug in Tailback.",
+    ExitCode.INTERRUPTED: "Interrupted (Ctrl-C); the message says which results are stored.",
 }
 
 
@@ -93,7 +93,7 @@ class Commands(click.Group):
             raise click.NoSuchOption(old, f"No such option: {old}; it has been renamed to {new}.", ctx=error.ctx) from None
 
 
-def command(function: Callable[P, Exit]) -> Callable[P, None]:
+def command(function: Callable[P, ExitCode]) -> Callable[P, None]:
     """Decorate a command: its exceptions become messages and exit codes."""
 
     @functools.wraps(function)
@@ -162,7 +162,7 @@ def guarded_stdout() -> Iterator[None]:
     # `sys.stdout` is None in a process that was started without one; the type stubs omit this.
     if cast("TextIO | None", stream) is None:
         note("error: cannot write the output: stdout is closed")
-        raise SystemExit(Exit.INPUT)
+        raise SystemExit(ExitCode.INPUT)
     sys.stdout = cast("TextIO", GuardedStdout(stream))
     try:
         try:
@@ -173,35 +173,35 @@ def guarded_stdout() -> Iterator[None]:
         # Prevents a second error when Python flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(failure.__cause__, BrokenPipeError):
-            raise SystemExit(Exit.DONE) from None
+            raise SystemExit(ExitCode.DONE) from None
         note(f"error: cannot write the output: {getattr(failure.__cause__, 'strerror', None) or failure.__cause__}")
-        raise SystemExit(Exit.INPUT) from None
+        raise SystemExit(ExitCode.INPUT) from None
     finally:
         sys.stdout = stream
 
 
-def failed(error: BaseException, *, as_json: bool) -> Exit:
+def failed(error: BaseException, *, as_json: bool) -> ExitCode:
     """Report an error on stderr, and as JSON on stdout if requested. Returns the exit code."""
     file, problems = "", [{"message": str(error)}]
     if isinstance(error, ScenarioError):
-        code, shown = Exit.INPUT, str(error)
+        code, shown = ExitCode.INPUT, str(error)
         file, problems = error.file, [vars(problem) for problem in error.problems]
     elif isinstance(error, (StudyError, StudyInterrupted)):
         # The message of these errors already describes which runs are stored.
-        code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
+        code = ExitCode.INPUT if isinstance(error, StudyError) else ExitCode.INTERRUPTED
         shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
     elif isinstance(error, UserCodeError):
-        code, shown = Exit.INPUT, f"{_user_traceback(error)}error: {error}\nno results were stored"
+        code, shown = ExitCode.INPUT, f"{_user_traceback(error)}error: {error}\nno results were stored"
         problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, CaptureError):
-        code, shown = Exit.INPUT, f"error: {error}\nnothing was analysed"
+        code, shown = ExitCode.INPUT, f"error: {error}\nnothing was analysed"
     elif isinstance(error, (CheckpointError, EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
-        code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
+        code, shown = ExitCode.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
-        code, shown = Exit.INTERRUPTED, str(error) or "interrupted; no results were stored"
+        code, shown = ExitCode.INTERRUPTED, str(error) or "interrupted; no results were stored"
         problems = [{"message": shown}]
     elif isinstance(error, InternalError):
-        code, shown = Exit.BUG, f"error: {error}"
+        code, shown = ExitCode.BUG, f"error: {error}"
     elif isinstance(error, SystemExit):
         raise error
     else:
@@ -209,7 +209,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
 
         trace = "".join(traceback.format_exception(error))
         code, shown = (
-            Exit.BUG,
+            ExitCode.BUG,
             f"{trace}error: this is a bug in Tailback; please report it with the traceback above and the scenario file",
         )
     note(shown)
@@ -239,7 +239,7 @@ def data(text: str) -> None:
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
-def summary(title: str, listings: Iterable[Listing], text: str, notes: Iterable[str] = ()) -> None:
+def summary(title: str, listings: Iterable[TextTable], text: str, notes: Iterable[str] = ()) -> None:
     """Print a title, listings and notes: as tables to a terminal, as the plain `text` to a pipe."""
     if not sys.stdout.isatty():
         data(text)

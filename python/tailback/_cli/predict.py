@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, jsonable
+from tailback._cli.output import ExitCode, command, data, jsonable
 
 __all__ = ["predict"]
 
@@ -18,7 +18,7 @@ __all__ = ["predict"]
 @click.option("--json", "as_json", is_flag=True, help="Print all predictions as one JSON document.")
 @options.seed
 @command
-def predict(file: Path, as_json: bool, seed: int | None) -> Exit:
+def predict(file: Path, as_json: bool, seed: int | None) -> ExitCode:
     """Predict the results of a scenario with models, without simulating it.
 
     Lists the parts of the scenario that no model covers.
@@ -28,4 +28,4 @@ def predict(file: Path, as_json: bool, seed: int | None) -> Exit:
 
     found = prediction.predict(load(file), seed)
     data(json.dumps(jsonable(found.to_dict()), allow_nan=False) if as_json else str(found))
-    return Exit.DONE
+    return ExitCode.DONE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, note
+from tailback._cli.output import ExitCode, command, data, note
 from tailback._progress import RunsBar
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ KEPT = "study"
 @command
 def reproduce(
     wanted: tuple[str, ...], seeds: int, out: Path | None, fresh: bool, full: bool, workers: int | None, as_json: bool
-) -> Exit:
+) -> ExitCode:
     """Reproduce published figures, and evaluate the documents' claims.
 
     Shows published and measured values side by side. Exit code 1 if a claim marked `reproduced` does not hold.
@@ -58,18 +58,18 @@ def reproduce(
 
     if wanted == ("list",):
         data(_listed(seeds, as_json=as_json))
-        return Exit.DONE
+        return ExitCode.DONE
     if out is not None:
         papers.experiments(*wanted)
         plots.require()
         ensure_writable(out)
-    code = Exit.DONE
+    code = ExitCode.DONE
     try:
         with RunsBar("reproducing") as bar:
             study = None if out is None else out / KEPT
             done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, full=full, workers=workers, progress=bar)
     except papers.ReproductionInterrupted as stopped:
-        done, code = stopped.reproduction, Exit.INTERRUPTED
+        done, code = stopped.reproduction, ExitCode.INTERRUPTED
         rest = f"without {', '.join(done.missing)}"
         if out is not None:
             note(f"{stopped}; stored the finished experiments, {rest}; the same command resumes")
@@ -80,8 +80,8 @@ def reproduce(
         if done.kept:
             note(f"{done.kept:,} of {done.tally.planned:,} runs were already stored in {out / KEPT}; `--fresh` repeats them")
         note("\n".join(f"wrote {file}" for file in done.save(out)))
-    if code is Exit.DONE and not done.holds:
-        return Exit.CLAIM_FAILED
+    if code is ExitCode.DONE and not done.holds:
+        return ExitCode.CLAIM_FAILED
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, document, note, summary
+from tailback._cli.output import ExitCode, command, data, document, note, summary
 from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
 
@@ -64,7 +64,7 @@ def run(
     threads: int,
     seed: int | None,
     code: tuple[Path, ...],
-) -> Exit:
+) -> ExitCode:
     """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _simulation, _store
     from tailback._fairness import check_weights
@@ -84,7 +84,7 @@ def run(
     weights = dict(_weight(text) for text in weight)
     if weights:
         check_weights(weights, list(scenario.normalised().get("flows", {})))
-    exit_code = Exit.DONE
+    exit_code = ExitCode.DONE
     with (
         nullcontext() if out is None else _store.staged(out) as folder,
         nullcontext() if capture is None else _store.staged_file(capture) as packets,
@@ -102,7 +102,7 @@ def run(
                     threads=threads,
                 )
         except Interrupted as stopped:
-            result, exit_code = stopped.run, Exit.INTERRUPTED
+            result, exit_code = stopped.run, ExitCode.INTERRUPTED
         except KeyboardInterrupt:
             # A second Ctrl-C, before the first one was handled.
             if checkpoint is None or not checkpoint.is_file():
@@ -120,7 +120,7 @@ def run(
             best = result.fairness(weights)
         except ParameterError as error:
             note(f"no fair rates: {error}")
-            exit_code = exit_code or Exit.INCOMPLETE
+            exit_code = exit_code or ExitCode.INCOMPLETE
     if as_json:
         extra = {"fairness": best and best.to_dict()} if fairness else {}
         data(document({**result.provenance, **extra}, result.tables))
@@ -136,7 +136,7 @@ def run(
         from tailback._run_plot import show as show_plot
 
         show_plot(str(result), result.tables)
-    if exit_code is Exit.INTERRUPTED:
+    if exit_code is ExitCode.INTERRUPTED:
         kept = "shown" if out is None else "stored"
         note(f"interrupted at {result.simulated_s:g} s; the measurements up to this time are {kept} and marked incomplete")
         if checkpoint is not None:

@@ -6,16 +6,16 @@ import json
 
 import click
 
-from tailback._cli.output import Exit, command, data
+from tailback._cli.output import ExitCode, command, data
 
 __all__ = ["schema"]
 
 
 @click.command
 @command
-def schema() -> Exit:
+def schema() -> ExitCode:
     """Print the JSON Schema of a scenario."""
     from tailback import _scenario
 
     data(json.dumps(_scenario.schema(), indent=2))
-    return Exit.DONE
+    return ExitCode.DONE

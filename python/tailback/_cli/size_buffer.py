@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, jsonable, note
+from tailback._cli.output import ExitCode, command, data, jsonable, note
 
 __all__ = ["size_buffer"]
 
@@ -49,7 +49,7 @@ def size_buffer(
     link: str | None,
     as_json: bool,
     plot: Path | None,
-) -> Exit:
+) -> ExitCode:
     """Compute the buffer size that a bottleneck needs, by every sizing rule.
 
     Explains why the rules differ, and which of them applies.
@@ -75,7 +75,7 @@ def size_buffer(
         plots.save(answers.plot(), plot)
         note(f"drew {plot}")
     data(json.dumps(jsonable(answers.to_dict()), indent=2, allow_nan=False) if as_json else str(answers))
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 def _number(text: str) -> int | float | str:

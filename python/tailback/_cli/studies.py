@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tailback._cli.output import Exit, data, jsonable, note
+from tailback._cli.output import ExitCode, data, jsonable, note
 
 if TYPE_CHECKING:
     from tailback._study import Study
@@ -33,7 +33,7 @@ def selected_executor(executor: str | None, cluster: str | None, workers: int | 
         yield remote
 
 
-def finished(study: Study, *, as_json: bool) -> Exit:
+def finished(study: Study, *, as_json: bool) -> ExitCode:
     """Print the state of a study after a sweep, with the means of the `--until` quantity, or of goodput."""
     report(study, as_json=as_json)
     unconverged = study.unconverged
@@ -44,7 +44,7 @@ def finished(study: Study, *, as_json: bool) -> Exit:
         data(means_text(means, study.plan["columns"], quantity, SHOWN))
         note_determinism(means)
         _note_wide_intervals(unconverged, study.plan, len(means))
-    return Exit.RUNS_FAILED if study.counts.failed or unconverged else Exit.DONE
+    return ExitCode.RUNS_FAILED if study.counts.failed or unconverged else ExitCode.DONE
 
 
 def note_determinism(means: Table) -> None:

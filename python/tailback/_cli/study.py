@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Commands, Exit, command, data, jsonable, note
+from tailback._cli.output import Commands, ExitCode, command, data, jsonable, note
 from tailback._cli.studies import SHOWN, finished, means_text, note_determinism, report, selected_executor
 from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-_QUANTITY = "`goodput`, TABLE.NAME.COLUMN such as queues.bottleneck.utilisation (* as NAME: the mean of all rows), or a formula of columns."
+_QUANTITY = (
+    "`goodput`, TABLE.NAME.COLUMN such as queues.bottleneck.utilisation (* as NAME: the mean of all rows), "
+    "or a formula of columns."
+)
 
 _directory = click.argument("directory", type=options.PATH, metavar="DIR", help="A study directory.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -34,12 +37,12 @@ def study() -> None:
 @_directory
 @_as_json
 @command
-def status(directory: Path, as_json: bool) -> Exit:
+def status(directory: Path, as_json: bool) -> ExitCode:
     """Show the number of planned, running, finished and failed runs."""
     from tailback._study import Study
 
     report(Study(directory), as_json=as_json)
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @study.command()
@@ -63,7 +66,7 @@ def resume(
     refresh: bool,
     as_json: bool,
     code: tuple[Path, ...],
-) -> Exit:
+) -> ExitCode:
     """Run the remaining runs of a study."""
     from tailback._study import Study
 
@@ -80,7 +83,7 @@ def resume(
 @click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for values far from a normal distribution.")
 @_as_json
 @command
-def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
+def means(directory: Path, quantity: str, interval: str, as_json: bool) -> ExitCode:
     """Show the mean of a quantity at each point, with its 95 % interval.
 
     The mean is over the seeds of the point.
@@ -94,7 +97,7 @@ def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
     else:
         data(means_text(found, swept.plan["columns"], quantity, shown=len(found)))
         note_determinism(found)
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @study.command()
@@ -125,7 +128,7 @@ def plot(
     where: tuple[str, ...],
     seed: int | None,
     log: str | None,
-) -> Exit:
+) -> ExitCode:
     """Plot a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
     from tailback.plots import save
@@ -136,7 +139,7 @@ def plot(
     chosen = dict(_label(found, text) for text in where)
     save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed, log=log or ""), out)  # type: ignore[arg-type]
     note(f"wrote {out}")
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @study.command()
@@ -145,7 +148,7 @@ def plot(
 @click.option("--format", default="parquet", metavar="FORMAT", help="`parquet`, `csv` or `json`.")
 @click.option("--traces", is_flag=True, help="Also write the traces, as Parquet.")
 @command
-def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
+def export(directory: Path, out: Path, format: str, traces: bool) -> ExitCode:
     """Write all tables of a study to a new directory.
 
     The output depends only on the plan: interrupted and resumed studies give the same bytes.
@@ -158,7 +161,7 @@ def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
     if counts.done < counts.total:
         note(f"{counts.done} of {counts.total} runs are done; the others have no rows")
     note(f"wrote {out}")
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @study.command()
@@ -166,7 +169,7 @@ def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
 @click.argument("right", type=options.PATH, metavar="B", help="The study directory to compare with.")
 @_as_json
 @command
-def compare(left: Path, right: Path, as_json: bool) -> Exit:
+def compare(left: Path, right: Path, as_json: bool) -> ExitCode:
     """Compare the results of two studies.
 
     Exit code 1 if they differ.
@@ -185,14 +188,14 @@ def compare(left: Path, right: Path, as_json: bool) -> Exit:
         if len(found.differences) > SHOWN:
             data(f"... and {len(found.differences) - SHOWN} more")
         data(f"{len(found.differences)} differences; both studies have {found.runs} runs in common")
-    return Exit.DONE if found else Exit.DIFFERENT
+    return ExitCode.DONE if found else ExitCode.DIFFERENT
 
 
 @study.command()
 @_directory
 @_as_json
 @command
-def prune(directory: Path, as_json: bool) -> Exit:
+def prune(directory: Path, as_json: bool) -> ExitCode:
     """Remove files that the study no longer refers to.
 
     These are results of an earlier plan or version, and traces of interrupted runs.
@@ -204,7 +207,7 @@ def prune(directory: Path, as_json: bool) -> Exit:
         data(json.dumps(vars(removed), indent=2))
     else:
         data(f"removed {removed.results} results and {removed.traces} traces ({removed.bytes:,} bytes)")
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 def _label(study: Study, text: str) -> tuple[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, note
+from tailback._cli.output import ExitCode, command, data, note
 from tailback._cli.studies import finished, selected_executor
 from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
@@ -75,7 +75,7 @@ def sweep(
     dry_run: bool,
     as_json: bool,
     code: tuple[Path, ...],
-) -> Exit:
+) -> ExitCode:
     """Run FILE at every point of a grid with every seed. Finished runs are stored in DIR, and the same command resumes."""
     from tailback import _study as library
     from tailback._scenario import load
@@ -92,7 +92,7 @@ def sweep(
 
         grid, _ = planned(scenario, axes, seeds=seeds, until=until, max_seeds=max_seeds)
         _show(grid, estimate(grid, workers or processors()), until, as_json=as_json)
-        return Exit.DONE
+        return ExitCode.DONE
     if out is None:
         raise ParameterError("a sweep stores its results: add --out DIR, or --dry-run, which stores nothing")
     with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(file.name) as bar:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import Exit, command, data, jsonable, note
+from tailback._cli.output import ExitCode, command, data, jsonable, note
 from tailback._progress import RunsBar
 
 __all__ = ["validate"]
@@ -29,7 +29,7 @@ __all__ = ["validate"]
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @click.option("--json", "as_json", is_flag=True, help="Print all comparisons as one JSON document.")
 @command
-def validate(out: Path | None, full: bool, jobs: int | None, fresh: bool, as_json: bool) -> Exit:
+def validate(out: Path | None, full: bool, jobs: int | None, fresh: bool, as_json: bool) -> ExitCode:
     """Compare the simulator with this machine's kernel TCP. Linux only; takes five minutes.
 
     Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
@@ -53,4 +53,4 @@ def validate(out: Path | None, full: bool, jobs: int | None, fresh: bool, as_jso
         )
     if done.kept_up < done.runs:
         note(f"error: this machine could not keep up with real time in {done.runs - done.kept_up} of {done.runs} runs")
-    return Exit.DIFFERENT if done.count(Verdict.DIFFER) or done.kept_up < done.runs else Exit.DONE
+    return ExitCode.DIFFERENT if done.count(Verdict.DIFFER) or done.kept_up < done.runs else ExitCode.DONE

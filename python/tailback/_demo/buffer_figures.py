@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import models
 from tailback._demo.buffer_grid import BDP_PACKETS, Cell, Study, rule
 from tailback._pictures import Curve, Panel, Picture, picture
-from tailback.plots import PAGE, End, name_ends
+from tailback.plots import PAGE, LineEnd, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +168,7 @@ def _sawtooth(study: Study) -> tuple[Figure, list[Panel]]:
     return figure, [panel for column in zip(*panels, strict=True) for panel in column]
 
 
-def _curves(panel: Panel, study: Study, quantity: str, scale: float, *, end: int) -> dict[str, End]:
+def _curves(panel: Panel, study: Study, quantity: str, scale: float, *, end: int) -> dict[str, LineEnd]:
     """A curve for each number of flows, with rings at the square-root rule. Returns one end of each curve, by name."""
     colours = _colours(study)
     ends = {}

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Command", "CommandEnd", "Emulated", "emulate", "require_pyroute2"]
 
 # Limits beyond which an emulation does not represent its scenario: a packet of 1500 bytes at 12 Mbit/s takes a millisecond.
-_MOST_SLIPPED = 0.01
-_MOST_LATE_S = 1e-3
+_MAX_SLIPPED = 0.01
+_MAX_LATE_S = 1e-3
 
 # Maximum packet rate measured on one processor, in packets per second.
 _REACH = 50_000
@@ -136,7 +136,7 @@ class Emulated(Run):
     def kept_up(self) -> bool:
         """Whether this machine kept up with real time; if not, the results do not represent the scenario."""
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
-        return not (timing["slipped_share"] > _MOST_SLIPPED or timing["lateness_p99_s"] > _MOST_LATE_S)
+        return not (timing["slipped_share"] > _MAX_SLIPPED or timing["lateness_p99_s"] > _MAX_LATE_S)
 
     def __str__(self) -> str:
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
@@ -238,7 +238,7 @@ def emulate(
         raise ParameterError("`commands` and `kernel_flows` must be lists, also for a single element")
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     emulation = described._emulation(seed, kernel_flows)
-    plan = Plan(emulation, commands, sysctls or {}, stdout)
+    plan = EmulationPlan(emulation, commands, sysctls or {}, stdout)
     plan.warn()
     if capture is None:
         return plan.run(None, progress or _ignore)
@@ -250,7 +250,7 @@ def emulate(
     raise interrupted
 
 
-class Plan:
+class EmulationPlan:
     """The validated hosts and commands of an emulation."""
 
     def __init__(self, emulation: _core.Emulation, commands: Sequence[Command], sysctls: Mapping[str, str], stdout: int) -> None:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback._emulation import namespaces
-from tailback._emulation.protocol import LARGEST_MESSAGE, MOST_FILES, TUN
+from tailback._emulation.protocol import LARGEST_MESSAGE, MAX_FILES, TUN
 
 __all__ = ["main"]
 
@@ -58,8 +58,8 @@ class HostManager:
             namespaces.mount_proc()
         _name(hosts)
         devices = [self._make(host) for host in hosts]
-        for first in range(0, len(devices), MOST_FILES):
-            part = devices[first : first + MOST_FILES]
+        for first in range(0, len(devices), MAX_FILES):
+            part = devices[first : first + MAX_FILES]
             socket.send_fds(self._control, [json.dumps({"ready": len(part)}).encode()], part)
         for device in devices:
             os.close(device)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from tailback._emulation.protocol import LARGEST_MESSAGE, MOST_FILES, TUN
+from tailback._emulation.protocol import LARGEST_MESSAGE, MAX_FILES, TUN
 from tailback.errors import EmulationError, how_to_install
 
-__all__ = ["Ended", "Host", "Hosts"]
+__all__ = ["CommandExit", "Host", "Hosts"]
 
 # Timeout of requests; creating a host takes some hundredths of a second.
 _PATIENCE_S = 60
@@ -48,7 +48,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandExit:
     """A command that has ended.
 
     Attributes
@@ -149,13 +149,13 @@ class Hosts:
         counters: list[dict[str, int]] = self._await(lambda message: "counters" in message)["counters"]
         return counters
 
-    def ended(self, patience_s: float) -> list[Ended]:
+    def ended(self, patience_s: float) -> list[CommandExit]:
         """The commands that have ended; waits up to `patience_s` for the first one."""
         with suppress(TimeoutError):
             self._messages.append(self._receive(0 if self._messages else patience_s)[0])
         over = [message for message in self._messages if "ended" in message]
         self._messages = [message for message in self._messages if "ended" not in message]
-        return [Ended(message["ended"], message["code"]) for message in over]
+        return [CommandExit(message["ended"], message["code"]) for message in over]
 
     def _send(self, message: Mapping[str, Any], files: Sequence[int] = ()) -> None:
         data = json.dumps(message).encode()
@@ -178,7 +178,7 @@ class Hosts:
         ready, _, _ = select.select([self._control], [], [], max(0.0, patience_s))
         if not ready:
             raise TimeoutError("the hosts do not respond")
-        data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, MOST_FILES)
+        data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, MAX_FILES)
         if not data:
             raise EmulationError("the hosts are gone: their process was killed")
         message: dict[str, Any] = json.loads(data)

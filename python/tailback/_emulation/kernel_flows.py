@@ -92,7 +92,7 @@ class KernelGroup:
     def __init__(self, group: Group, hosts: Hosts) -> None:
         self.group = group
         # The receiver must listen before the sender connects.
-        self._ends = [End(group, way, hosts) for way in ("receiver", "sender")]
+        self._ends = [KernelProcess(group, way, hosts) for way in ("receiver", "sender")]
 
     def begin(self, origin: float, warmup_s: float) -> None:
         """Schedule the flows; `origin` is the start of the emulation on the monotonic clock."""
@@ -105,7 +105,7 @@ class KernelGroup:
         return sent, received
 
 
-class End:
+class KernelProcess:
     """A sending or receiving process."""
 
     def __init__(self, group: Group, way: str, hosts: Hosts) -> None:

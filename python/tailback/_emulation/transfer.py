@@ -34,7 +34,7 @@ _TIMEOUTS = struct.Struct("@240xH")
 
 
 @dataclass
-class Counts:
+class TransferCounts:
     """Transferred bytes, retransmitted segments, and timeouts."""
 
     transferred: int = 0
@@ -66,9 +66,9 @@ class Flow:
     connection: socket.socket | None = None
     began_s: float | None = None
     ended_s: float | None = None
-    counts: Counts = field(default_factory=Counts)
+    counts: TransferCounts = field(default_factory=TransferCounts)
     # Counts at the end of the warm-up.
-    before: Counts = field(default_factory=Counts)
+    before: TransferCounts = field(default_factory=TransferCounts)
     failure: str | None = None
 
     def read_counters(self) -> None:

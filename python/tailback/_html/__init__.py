@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["SCRIPT", "Lines", "Shown", "hint", "markup", "notebook", "page", "rendered"]
+__all__ = ["SCRIPT", "HtmlList", "HtmlTable", "hint", "markup", "notebook", "page", "rendered"]
 
 # Makes plots of reports and of the site interactive. `make setup` builds it from web/; the wheel contains it.
 SCRIPT = files("tailback") / "_web" / "plots.js"
 
 
 @dataclass(frozen=True)
-class Shown:
+class HtmlTable:
     """A table of text.
 
     Attributes
@@ -43,7 +43,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Lines:
+class HtmlList:
     """A list under a title."""
 
     title: str
@@ -56,7 +56,12 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def notebook(
-    title: str = "", *, tables: Iterable[Shown] = (), lists: Iterable[Lines] = (), texts: Iterable[str] = (), code: str = ""
+    title: str = "",
+    *,
+    tables: Iterable[HtmlTable] = (),
+    lists: Iterable[HtmlList] = (),
+    texts: Iterable[str] = (),
+    code: str = "",
 ) -> str:
     """HTML representation for a notebook: title, tables, lists, paragraphs and verbatim text, in this order."""
     return rendered("_html/notebook.html", title=title, tables=tables, lists=lists, texts=texts, code=code)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tailback._study.executors import Pool
 from tailback._study.failpoint import reach
-from tailback._study.ledger import LEDGER, Ledger, Planned
+from tailback._study.ledger import LEDGER, Ledger, PlannedPoint
 from tailback._study.lock import Lock
 from tailback._study.runner import Progress, Runner
 from tailback.errors import StudyError
@@ -26,7 +26,7 @@ _OURS = {LOCK, f"{LOCK}-journal", f"{LEDGER}.partial", f"{LEDGER}.partial-journa
 def prepare_study(
     directory: Path,
     plan: dict[str, Any],
-    points: Callable[[], Iterable[Planned]],
+    points: Callable[[], Iterable[PlannedPoint]],
     *,
     needed: Iterable[tuple[str, str]] = (),
     extend: bool,

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from typing import Any, Protocol
 
 from tailback._processors import processors
-from tailback._study.work import Measured, Task, measure, measure_in_process, prepare_process
+from tailback._study.work import Task, WorkResult, measure, measure_in_process, prepare_process
 from tailback.errors import ParameterError, StudyError
 
 __all__ = ["Pool", "check", "open_pool"]
@@ -19,7 +19,7 @@ class Pool(Protocol):
 
     workers: int
 
-    def submit(self, task: Task) -> Future[Measured]:
+    def submit(self, task: Task) -> Future[WorkResult]:
         """Schedule a run."""
 
     def replace_workers(self) -> None:
@@ -37,7 +37,7 @@ class Threads:
         self._stopping = threading.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tailback")
 
-    def submit(self, task: Task) -> Future[Measured]:
+    def submit(self, task: Task) -> Future[WorkResult]:
         return self._pool.submit(measure, task, self._stopping.is_set)
 
     def replace_workers(self) -> None:
@@ -63,7 +63,7 @@ class Processes:
     def _made(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.workers, self._context, initializer=prepare_process, initargs=(self._stopping,))
 
-    def submit(self, task: Task) -> Future[Measured]:
+    def submit(self, task: Task) -> Future[WorkResult]:
         return self._pool.submit(measure_in_process, task)
 
     def replace_workers(self) -> None:
@@ -84,7 +84,7 @@ class ExternalExecutor:
         self.workers = workers or getattr(executor, "_max_workers", None) or processors()
         self._executor = executor
 
-    def submit(self, task: Task) -> Future[Measured]:
+    def submit(self, task: Task) -> Future[WorkResult]:
         return self._executor.submit(measure, task)
 
     def replace_workers(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tailback import _core
 from tailback._scenario import Scenario, _short, _whole
-from tailback._study.ledger import Planned
+from tailback._study.ledger import PlannedPoint
 from tailback._study.problems import Problems
 from tailback._study.vary import Axis, Label, Vary, axes
 from tailback.errors import ScenarioError
@@ -105,11 +105,11 @@ class Grid:
         """All points, built one at a time."""
         return (self.point(index) for index in range(len(self)))
 
-    def planned(self) -> Iterator[Planned]:
+    def planned(self) -> Iterator[PlannedPoint]:
         """All points with the content hashes of their runs, for the ledger."""
         for point in self.points():
             runs = list(zip(self.seeds, point.keys(self.seeds), strict=True))
-            yield Planned(point.labels, point.text, point.normalised(), runs)
+            yield PlannedPoint(point.labels, point.text, point.normalised(), runs)
 
     def check(self) -> None:
         """Validate every point. Raises a `ScenarioError` that lists each problem once, with the number of affected points."""

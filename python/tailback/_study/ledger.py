@@ -29,7 +29,7 @@ from tailback._study.failpoint import reach
 from tailback._study.work import Result
 from tailback.errors import StudyError
 
-__all__ = ["LEDGER", "Counts", "Due", "Ledger", "Planned", "RunRow"]
+__all__ = ["LEDGER", "Counts", "Ledger", "PendingRun", "PlannedPoint", "RunRow"]
 
 LEDGER = "study.sqlite3"
 
@@ -80,7 +80,7 @@ def _digest(*values: str | float | bytes | None) -> bytes:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedPoint:
     """A point of a plan: labels, description, complete description, and seed and content hash of each run."""
 
     labels: dict[str, Any]
@@ -90,7 +90,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Due:
+class PendingRun:
     """A run without a result, and the number of planned runs with the same content hash."""
 
     content_hash: str
@@ -151,7 +151,7 @@ class Ledger:
             raise StudyError(f"the ledger `{file}` is damaged or not a ledger, and was not modified: {error}") from None
 
     @classmethod
-    def create(cls, file: Path, plan: dict[str, Any], points: Iterable[Planned]) -> Ledger:
+    def create(cls, file: Path, plan: dict[str, Any], points: Iterable[PlannedPoint]) -> Ledger:
         """Create a ledger with the whole plan, atomically."""
         partial = file.with_name(f"{file.name}.partial")
         for left_behind in (partial, partial.with_name(f"{partial.name}-journal")):
@@ -200,7 +200,7 @@ class Ledger:
         owner = self._value("owner")
         return None if owner is None else json.loads(owner)
 
-    def replan(self, plan: dict[str, Any], points: Iterable[Planned], needed: Iterable[tuple[str, str]] = ()) -> None:
+    def replan(self, plan: dict[str, Any], points: Iterable[PlannedPoint], needed: Iterable[tuple[str, str]] = ()) -> None:
         """Replace the plan; results of runs in both plans are kept.
 
         `needed` lists content hashes and names of required tables. A result without one of them is deleted, because the old plan
@@ -277,14 +277,14 @@ class Ledger:
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE content_hash IN (SELECT content_hash FROM runs)")
 
-    def todo(self) -> list[Due]:
+    def todo(self) -> list[PendingRun]:
         """Distinct runs without a result, in the order of points and seeds."""
         rows = self._connection.execute(
             "SELECT content_hash, min(point), min(seed), count(*) FROM runs "
             "WHERE content_hash NOT IN (SELECT content_hash FROM results) "
             "GROUP BY content_hash ORDER BY min(point), min(seed)"
         )
-        return [Due(*row) for row in rows]
+        return [PendingRun(*row) for row in rows]
 
     def record(self, results: Sequence[Result], running: int) -> None:
         """Commit results, and the number of running runs, in one transaction. When it returns, these runs are finished."""
@@ -454,7 +454,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: Iterable[Planned]) -> None:
+def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: Iterable[PlannedPoint]) -> None:
     described = json.dumps({**plan, "version": _core.__version__})
     connection.execute("INSERT INTO study VALUES ('plan', ?1, digest('plan', ?1))", (described,))
     for index, point in enumerate(points):

@@ -25,15 +25,15 @@ from tailback._study.columns import Column, packed, unpack
 from tailback._study.directory import prepare_study, working
 from tailback._study.executors import open_pool
 from tailback._study.fingerprint import Fingerprints, fingerprint
-from tailback._study.ledger import LEDGER, Ledger, Planned
+from tailback._study.ledger import LEDGER, Ledger, PlannedPoint
 from tailback._study.runner import Progress
-from tailback._study.work import Done, Task, WorkFailed
+from tailback._study.work import Task, WorkFailed, WorkOutput
 from tailback._table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Computation", "Curve", "Measurements", "Number", "Reader", "Subject", "Tally"]
+__all__ = ["Computation", "Curve", "Measurement", "Measurements", "Number", "Subject", "Tally"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Computation:
 Subject: TypeAlias = Scenario | Computation
 
 
-class Reader(Protocol):
+class Measurement(Protocol):
     """Takes a measurement. `name` is the name of its table in the ledger, and changes with its code."""
 
     @property
@@ -150,19 +150,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Read:
+class MeasurementWork:
     """The work of a run: the subject to run, and the measurements to take."""
 
     subject: Subject
-    readers: tuple[Reader, ...]
+    readers: tuple[Measurement, ...]
 
-    def __call__(self, seed: int, watch: Callable[[float], None]) -> Done:
+    def __call__(self, seed: int, watch: Callable[[float], None]) -> WorkOutput:
         if isinstance(self.subject, Scenario):
             run = simulate(self.subject, seed, progress=watch)
-            return Done(run.content_hash, self._tables(run), run.provenance["version"], run.events, run.simulated_s)
+            return WorkOutput(run.content_hash, self._tables(run), run.provenance["version"], run.events, run.simulated_s)
         result = self.subject.run(seed, watch)
         watch(1.0)
-        return Done(self.subject.keys([seed])[0], self._tables(result), _core.__version__)
+        return WorkOutput(self.subject.keys([seed])[0], self._tables(result), _core.__version__)
 
     def _tables(self, result: Any) -> dict[str, bytes]:
         tables = {}
@@ -181,7 +181,7 @@ class RequestedRun:
     subject: Subject
     seed: int
     label: str
-    readers: dict[str, Reader] = field(default_factory=dict)
+    readers: dict[str, Measurement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Measurements:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def request(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Reader], label: str) -> list[str]:
+    def request(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Measurement], label: str) -> list[str]:
         """Request runs with these seeds and measurements of them. Returns the key of each run.
 
         Raises
@@ -296,7 +296,7 @@ class Measurements:
 
     def _task(self, key: str) -> Task:
         wanted = self._runs[key]
-        return Task(key, wanted.seed, Read(wanted.subject, tuple(wanted.readers.values())))
+        return Task(key, wanted.seed, MeasurementWork(wanted.subject, tuple(wanted.readers.values())))
 
     def _names(self) -> list[str]:
         return sorted({name for wanted in self._runs.values() for name in wanted.readers})
@@ -304,12 +304,12 @@ class Measurements:
     def _needed(self) -> Iterator[tuple[str, str]]:
         return ((key, name) for key, wanted in self._runs.items() for name in wanted.readers)
 
-    def _planned(self) -> Iterator[Planned]:
+    def _planned(self) -> Iterator[PlannedPoint]:
         for keys in self._points.values():
             first = self._runs[keys[0]]
             text = json.dumps(first.subject.to_dict(), default=str)
             full = json.dumps(first.subject.normalised()) if isinstance(first.subject, Scenario) else text
-            yield Planned({"of": first.label}, text, full, [(self._runs[key].seed, key) for key in keys])
+            yield PlannedPoint({"of": first.label}, text, full, [(self._runs[key].seed, key) for key in keys])
 
     def _plan(self, command: str) -> dict[str, Any]:
         asked = [[key, *wanted.readers] for key, wanted in self._runs.items()]

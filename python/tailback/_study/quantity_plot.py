@@ -14,16 +14,16 @@ from tailback._format import quantity as written
 from tailback._interval import Interval
 from tailback._quantity import Quantity
 from tailback.errors import ParameterError, UnknownName
-from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
+from tailback.plots import COLOURS, STYLE, LineEnd, close, name_ends, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Drawn", "Kind", "Log", "drawn", "figure"]
+__all__ = ["LogAxes", "PlotKind", "PlotSpec", "figure", "plot_spec"]
 
-Kind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
-Log: TypeAlias = Literal["", "x", "y", "xy"]
+PlotKind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
+LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
 
 Values = tuple[dict[str, Any], list[float]]
 """Labels of one run and its values: the quantity itself, or one value per row for distributions."""
@@ -31,8 +31,8 @@ Values = tuple[dict[str, Any], list[float]]
 # Maximum number of lines in a panel, limited by the colours.
 _LINES = len(COLOURS)
 # Scales that may be logarithmic, and the reason for the others.
-_SCALES: dict[Kind, str] = {"line": "xy", "ecdf": "x", "heat": "", "traces": ""}
-_FIT: dict[Kind, str] = {
+_SCALES: dict[PlotKind, str] = {"line": "xy", "ecdf": "x", "heat": "", "traces": ""}
+_FIT: dict[PlotKind, str] = {
     "ecdf": "shares begin at 0; expected `x`",
     "heat": "its cells are equidistant; expected no `log`",
     "traces": "time begins at 0; expected no `log`",
@@ -42,7 +42,7 @@ _NUMBERED = 64
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PlotSpec:
     """The contents of a plot.
 
     Attributes
@@ -59,21 +59,21 @@ class Drawn:
         Logarithmic scales: ``x``, ``y``, ``xy``, or none if empty.
     """
 
-    kind: Kind
+    kind: PlotKind
     over: tuple[str, ...]
     by: str | None
     where: dict[str, Any]
-    log: Log = ""
+    log: LogAxes = ""
 
 
-def drawn(
-    kind: Kind,
+def plot_spec(
+    kind: PlotKind,
     over: str | Sequence[str] | None,
     by: str | None,
     where: Mapping[str, Any] | None,
     labels: list[dict[str, Any]],
-    log: Log = "",
-) -> Drawn:
+    log: LogAxes = "",
+) -> PlotSpec:
     """Validate the requested contents against the labels of all points: every axis that varies must be used.
 
     Raises
@@ -81,9 +81,9 @@ def drawn(
     ParameterError, UnknownName
         There is no such kind, axis, label or scale, or an axis is not used.
     """
-    if kind not in get_args(Kind):
+    if kind not in get_args(PlotKind):
         raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf`, `heat` or `traces`")
-    if log not in get_args(Log):
+    if log not in get_args(LogAxes):
         raise ParameterError(f"`log` is {log!r}; expected `x`, `y` or `xy`")
     if unfit := [side for side in log if side not in _SCALES[kind]]:
         raise ParameterError(f"the {unfit[0]} axis of kind `{kind}` cannot be logarithmic; {_FIT[kind]}")
@@ -111,43 +111,43 @@ def drawn(
         shown = "column" if kind == "traces" else "line"
         hint = "" if kind == "heat" or by is not None else f"draw a {shown} per label with `by`, or "
         raise ParameterError(f"`{varying[0]}` also varies; {hint}select one label with `where={{{varying[0]!r}: ...}}`")
-    return Drawn(kind, places, by, chosen, log)
+    return PlotSpec(kind, places, by, chosen, log)
 
 
-def figure(measured: Quantity, asked: Drawn, runs: Iterable[Values]) -> Figure:
+def figure(measured: Quantity, spec: PlotSpec, runs: Iterable[Values]) -> Figure:
     """Draw the plot, detached from pyplot."""
     require()
     import matplotlib.pyplot as plt
 
-    chosen = [(labels, values) for labels, values in runs if all(labels[axis] == label for axis, label in asked.where.items())]
+    chosen = [(labels, values) for labels, values in runs if all(labels[axis] == label for axis, label in spec.where.items())]
     if not chosen:
         raise ParameterError("there is no finished run to plot")
-    draw = {"line": _lines, "ecdf": _shares, "heat": _map}[asked.kind]
+    draw = {"line": _lines, "ecdf": _shares, "heat": _map}[spec.kind]
     with plt.rc_context(STYLE):
         made, axis = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
-        draw(axis, measured, asked, chosen)
-        if asked.where:
-            note = ", ".join(f"{name} = {label}" for name, label in asked.where.items())
+        draw(axis, measured, spec, chosen)
+        if spec.where:
+            note = ", ".join(f"{name} = {label}" for name, label in spec.where.items())
             made.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#666666")
     return close(made)
 
 
-def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+def _lines(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -> None:
     """Mean over seeds along an axis, with a 95 % band by Student's t; points with one seed have no band."""
-    (over,) = asked.over
+    (over,) = spec.over
     places = _Places(over, [labels[over] for labels, _ in runs])
-    if "x" in asked.log:
+    if "x" in spec.log:
         places.require_positive()
         axis.set_xscale("log")
-    ends: dict[str, End] = {}
+    ends: dict[str, LineEnd] = {}
     banded = below = False
-    for name, colour, mine in _by(asked, runs):
+    for name, colour, mine in _by(spec, runs):
         x, points = [], []
         for place, values in _grouped((places.of(labels[over]), values) for labels, values in mine):
             x.append(place)
             points.append(Interval.of(values) if len(values) > 1 else Interval(values[0], math.nan))
         means = [point.mean for point in points]
-        if "y" in asked.log:
+        if "y" in spec.log:
             _require_positive(means, measured, f"at `{over}`", [places.word(place) for place in x])
             below = below or any(point.low <= 0 for point in points)
         axis.fill_between(
@@ -161,7 +161,7 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
         known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
         if known and name:
             ends[name] = (*known[-1], colour)
-    if "y" in asked.log:
+    if "y" in spec.log:
         axis.set_yscale("log", nonpositive="clip")
         _mark_decades(axis.yaxis)
     places.mark(axis.xaxis)
@@ -171,15 +171,15 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
     # Parts of a band at or below zero are not visible on a logarithmic scale.
     shown += "\nbands that reach the bottom extend to 0 or below" if below else ""
     axis.set_title(_title(measured) + shown, loc="left", fontsize=9, color="#333333")
-    _name(axis, asked, ends)
+    _name(axis, spec, ends)
 
 
-def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+def _shares(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -> None:
     """Share of all rows of all runs that are at most x. Rows without a number, such as unfinished flows, never count."""
-    lines = [(name, colour, [value for _, row in mine for value in row]) for name, colour, mine in _by(asked, runs)]
+    lines = [(name, colour, [value for _, row in mine for value in row]) for name, colour, mine in _by(spec, runs)]
     everything = [value for _, _, values in lines for value in values]
     last = max(filter(math.isfinite, everything), default=math.nan)
-    if "x" in asked.log:
+    if "x" in spec.log:
         _require_positive(everything, measured, "in a row of", [_rows(measured)] * len(everything))
         axis.set_xscale("log")
         _mark_decades(axis.xaxis)
@@ -194,16 +194,16 @@ def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) ->
     axis.set_ylim(0, 1.02)
     axis.set_title(f"share of {_rows(measured)} at or below", loc="left", fontsize=9, color="#333333")
     axis.set_xlabel(_title(measured) + (f" (missing in {unknown:,} of {len(everything):,} {_rows(measured)})" if unknown else ""))
-    if asked.by is not None:
+    if spec.by is not None:
         # All lines end close together at the top, where labels would overlap.
-        axis.legend(frameon=False, fontsize=8, title=asked.by, title_fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+        axis.legend(frameon=False, fontsize=8, title=spec.by, title_fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+def _map(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -> None:
     """Mean over seeds at each pair of labels, as a colour and, if there is room, as a number."""
     import numpy as np
 
-    across, up = (_Places(over, [labels[over] for labels, _ in runs]) for over in asked.over)
+    across, up = (_Places(over, [labels[over] for labels, _ in runs]) for over in spec.over)
     means = np.full((len(up.labels), len(across.labels)), math.nan)
     cells = _grouped(((up.row(labels[up.axis]), across.row(labels[across.axis])), values) for labels, values in runs)
     for cell, values in cells:
@@ -294,17 +294,15 @@ def _number(label: Any) -> tuple[float, str | None]:
     return (float(match[1]), match[2]) if match else (math.nan, None)
 
 
-def _by(asked: Drawn, runs: list[Values]) -> list[tuple[str, str, list[Values]]]:
+def _by(spec: PlotSpec, runs: list[Values]) -> list[tuple[str, str, list[Values]]]:
     """Name, colour and runs of each line."""
-    if asked.by is None:
+    if spec.by is None:
         return [("", COLOURS[0], runs)]
-    labels = _Places(asked.by, [labels[asked.by] for labels, _ in runs]).labels
+    labels = _Places(spec.by, [labels[spec.by] for labels, _ in runs]).labels
     if len(labels) > _LINES:
-        raise ParameterError(
-            f"`{asked.by}` has {len(labels)} labels; expected at most {_LINES} lines, select labels with `where`"
-        )
+        raise ParameterError(f"`{spec.by}` has {len(labels)} labels; expected at most {_LINES} lines, select labels with `where`")
     return [
-        (str(label), colour, [run for run in runs if run[0][asked.by] == label])
+        (str(label), colour, [run for run in runs if run[0][spec.by] == label])
         for label, colour in zip(labels, cycle(COLOURS), strict=False)
     ]
 
@@ -317,16 +315,16 @@ def _grouped(placed: Iterable[tuple[Any, list[float]]]) -> list[tuple[Any, list[
     return sorted(groups.items())
 
 
-def _name(axis: Axes, asked: Drawn, ends: dict[str, End]) -> None:
+def _name(axis: Axes, spec: PlotSpec, ends: dict[str, LineEnd]) -> None:
     """Label the lines at their right ends, after the layout is final."""
     if not ends:
         return
-    assert asked.by is not None
+    assert spec.by is not None
     low, high = axis.get_xlim()
     longest = max(len(name) for name in ends)
     # Room for the labels: a character is about 1/75 of the panel.
     room = longest / 75
-    axis.set_xlim(low, high * (high / low) ** room if "x" in asked.log else high + (high - low) * room)
+    axis.set_xlim(low, high * (high / low) ** room if "x" in spec.log else high + (high - low) * room)
     axis.set_ylim(axis.get_ylim())
     axis.figure.draw_without_rendering()  # type: ignore[union-attr]
     name_ends(axis, ends, end=-1)

@@ -19,7 +19,7 @@ from pathlib import Path
 from tailback._study.executors import Pool
 from tailback._study.failpoint import reach
 from tailback._study.ledger import Ledger, synced
-from tailback._study.work import Measured, Result, Task
+from tailback._study.work import Result, Task, WorkResult
 from tailback._table import Table
 from tailback.errors import StudyError
 
@@ -75,8 +75,8 @@ class Runner:
         self._ledger, self._traces, self._pool = ledger, traces, pool
         self._fail_fast, self._on_progress = fail_fast, on_progress
         self._waiting: deque[Task] = deque()
-        self._flying: dict[Future[Measured], Task] = {}
-        self._ended: queue.SimpleQueue[Future[Measured]] = queue.SimpleQueue()
+        self._flying: dict[Future[WorkResult], Task] = {}
+        self._ended: queue.SimpleQueue[Future[WorkResult]] = queue.SimpleQueue()
         self._results: list[Result] = []
         self._committed = time.monotonic()
         self._commit_took_s = 0.0
@@ -186,7 +186,7 @@ class Runner:
         except queue.Empty:
             pass
 
-    def _handle_ended(self, future: Future[Measured]) -> None:
+    def _handle_ended(self, future: Future[WorkResult]) -> None:
         task = self._flying.pop(future)
         try:
             measured = future.result()
@@ -194,7 +194,7 @@ class Runner:
             self._worker_died(task)
         except Exception as error:
             # Failures of a run are returned as results; this is a failure to return a result.
-            self._store_result(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
+            self._store_result(WorkResult(Result(task.content_hash, f"{type(error).__name__}: {error}")))
         else:
             self._store_result(measured)
             self._deaths.pop(task.content_hash, None)
@@ -208,14 +208,14 @@ class Runner:
         if self._deaths[task.content_hash] >= _DEATHS:
             del self._deaths[task.content_hash]
             self._store_result(
-                Measured(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run"))
+                WorkResult(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run"))
             )
         else:
             self._suspects.append(task)
         if not self._flying:
             self._pool.replace_workers()
 
-    def _store_result(self, measured: Measured) -> None:
+    def _store_result(self, measured: WorkResult) -> None:
         result = measured.result
         self._mean_s = result.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * result.cpu_s
         if measured.traces:

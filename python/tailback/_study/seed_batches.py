@@ -13,7 +13,7 @@ from tailback import _core
 from tailback._quantity import quantity_of
 from tailback._study.columns import unpack
 from tailback._study.ledger import Ledger
-from tailback._study.stopping import Until
+from tailback._study.stopping import StoppingRule
 from tailback._study.work import Result, Simulated, Task
 
 __all__ = ["SeedBatches"]
@@ -22,7 +22,7 @@ __all__ = ["SeedBatches"]
 class SeedBatches:
     """The runs of a study, with or without a target width. `work` is the work of each point."""
 
-    def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: Until | None, most: int) -> None:
+    def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: StoppingRule | None, most: int) -> None:
         self._ledger, self._work, self._asked, self._most = ledger, work, asked, most
         # Content hashes that each point waits for, and the points that wait for each content hash; points may share a run.
         self._open: dict[int, set[str]] = {}

@@ -22,11 +22,11 @@ from tailback._interval import Interval
 from tailback._quantity import quantity_of
 from tailback.errors import ParameterError
 
-__all__ = ["Until", "until"]
+__all__ = ["StoppingRule", "until"]
 
 
 @dataclass(frozen=True)
-class Until:
+class StoppingRule:
     """A quantity and the target width of its interval.
 
     Attributes
@@ -70,7 +70,7 @@ class Until:
         return 0.0 if interval.half == 0 else interval.half / abs(interval.mean) if interval.mean else math.inf
 
 
-def until(text: str) -> Until:
+def until(text: str) -> StoppingRule:
     """Parse a text such as ``goodput:2%``.
 
     Raises
@@ -82,7 +82,7 @@ def until(text: str) -> Until:
     expected = "expected QUANTITY:WIDTH%, for example `goodput:2%` or `queues.bottleneck.utilisation:1%`"
     if match is None:
         raise ParameterError(f"`{text}` is not a target width; {expected}")
-    asked = Until(quantity_of(match[1]).name, float(match[2]) / 100)
+    asked = StoppingRule(quantity_of(match[1]).name, float(match[2]) / 100)
     if not 0 < asked.width < 1:
         raise ParameterError(f"a width of {match[2]} %; expected more than 0 % and less than 100 %")
     return asked

@@ -23,22 +23,22 @@ from tailback._study.ledger import LEDGER, Counts, Ledger
 from tailback._study.lock import Lock, held
 from tailback._study.runner import Progress, Runner
 from tailback._study.seed_batches import SeedBatches
-from tailback._study.stopping import Until
+from tailback._study.stopping import StoppingRule
 from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
-from tailback.user_code._loading import Place, place
+from tailback.user_code._loading import ClassLocation, place
 from tailback.user_code._registry import provenance_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Removed", "Study", "Unconverged"]
+__all__ = ["PruneResult", "Study", "Unconverged"]
 
 
 @dataclass(frozen=True)
-class Removed:
+class PruneResult:
     """Files removed by `Study.prune`: results that the plan does not need, traces without a result, and their total size."""
 
     results: int
@@ -216,15 +216,15 @@ class Study:
             until = ledger.plan.get("until")
             if until is None:
                 return []
-            asked = Until(until["quantity"], until["width"])
-            measured = quantity_of(asked.quantity)
+            rule = StoppingRule(until["quantity"], until["width"])
+            measured = quantity_of(rule.quantity)
             values: dict[int, list[float]] = {point: [] for point, *_ in ledger.points()}
             for point, _, tables in _tables(ledger, measured):
                 values[point].append(measured.value(tables))
             return [
-                Unconverged(point, labels, len(found), asked.share(found), asked.needed(found))
+                Unconverged(point, labels, len(found), rule.share(found), rule.needed(found))
                 for point, labels, _ in ledger.points()
-                if not asked.reached(found := values[point])
+                if not rule.reached(found := values[point])
             ]
 
     def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
@@ -254,12 +254,12 @@ class Study:
         self,
         quantity: str | Sequence[str] | None = None,
         *,
-        kind: quantity_plot.Kind = "line",
+        kind: quantity_plot.PlotKind = "line",
         over: str | Sequence[str] | None = None,
         by: str | None = None,
         where: Mapping[str, Any] | None = None,
         seed: int | None = None,
-        log: quantity_plot.Log = "",
+        log: quantity_plot.LogAxes = "",
     ) -> Figure:
         """Plot a quantity along the axes of the study, or traces; requires matplotlib. ``savefig`` writes PDF or SVG.
 
@@ -309,11 +309,11 @@ class Study:
         measured = quantity_of(quantity or "goodput")
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
-            asked = quantity_plot.drawn(kind, over, by, where, list(labels.values()), log)
+            spec = quantity_plot.plot_spec(kind, over, by, where, list(labels.values()), log)
             runs = ((labels[point], tables) for point, _, tables in _tables(ledger, measured))
             every_row = kind == "ecdf"
             numbers = ((own, measured.values(tables) if every_row else [measured.value(tables)]) for own, tables in runs)
-            return quantity_plot.figure(measured, asked, numbers)
+            return quantity_plot.figure(measured, spec, numbers)
 
     def _plot_traces(
         self,
@@ -322,22 +322,22 @@ class Study:
         by: str | None,
         where: Mapping[str, Any] | None,
         seed: int | None,
-        log: quantity_plot.Log,
+        log: quantity_plot.LogAxes,
     ) -> Figure:
         with self._ledger() as ledger:
             points = {point: labels for point, labels, _ in ledger.points()}
             recorded = {kind for _, _, kind, _ in ledger.traces()}
             first = ledger.plan["seeds"][0]
-        asked = quantity_plot.drawn("traces", over, by, where, list(points.values()), log)
+        spec = quantity_plot.plot_spec("traces", over, by, where, list(points.values()), log)
         kinds = trace_plot.kinds(quantity, sorted(recorded))
         chosen = first if seed is None else seed
-        shown = [point for point, labels in points.items() if all(labels[axis] == label for axis, label in asked.where.items())]
-        titles = {"" if asked.by is None else str(points[point][asked.by]): point for point in reversed(shown)}
+        shown = [point for point, labels in points.items() if all(labels[axis] == label for axis, label in spec.where.items())]
+        titles = {"" if spec.by is None else str(points[point][spec.by]): point for point in reversed(shown)}
         ordered = reversed(titles.items())
         columns = {title: [self.trace(kind, point, chosen) for kind in kinds] for title, point in ordered}
         provenance_of = [
             *([] if by is None else [f"columns: {by}"]),
-            *(f"{axis} = {label}" for axis, label in asked.where.items()),
+            *(f"{axis} = {label}" for axis, label in spec.where.items()),
         ]
         return trace_plot.figure(columns, ", ".join([*provenance_of, f"seed {chosen}"]))
 
@@ -482,7 +482,7 @@ class Study:
         with self._ledger() as ours, other._ledger() as theirs:
             return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
 
-    def prune(self) -> Removed:
+    def prune(self) -> PruneResult:
         """Remove unused files: results of an earlier plan or core, and traces of interrupted runs.
 
         Raises
@@ -498,15 +498,15 @@ class Study:
             freed = sum(file.stat().st_size for entry in stale for file in entry.rglob("*") if file.is_file())
             for entry in stale:
                 shutil.rmtree(entry)
-        return Removed(results, len(stale), freed)
+        return PruneResult(results, len(stale), freed)
 
-    def _work(self, ledger: Ledger, runner: Runner, code: tuple[Place, ...]) -> None:
+    def _work(self, ledger: Ledger, runner: Runner, code: tuple[ClassLocation, ...]) -> None:
         """Execute all runs of the plan, and more seeds until the target width is reached."""
         until = ledger.plan.get("until")
-        asked = None if until is None else Until(until["quantity"], until["width"])
+        rule = None if until is None else StoppingRule(until["quantity"], until["width"])
         work = {point: Simulated(text, code) for point, _, text in ledger.points()}
-        batches = SeedBatches(ledger, work, asked, until["max_seeds"] if until else 0)
-        runner.run(batches.first(), None if asked is None else batches.after)
+        batches = SeedBatches(ledger, work, rule, until["max_seeds"] if until else 0)
+        runner.run(batches.first(), None if rule is None else batches.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
         """Check that the plan was made with the current core and user code, or adopt them with `refresh`."""

@@ -18,7 +18,7 @@ from tailback._study.directory import prepare_study
 from tailback._study.executors import check
 from tailback._study.grid import Grid, grid
 from tailback._study.runner import Progress
-from tailback._study.stopping import Until, until
+from tailback._study.stopping import StoppingRule, until
 from tailback._study.study import Study
 from tailback._study.vary import Vary
 from tailback.errors import ParameterError
@@ -118,7 +118,7 @@ def planned(
     seeds: int | Iterable[int] | None,
     until: str | None,
     max_seeds: int,
-) -> tuple[Grid, Until | None]:
+) -> tuple[Grid, StoppingRule | None]:
     """The validated grid of a sweep."""
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     asked = _goal(until, seeds, max_seeds)
@@ -130,7 +130,7 @@ def planned(
     return chosen, asked
 
 
-def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
+def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> StoppingRule | None:
     """Parse `until`, and check the number of seeds."""
     if text is None:
         return None
@@ -141,7 +141,7 @@ def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Unt
     return until(text)
 
 
-def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
+def _plan(chosen: Grid, asked: StoppingRule | None, most: int) -> dict[str, Any]:
     """The plan in the form of the ledger."""
     return {
         "digest": chosen.digest(),
@@ -153,7 +153,7 @@ def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
     }
 
 
-def _check_quantity(chosen: Grid, asked: Until) -> None:
+def _check_quantity(chosen: Grid, asked: StoppingRule) -> None:
     """Raise an `UnknownName` before anything runs; a simulation that has not started has its tables already."""
     measured = quantity_of(asked.quantity)
     tables = dict(chosen.point(0).scenario._simulation(None).results().tables)

@@ -16,17 +16,17 @@ from tailback import _core
 from tailback._scenario import Scenario
 from tailback._simulation import advance
 from tailback._table import COUNTERS, Table
-from tailback.user_code._loading import Place, ensure
+from tailback.user_code._loading import ClassLocation, ensure
 
 __all__ = [
-    "Done",
-    "Measured",
     "Result",
     "Simulated",
-    "Stopped",
     "Task",
     "Work",
     "WorkFailed",
+    "WorkInterrupted",
+    "WorkOutput",
+    "WorkResult",
     "measure",
     "measure_in_process",
     "prepare_process",
@@ -38,7 +38,7 @@ Watch = Callable[[float], None]
 
 
 @dataclass(frozen=True)
-class Done:
+class WorkOutput:
     """Output of a unit of work: packed tables for the ledger, and traces; `content_hash` identifies the executed run."""
 
     content_hash: str
@@ -52,7 +52,7 @@ class Done:
 class Work(Protocol):
     """A function of a seed. It must be picklable for execution in another process."""
 
-    def __call__(self, seed: int, watch: Watch) -> Done:
+    def __call__(self, seed: int, watch: Watch) -> WorkOutput:
         """Execute; `watch` is called repeatedly, and an exception that it raises ends the work."""
 
 
@@ -81,7 +81,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Measured:
+class WorkResult:
     """Return value of a worker: the result with its traces."""
 
     result: Result
@@ -92,7 +92,7 @@ class WorkFailed(Exception):
     """Raised by work whose failure needs its own description instead of the exception's type."""
 
 
-class Stopped(Exception):
+class WorkInterrupted(Exception):
     """The study was interrupted; the run has no result."""
 
 
@@ -101,14 +101,14 @@ class Simulated:
     """A simulation of a scenario, given as JSON, with all its results; `code` locates user code for workers."""
 
     scenario: str
-    code: tuple[Place, ...] = ()
+    code: tuple[ClassLocation, ...] = ()
 
-    def __call__(self, seed: int, watch: Watch) -> Done:
+    def __call__(self, seed: int, watch: Watch) -> WorkOutput:
         ensure(self.code)
         simulation = _described(self.scenario)._simulation(seed)
         advance(simulation, watch)
         results = simulation.results()
-        return Done(
+        return WorkOutput(
             simulation.content_hash,
             {name: table.packed() for name, table in results.tables if name in COUNTERS},
             _core.__version__,
@@ -124,25 +124,25 @@ def _described(text: str) -> Scenario:
     return Scenario(json.loads(text))
 
 
-def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
+def measure(task: Task, stopping: Callable[[], bool] | None = None) -> WorkResult:
     """Execute a unit of work. Failures are returned as results, except interruptions."""
 
     def watch(_fraction: float) -> None:
         if stopping is not None and stopping():
-            raise Stopped
+            raise WorkInterrupted
 
     began = time.thread_time()
     try:
         done = task.work(task.seed, watch)
-    except Stopped:
+    except WorkInterrupted:
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, WorkFailed) else f"{type(error).__name__}: {error}"
-        return Measured(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
+        return WorkResult(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
     cpu_s = time.thread_time() - began
     if done.content_hash != task.content_hash:
         # The worker runs another version of Tailback; its results are not comparable.
-        return Measured(Result(task.content_hash, f"OtherVersion: the worker runs different code (Tailback {done.version})"))
+        return WorkResult(Result(task.content_hash, f"OtherVersion: the worker runs different code (Tailback {done.version})"))
     result = Result(
         task.content_hash,
         None,
@@ -153,7 +153,7 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
         done.tables,
         tuple(done.traces),
     )
-    return Measured(result, done.traces)
+    return WorkResult(result, done.traces)
 
 
 def prepare_process(stopping: Any) -> None:
@@ -165,7 +165,7 @@ def prepare_process(stopping: Any) -> None:
     _stopping = stopping
 
 
-def measure_in_process(task: Task) -> Measured:
+def measure_in_process(task: Task) -> WorkResult:
     """Like `measure`, stopped by the event given to `prepare_process`."""
     return measure(task, None if _stopping is None else _stopping.is_set)
 

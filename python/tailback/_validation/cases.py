@@ -10,7 +10,7 @@ from tailback._scenario import Scenario
 from tailback._validation import measures
 from tailback._validation.measures import Measure
 
-__all__ = ["BOTTLENECK", "Case", "Pack", "full", "quick"]
+__all__ = ["BOTTLENECK", "Case", "CaseSet", "full", "quick"]
 
 BOTTLENECK = measures.BOTTLENECK
 
@@ -45,7 +45,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Pack:
+class CaseSet:
     """Cases, and the duration of their runs."""
 
     name: str
@@ -240,18 +240,18 @@ def _full_settings() -> Iterator[Setting]:
     yield Setting(("linux/cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
 
 
-def quick() -> Pack:
+def quick() -> CaseSet:
     """A dozen cases, 56 runs of 20 s: about five minutes with four jobs."""
-    return Pack("quick", tuple(_cases(_quick_settings(), Length(20, 5), 4)), 20)
+    return CaseSet("quick", tuple(_cases(_quick_settings(), RunLength(20, 5), 4)), 20)
 
 
-def full() -> Pack:
+def full() -> CaseSet:
     """All cases, longer and more often: 270 runs of 40 s."""
-    return Pack("full", tuple(_cases((*_quick_settings(), *_full_settings()), Length(40, 10), 5)), 40)
+    return CaseSet("full", tuple(_cases((*_quick_settings(), *_full_settings()), RunLength(40, 10), 5)), 40)
 
 
 @dataclass(frozen=True)
-class Length:
+class RunLength:
     """Duration and warm-up of a run, in seconds."""
 
     duration_s: float
@@ -262,7 +262,7 @@ class Length:
 _MORE_OFTEN = 3
 
 
-def _cases(settings: Iterable[Setting], length: Length, seeds: int) -> Iterator[Case]:
+def _cases(settings: Iterable[Setting], length: RunLength, seeds: int) -> Iterator[Case]:
     for setting in settings:
         count = 20 if setting.size_packets is not None else setting.flows
         given = Setting(**{**vars(setting), "flows": count}) if setting.size_packets is not None else setting

@@ -19,7 +19,7 @@ from tailback._scenario import Scenario
 from tailback._study.columns import Column
 from tailback._study.measurements import Computation, Measurements, Number
 from tailback._study.runner import Progress, RunFailed
-from tailback._validation.cases import Case, Pack, full, quick
+from tailback._validation.cases import Case, CaseSet, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
 from tailback._validation.page import markdown
 from tailback.errors import EmulationError
@@ -47,7 +47,7 @@ class Validation:
         Number of kernel runs.
     """
 
-    def __init__(self, pack: Pack, comparisons: list[Comparison], kept_up: int, runs: int, worst: Mapping[str, float]) -> None:
+    def __init__(self, pack: CaseSet, comparisons: list[Comparison], kept_up: int, runs: int, worst: Mapping[str, float]) -> None:
         self.pack = pack.name
         self.duration_s = pack.duration_s
         self.comparisons = comparisons
@@ -136,7 +136,7 @@ def validate(
 
 
 def _validated(
-    pack: Pack, folder: Path, jobs: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
+    pack: CaseSet, folder: Path, jobs: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
 ) -> Validation:
     kernel, simulated = Measurements(), Measurements()
     timing = [Number(kept_up), Number(slipped_share), Number(lateness_p99)]

@@ -12,7 +12,7 @@ from tailback._pictures import Panel as Plotted
 from tailback._run_plot import thinned
 from tailback.papers._experiment import Curves, Panel, Ranking, ReferenceLine, TracePanel
 from tailback.papers._measured import Measured, Point
-from tailback.plots import COLOURS, PAGE, End, name_ends
+from tailback.plots import COLOURS, PAGE, LineEnd, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,14 +99,14 @@ def _height(panel: Panel) -> float:
     return 2.2 if isinstance(panel, TracePanel) else 3.0
 
 
-def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
+def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) -> dict[str, LineEnd]:
     """Draw lines of means with their bands, and reserve room for their names at the right if they are placed there. Returns the
     right end of each line.
     """
     axis = into.axis
     chosen = {line.label: measured.where(**line.where) for line in panel.lines}
     places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
-    ends: dict[str, End] = {}
+    ends: dict[str, LineEnd] = {}
     for colour, line in zip(COLOURS, panel.lines, strict=False):
         points = chosen[line.label]
         curve = sorted((point for point in points if panel.over in point.labels), key=lambda point: _place(point, panel))

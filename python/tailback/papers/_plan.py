@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback._study.columns import Column
-from tailback._study.measurements import Curve, Measurements, Number, Reader, Tally
+from tailback._study.measurements import Curve, Measurement, Measurements, Number, Tally
 from tailback._study.runner import Progress, RunFailed
 from tailback.errors import InternalError, ScenarioError, StudyError
 from tailback.papers._experiment import Experiment, Trace, Variant
@@ -113,7 +113,7 @@ class Plan:
         drawn = Variant({**variant.labels, "trace": trace.name}, variant.scenario.with_(recording))
         return curve, self._want(experiment, drawn, [1], [curve])
 
-    def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Reader]) -> Runs:
+    def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Measurement]) -> Runs:
         place = f"{experiment.id} ({variant})"
         try:
             return self._measurements.request(variant.scenario, seeds, readers, place)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tailback._html import Shown, notebook
+from tailback._html import HtmlTable, notebook
 from tailback._store import write_atomically
 from tailback._study.measurements import Tally
 from tailback.errors import OutputError
@@ -126,7 +126,7 @@ class Reproduction:
 
     def _repr_html_(self) -> str:
         rows = [(outcome.experiment.id, *cells(verdict)) for outcome in self.experiments for verdict in outcome.claims]
-        return notebook(self.verdict(), tables=[Shown("", ("experiment", *HEAD), rows)])
+        return notebook(self.verdict(), tables=[HtmlTable("", ("experiment", *HEAD), rows)])
 
 
 def _plain(outcomes: list[Outcome]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import models
 from tailback.errors import ParameterError
-from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
+from tailback.plots import COLOURS, STYLE, LineEnd, close, name_ends, require
 from tailback.prediction._sizing_case import SizingCase, windows
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["curves", "plot"]
 # Number of points of a curve; smooth over six decades.
 _POINTS = 200
 # Maximum buffer of the loss models; losses beyond it are not visible.
-_MOST_BUFFER = 1e9
+_MAX_BUFFER = 1e9
 # Utilisation at the start of the label of a vertical line.
 _LOWEST = 0.02
 
@@ -38,7 +38,7 @@ def plot(question: SizingCase, answers: Mapping[str, int]) -> Figure:
     with plt.rc_context(STYLE):
         figure, axis = plt.subplots(figsize=(8, 4.5), layout="constrained")
         found = curves(question, buffers)
-        ends: dict[str, End] = {}
+        ends: dict[str, LineEnd] = {}
         for (name, utilisation), colour in zip(found.items(), COLOURS, strict=False):
             axis.plot(buffers, utilisation, color=colour)
             last = np.flatnonzero(~np.isnan(utilisation))[-1]
@@ -99,7 +99,7 @@ def _closed_loop(question: SizingCase, buffers: NDArray[Any], bottleneck: dict[s
     import numpy as np
 
     inputs: dict[str, Any] = {"inputs": question.inputs or 1_000_000, "model": "g1dm" if question.inputs else "mmkkb"}
-    ends = models.closed_loop(buffer=buffers.clip(max=_MOST_BUFFER), **inputs, **bottleneck)
+    ends = models.closed_loop(buffer=buffers.clip(max=_MAX_BUFFER), **inputs, **bottleneck)
     return np.where(ends.keeps_bound, ends.utilisation, np.nan)
 
 

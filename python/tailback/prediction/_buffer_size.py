@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, models
 from tailback._format import aligned, quantity
-from tailback._html import Lines, Shown, notebook
+from tailback._html import HtmlList, HtmlTable, notebook
 from tailback._scenario import Scenario
 from tailback.errors import UnknownName
 from tailback.models import Rule
@@ -113,8 +113,8 @@ class SizingResults(Sequence[SizingResult]):
 
     def _repr_html_(self) -> str:
         rows = [(answer.rule.name, *_cells(answer), answer.why) for answer in self.answers]
-        table = Shown("", ("rule", "buffer, packets", "bytes", "delay", "", "why"), rows)
-        lists = (Lines("advice", [self.advice]), Lines("but", self.question.warnings))
+        table = HtmlTable("", ("rule", "buffer, packets", "bytes", "delay", "", "why"), rows)
+        lists = (HtmlList("advice", [self.advice]), HtmlList("but", self.question.warnings))
         return notebook(self.asked, tables=[table], lists=lists)
 
     def plot(self) -> Figure:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from tailback.prediction._network import Network
 
-__all__ = ["Applied", "Comparison", "Outcome", "Unmodelled"]
+__all__ = ["AppliedModel", "Comparison", "Outcome", "Unmodelled"]
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedModel:
     """A model that was applied.
 
     Attributes
@@ -78,11 +78,11 @@ class Outcome:
         }
         columns = ("loss_rate", "utilisation", "mean_queue_units", "mean_wait_s")
         self.queues: dict[str, dict[str, float]] = {port: dict.fromkeys(columns, math.nan) for port in network.ports}
-        self.models: list[Applied] = []
+        self.models: list[AppliedModel] = []
         self.excluded: list[Unmodelled] = []
 
     def add_model(self, model: str, source: str, at: list[str], simplifies: list[str], warnings: Sequence[str] = ()) -> None:
-        self.models.append(Applied(model, source, tuple(at), tuple(simplifies), tuple(warnings)))
+        self.models.append(AppliedModel(model, source, tuple(at), tuple(simplifies), tuple(warnings)))
 
     def exclude(self, at: str, why: str) -> None:
         part = Unmodelled(at, why)

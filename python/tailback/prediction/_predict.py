@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import aligned, quantity
-from tailback._html import Lines, notebook
+from tailback._html import HtmlList, notebook
 from tailback._scenario import Scenario
 from tailback._table import Table
 from tailback.prediction._datagrams import predict_datagrams
 from tailback.prediction._network import Network
-from tailback.prediction._outcome import Applied, Comparison, Outcome, Unmodelled
+from tailback.prediction._outcome import AppliedModel, Comparison, Outcome, Unmodelled
 from tailback.prediction._transport import predict_tcp
 from tailback.prediction._trunk import predict_trunks
 
@@ -40,7 +40,7 @@ class Prediction:
         ``queue``, ``loss_rate``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; NaN if no model applies.
     groups : Table
         ``group``, ``flows`` and ``goodput_bps``, the sum over its flows.
-    models : tuple of Applied
+    models : tuple of AppliedModel
         The applied models, with their sources, simplifications in this case, and known errors.
     not_modelled : tuple of Unmodelled
         The parts that no model covers, with the violated assumptions.
@@ -50,7 +50,7 @@ class Prediction:
     flows: Table
     queues: Table
     groups: Table
-    models: tuple[Applied, ...]
+    models: tuple[AppliedModel, ...]
     not_modelled: tuple[Unmodelled, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,10 +106,10 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         lists = (
-            Lines("models", [f"{model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]),
-            Lines("simplified", list(dict.fromkeys(text for model in self.models for text in model.simplifies))),
-            Lines("warnings", [text for model in self.models for text in model.warnings]),
-            Lines("not modelled", [f"{part.at}: {part.why}" for part in self.not_modelled]),
+            HtmlList("models", [f"{model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]),
+            HtmlList("simplified", list(dict.fromkeys(text for model in self.models for text in model.simplifies))),
+            HtmlList("warnings", [text for model in self.models for text in model.warnings]),
+            HtmlList("not modelled", [f"{part.at}: {part.why}" for part in self.not_modelled]),
         )
         tables = [table._shown() for table in (self.groups, self.queues)]
         return notebook(f"{self.name}: predicted, not simulated", tables=tables, lists=lists)

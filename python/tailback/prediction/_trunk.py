@@ -18,8 +18,8 @@ _THESIS = "cui-thesis, section 3.6.1"
 # Inputs times transmitters up to which the exact chain without a buffer takes a fraction of a second.
 _SMALL_CHAIN = 1024
 # Limits of the models of a trunk.
-_MOST_INPUTS = 1_000_000
-_MOST_PLACES = 1_000_000_000
+_MAX_INPUTS = 1_000_000
+_MAX_PLACES = 1_000_000_000
 
 
 class _Trunk(TypedDict):
@@ -73,8 +73,8 @@ def _violation(network: Network, port: Port, groups: list[Group]) -> tuple[str, 
                 at,
                 f"flows.{first.name} and flows.{group.name} differ in packets or idle times, but inputs of the model are equal",
             )
-    if sum(group.count for group in groups) > _MOST_INPUTS:
-        return at, f"there are more than {_MOST_INPUTS} inputs, the limit of the models"
+    if sum(group.count for group in groups) > _MAX_INPUTS:
+        return at, f"there are more than {_MAX_INPUTS} inputs, the limit of the models"
     return violation_of_port(port)
 
 
@@ -181,7 +181,7 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
         return _Loss(0.0, "one transmitter per input", _THESIS)
     if waiting is None:
         return _Loss(0.0, "unlimited buffer", _THESIS)
-    trunk = _Trunk(inputs=inputs, transmitters=transmitters, buffer=min(waiting, _MOST_PLACES), load=load)
+    trunk = _Trunk(inputs=inputs, transmitters=transmitters, buffer=min(waiting, _MAX_PLACES), load=load)
     if waiting == 0 and inputs * transmitters <= _SMALL_CHAIN:
         exact = models.exact_trunk_loss(**trunk, variant="own_length")
         return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 
 from tailback.errors import ParameterError, UserCodeError
-from tailback.user_code._registry import Registered, registered, required
+from tailback.user_code._registry import RegisteredClass, registered, required
 
-__all__ = ["Place", "ensure", "load", "place"]
+__all__ = ["ClassLocation", "ensure", "load", "place"]
 
 
 def load(file: str | os.PathLike[str]) -> ModuleType:
@@ -69,7 +69,7 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Place:
+class ClassLocation:
     """Where another process finds a registered class: its module, the file of the module, and the hash of its source."""
 
     kind: str
@@ -79,13 +79,13 @@ class Place:
     sha256: str
 
 
-def place(kind: str, name: str) -> Place:
+def place(kind: str, name: str) -> ClassLocation:
     """The place of a registered class."""
     known = required(kind, name)
-    return Place(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
+    return ClassLocation(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
 
 
-def ensure(places: tuple[Place, ...]) -> None:
+def ensure(places: tuple[ClassLocation, ...]) -> None:
     """Register these classes in this process, by importing their modules or else loading their files.
 
     Raises
@@ -104,7 +104,7 @@ def ensure(places: tuple[Place, ...]) -> None:
             raise ParameterError(f"the {wanted.kind} `{wanted.name}` has a different source on this worker")
 
 
-def _found(wanted: Place) -> Registered | None:
+def _found(wanted: ClassLocation) -> RegisteredClass | None:
     if wanted.module not in ("__main__", "__mp_main__"):
         with suppress(ImportError):
             importlib.import_module(wanted.module)

@@ -15,7 +15,7 @@ from tailback.user_code._class_fingerprint import Fingerprint, fingerprint
 from tailback.user_code._interfaces import Controller, Policy, Source
 
 __all__ = [
-    "Registered",
+    "RegisteredClass",
     "conflict",
     "controller",
     "policy",
@@ -40,14 +40,14 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisteredClass:
     """A class and its fingerprint at registration."""
 
     cls: type
     fingerprint: Fingerprint
 
 
-_registered: dict[tuple[str, str], Registered] = {}
+_registered: dict[tuple[str, str], RegisteredClass] = {}
 
 
 def controller(name: str) -> Callable[[C], C]:
@@ -97,7 +97,7 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
         known = _registered.get((kind, name))
         if known is not None and _place(known.cls) != _place(cls):
             raise ParameterError(f"the {kind} `{name}` is `{_place(known.cls)}` already; `{_place(cls)}` needs another name")
-        _registered[kind, name] = Registered(cls, fingerprint(cls))
+        _registered[kind, name] = RegisteredClass(cls, fingerprint(cls))
         return cls
 
     return register
@@ -109,12 +109,12 @@ def _place(cls: type) -> str:
     return f"{module}.{cls.__qualname__}"
 
 
-def registered(kind: str, name: str) -> Registered | None:
+def registered(kind: str, name: str) -> RegisteredClass | None:
     """The class with this name, or None."""
     return _registered.get((kind, name))
 
 
-def required(kind: str, name: str) -> Registered:
+def required(kind: str, name: str) -> RegisteredClass:
     """The class with this name, which must exist."""
     return _registered[kind, name]
 

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn er_bounds_what_the_bits_allow_and_mcr_bounds_er() {
+    fn er_limits_the_rate_allowed_by_ci_and_ni_and_mcr_limits_er() {
         assert_eq!(after(&[back(20, false, false)]), 20.0);
         assert_eq!(after(&[back(12, true, false)]), 12.0);
         assert_eq!(after(&[back(3, false, false)]), 8.0);

@@ -301,7 +301,7 @@ fn a_wait_for_a_timeout_counts_even_if_the_run_ends_first() {
 }
 
 #[test]
-fn results_before_the_end_say_so() {
+fn results_before_the_end_are_incomplete() {
     let mut engine = external();
     engine.run_until(millis(50));
     let results = engine.results().unwrap();

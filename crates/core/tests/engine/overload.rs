@@ -20,7 +20,7 @@ fn flooded(policy: PolicySpec) -> Results {
 }
 
 #[test]
-fn blue_discards_what_codel_alone_would_let_fill_the_buffer() {
+fn blue_discards_unresponsive_traffic_that_fills_the_buffer_of_codel() {
     let codel = flooded(PolicySpec::Codel(CodelSpec::default()));
     let cobalt = flooded(PolicySpec::Cobalt(CobaltSpec::default()));
     for results in [&codel, &cobalt] {

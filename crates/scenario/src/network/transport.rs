@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_opens_the_window_by_as_many_segments_as_rfc_9406_says() {
+    fn an_acknowledgement_opens_the_window_by_at_most_the_segments_of_rfc_9406() {
         let limit = |more: &str| {
             let given = format!("tcp = {{preset = \"cubic\", slow_start = \"hystart++\", timestamps = true{more}}}");
             let Transport::Tcp(spec, _) = transport(&given) else { panic!("not TCP") };

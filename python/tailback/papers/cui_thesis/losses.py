@@ -45,7 +45,7 @@ EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in TRUNK_VARIANTS.items(
 # ten.
 WIDTH_OF_A_SEED = 0.095
 # Less than a second on one core. With two or four inputs and ten places, light loads would need more than seventy times as many.
-_MOST_OF_A_SEED = 4_000_000
+_MAX_OF_A_SEED = 4_000_000
 
 
 def trunk(places: Iterable[AxisValue], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
@@ -53,7 +53,7 @@ def trunk(places: Iterable[AxisValue], *, exact: bool, width: float = WIDTH_OF_A
     places = tuple(places)
     by_model = [AxisValue({"by": by}, {"model": by}) for by in MODELS]
     by_variant = [AxisValue({"by": by}, {"variant": by}) for by in TRUNK_VARIANTS]
-    simulated = {"variant": "own_length", "relative_width": width, "max_arrivals": _MOST_OF_A_SEED, "threads": 1}
+    simulated = {"variant": "own_length", "relative_width": width, "max_arrivals": _MAX_OF_A_SEED, "threads": 1}
     return (
         *vary(Computation(trunk_loss, parameters), places, by_model),
         *vary(Computation(simulate_trunk, {**parameters, **simulated}), places, by=SIMULATION),

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_points_predict_what_they_assume() -> Result<(), ParameterError> {
+    fn fixed_points_predict_the_loss_that_they_assume() -> Result<(), ParameterError> {
         for (trunk, load) in cases() {
             for (model, inserting) in [(&G1DM, true), (&EBD, false)] {
                 let found = ln(model, trunk, load)?;
