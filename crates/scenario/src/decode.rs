@@ -3,9 +3,7 @@
 //! A value that cannot be decoded is replaced by a placeholder, so that decoding goes on. The scenario is refused in the end.
 
 use crate::problem::{self, Alike, Problem, Report, listed};
-use crate::record::Record;
 use crate::tree::Node;
-use crate::values::Name;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -115,17 +113,6 @@ impl<'a> Decoder<'a> {
         (values.len() == items.len()).then_some(values)
     }
 
-    /// Decodes a table of named keys, and reports unknown ones.
-    pub fn record<R: Record + Decode>(&mut self, node: &Node) -> Option<R> {
-        let Node::Table(entries) = node else {
-            return self.invalid_value(node, format!("must be a table, not {}", kind(node)));
-        };
-        let mut table = Table { entries, known: Vec::new(), knows_all: false };
-        let record = R::take(&mut table, self);
-        self.unknown_keys(entries.keys().filter(|_| !table.knows_all), &table.known);
-        Some(record)
-    }
-
     /// Reports the unknown keys of a table.
     pub fn unknown_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>, known: &[&str]) {
         let mut alike = Alike::default();
@@ -142,11 +129,9 @@ impl<'a> Decoder<'a> {
         self.report.unknown_key(&self.path, key, known);
     }
 
-    /// Reports that this key of a table is not a valid name.
-    pub fn invalid_name(&mut self, key: &str) -> Option<Name> {
-        let problem = self.report.add_key(&self.path, format!("`{}` is not a valid name", key.escape_debug()));
-        problem.given(Node::Text(key.into()).to_string()).expected(Name::expected());
-        None
+    /// Reports that the key in this place is not valid.
+    pub fn invalid_key(&mut self, message: impl Into<String>) -> &mut Problem {
+        self.report.add_key(&self.path, message)
     }
 
     /// Reports an unknown word in this place.
@@ -219,6 +204,27 @@ pub(crate) fn kind(node: &Node) -> &'static str {
     }
 }
 
+/// The values of a table with exactly these required keys.
+pub(crate) fn entries<'n, const N: usize>(
+    node: &'n Node,
+    keys: [&'static str; N],
+    decoder: &mut Decoder,
+) -> Option<[Option<&'n Node>; N]> {
+    let Node::Table(entries) = node else {
+        let expected = format!("a table with `{}`", keys.join("`, `"));
+        decoder.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected);
+        return None;
+    };
+    decoder.unknown_keys(entries.keys(), &keys);
+    Some(keys.map(|key| {
+        let found = entries.get(key);
+        if found.is_none() {
+            decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")));
+        }
+        found
+    }))
+}
+
 /// The keys of a table that is being decoded.
 pub(crate) struct Table<'n> {
     entries: &'n IndexMap<String, Node>,
@@ -228,6 +234,15 @@ pub(crate) struct Table<'n> {
 }
 
 impl<'n> Table<'n> {
+    pub fn new(entries: &'n IndexMap<String, Node>) -> Table<'n> {
+        Table { entries, known: Vec::new(), knows_all: false }
+    }
+
+    /// Reports the keys that were not decoded.
+    pub fn finish(self, decoder: &mut Decoder) {
+        decoder.unknown_keys(self.entries.keys().filter(|_| !self.knows_all), &self.known);
+    }
+
     pub fn node(&mut self, key: &'static str) -> Option<&'n Node> {
         if !self.known.contains(&key) {
             self.known.push(key);

@@ -5,7 +5,8 @@
 
 use crate::network;
 use crate::problem::{Errors, Report, Warnings};
-use crate::scenario::{Description, Scenario};
+use crate::scenario::Scenario;
+use crate::schema::Description;
 use crate::schema::{Flow, Nodes, Tcp};
 use crate::values::Name;
 use std::collections::BTreeMap;

@@ -5,12 +5,11 @@
 //! column's name (`size_bytes`, `start_us`). Other columns are ignored. The content becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
+use crate::distribution::Transfer;
 use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, unit_of, with_unit};
-use crate::distribution::{Distribution, Transfer};
-use crate::problem::{Alike, Report, nearest_word};
+use crate::problem::{Alike, nearest_word};
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::scenario::Description;
 use crate::tree::Node;
 use crate::values::{Name, Number};
 use csv::{ByteRecord, ReaderBuilder, Trim};
@@ -69,34 +68,6 @@ impl FlowTable {
         match self.rows.lines.get(flow) {
             Some(line) => format!("[{} line {line}].{column}", self.rows.file),
             None => format!(".{column}[{flow}]"),
-        }
-    }
-}
-
-/// Moves sizes and starts of tables to their groups.
-pub(crate) fn settle(description: &mut Description, report: &mut Report) {
-    for (name, flow) in &mut description.flows {
-        let Some(table) = flow.traffic.as_mut().and_then(|traffic| traffic.table.as_mut()) else { continue };
-        let (size, start) = (table.columns.size.take(), table.columns.start.take());
-        let is_twice = [
-            ("size", size.is_some() && flow.size.is_some()),
-            ("start", start.is_some() && flow.start != Distribution::default()),
-        ];
-        for (key, _) in is_twice.iter().filter(|(_, is_twice)| *is_twice) {
-            let problem = report.add(format!("flows.{name}.{key}"), format!("`{key}` is also a column of the flow table"));
-            problem.expected(format!("either that column or `{key}`"));
-        }
-        if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.is_valid(&format!("flows.{name}.traffic")) {
-            let at = format!("flows.{name}.size");
-            report
-                .add(at, "`size` is missing, in the group and in the flow table")
-                .expected("`size`, or a column `size` of the flow table");
-        }
-        if let Some(sizes) = size {
-            flow.size = Some(Distribution::List(sizes.into_iter().map(|Transfer(size)| size).collect()));
-        }
-        if let Some(starts) = start {
-            flow.start = Distribution::List(starts);
         }
     }
 }

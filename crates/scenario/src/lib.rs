@@ -17,6 +17,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
+mod buffer;
 mod decode;
 mod distribution;
 mod emulation;
@@ -49,7 +50,8 @@ pub use problem::{Errors, Problem, Warnings, nearest_word};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use renamed::RENAMED;
-pub use scenario::{Description, Scenario, json_schema};
+pub use scenario::{Scenario, json_schema};
+pub use schema::Description;
 pub use tree::toml_as_json;
 pub use user_code::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Integer, Name};

@@ -3,7 +3,8 @@
 //! The `record!` macro declares a struct with its decoding, serialisation and JSON Schema, so that keys, defaults and descriptions of a table
 //! are defined once. `words!` does the same for enums of words. Tables that are selected by a word are in `member.rs`.
 
-use crate::decode::{Decode, Decoder, Table};
+use crate::decode::{Decode, Decoder, Table, kind};
+use crate::tree::Node;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,17 @@ pub(crate) trait Record: Sized + Default {
 
     /// The valid tables: one for a record, one per word for a tagged enum.
     fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape>;
+}
+
+/// Decodes a table of named keys, and reports unknown ones.
+pub(crate) fn decode<R: Record + Decode>(node: &Node, decoder: &mut Decoder) -> Option<R> {
+    let Node::Table(entries) = node else {
+        return decoder.invalid_value(node, format!("must be a table, not {}", kind(node)));
+    };
+    let mut table = Table::new(entries);
+    let record = R::take(&mut table, decoder);
+    table.finish(decoder);
+    Some(record)
 }
 
 /// One valid table, for the JSON Schema.
@@ -167,7 +179,7 @@ macro_rules! table {
     ($name:ident, $($doc:literal),*) => {
         impl crate::decode::Decode for $name {
             fn decode(node: &crate::tree::Node, decoder: &mut crate::decode::Decoder) -> Option<$name> {
-                decoder.record(node)
+                crate::record::decode(node, decoder)
             }
 
             fn expected() -> String {

@@ -1,55 +1,20 @@
 //! The scenario as a whole: reading, validation and normalised form.
 
 use crate::decode::{Decode, Decoder};
-use crate::flow_table;
 use crate::location::Source;
 use crate::network;
 use crate::problem::{Errors, Problem, Report, Warnings};
-use crate::quantity::Duration;
-use crate::record::record;
-use crate::schema::{Event, Flow, Link, Node, Prices, Record, Routing, Topology};
+use crate::schema::Description;
 use crate::tree;
-use crate::user_code::{self, Objection};
-use crate::values::{Integer, Name};
-use indexmap::IndexMap;
+use crate::user_code::Objection;
+use crate::values::Name;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use tailback_core::network::{CodeKind, Network};
 use tailback_core::user_code::UserCode;
-
-record! {
-    /// A network, its flows, and the recordings. Times, rates and sizes are text with a unit, such as `10 ms`, `75 Mbps`, `50 kB`.
-    pub struct Description {
-        /// Title of the scenario.
-        name: String = String::new(),
-        /// Simulated time.
-        duration: Duration,
-        /// Time from which results count.
-        warmup: Duration = Duration::new(0),
-        /// Seed of all random streams.
-        seed: Integer<0, 9007199254740991> = Integer(1),
-        /// Generators of common networks.
-        topology: Topology = Topology::default(),
-        /// Nodes by name.
-        nodes: BTreeMap<Name, Node> = BTreeMap::new(),
-        /// Links by name.
-        links: BTreeMap<Name, Link> = BTreeMap::new(),
-        /// Routing of flows without `route`.
-        routing: Routing = Routing::Shortest,
-        /// Encoding of congestion prices.
-        prices: Option<Prices>,
-        /// Flow groups by name, in the order of all result tables.
-        flows: IndexMap<Name, Flow> = IndexMap::new(),
-        /// Changes during the run.
-        timeline: Vec<Event> = Vec::new(),
-        /// Recordings in addition to the counters.
-        record: Record = Record::default(),
-    }
-}
 
 /// A decoded scenario. Two scenarios with the same content are equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +76,7 @@ impl Scenario {
         // A value that is not a table has no parts to check.
         let Some(mut description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
         let mut report = decoder.report;
-        flow_table::settle(&mut description, &mut report);
+        description.settle_flow_tables(&mut report);
         if report.is_empty() {
             return Ok(Scenario { description, source });
         }
@@ -204,7 +169,7 @@ impl Scenario {
 
     /// The user code that the scenario names, with paths.
     pub fn user_code(&self) -> Vec<(CodeKind, UserCode)> {
-        user_code::named_in(&self.description)
+        self.description.user_code()
     }
 
     /// Checks the user code of the scenario with a function of its host.

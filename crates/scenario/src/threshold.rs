@@ -1,9 +1,9 @@
 //! Thresholds of a queue in packets, cells, or percent of the buffer.
 
+use crate::buffer::{Buffer, RANGES};
 use crate::decode::Decoder;
 use crate::problem::Report;
 use crate::quantity::{CELL_UNITS, Complaint, PACKET_UNITS, Percent, cells, complaint, packets, pattern};
-use crate::schema::Buffer;
 use crate::tree::Node;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
@@ -26,15 +26,6 @@ pub(crate) enum Counted {
     /// The unit of the buffer (packets or cells), or percent.
     AsTheBuffer,
 }
-
-/// Valid range by unit.
-pub(crate) const RANGES: &[(&str, &str)] = &[
-    ("packets", "0 to 1000000000000 packets"),
-    ("packet", "0 to 1000000000000 packets"),
-    ("cells", "0 to 1000000000000 cells"),
-    ("cell", "0 to 1000000000000 cells"),
-    ("%", "0 to 100000 %"),
-];
 
 impl Counted {
     pub fn expected(self) -> &'static str {

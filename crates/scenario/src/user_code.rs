@@ -1,10 +1,7 @@
 //! User code in a scenario: `user:NAME`, and its parameters as plain data.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::member::Member;
 use crate::problem::Report;
-use crate::scenario::Description;
-use crate::schema::{Class, Policy, UserLaw, UserPolicy, UserSource};
 use crate::tree::Node;
 use crate::values::{NAME_PATTERN, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -132,39 +129,6 @@ impl Objection {
             }
         }
     }
-}
-
-/// The user code of a scenario, in the order of its parts.
-pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
-    let generators = description.topology.generators().into_iter();
-    let made = generators
-        .flat_map(|(at, generator)| generator.queues().into_iter().map(move |(key, queue)| (format!("{at}.{key}"), Some(queue))));
-    let links = description.links.iter().flat_map(|(name, link)| {
-        let back = link.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
-        [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]
-    });
-    let policies = made.chain(links).filter_map(|(at, queue)| Some((at, queue?))).flat_map(|(at, queue)| {
-        let of_class = |(index, class): (usize, Class)| (format!("{at}.classes[{index}]"), class.policy);
-        let of_classes: Vec<(String, Policy)> = queue.classes.clone().into_iter().flatten().enumerate().map(of_class).collect();
-        if of_classes.is_empty() { vec![(at, queue.policy.clone())] } else { of_classes }
-    });
-    let policies = policies.filter_map(|(at, policy)| match &policy {
-        Member::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
-        _ => None,
-    });
-    let senders = description.flows.iter().filter_map(|(name, flow)| {
-        let law = flow.tcp.as_ref().and_then(|tcp| tcp.controller.as_ref()).map(|controller| &controller.0);
-        match (law, flow.source.as_ref().map(|source| &source.arrivals)) {
-            (Some(Member::User(UserLaw { kind, parameters })), _) => {
-                Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
-            }
-            (_, Some(Member::User(UserSource { kind, parameters }))) => {
-                Some((CodeKind::Source, code(kind, parameters, format!("flows.{name}.source"))))
-            }
-            _ => None,
-        }
-    });
-    policies.chain(senders).collect()
 }
 
 /// Converts user code of the core to a name.

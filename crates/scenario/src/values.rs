@@ -111,7 +111,7 @@ impl<T: Decode> Decode for IndexMap<Name, T> {
         let mut named = IndexMap::new();
         for (key, value) in entries {
             decoder.inside(key, |decoder| {
-                let name = Name::of(key).or_else(|| decoder.invalid_name(key));
+                let name = Name::of_key(key, decoder);
                 let value = T::decode(value, decoder).unwrap_or_default();
                 named.extend(name.map(|name| (name, value)));
             });
@@ -176,6 +176,16 @@ impl Name {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         let is_name = !text.is_empty() && text.len() <= 64 && text.bytes().all(plain) && !text.starts_with('-');
         is_name.then(|| Name(text.into()))
+    }
+
+    /// The name that a key of a table is; otherwise an error is reported.
+    fn of_key(key: &str, decoder: &mut Decoder) -> Option<Name> {
+        let name = Name::of(key);
+        if name.is_none() {
+            let problem = decoder.invalid_key(format!("`{}` is not a valid name", key.escape_debug()));
+            problem.given(Node::Text(key.into()).to_string()).expected(Name::expected());
+        }
+        name
     }
 
     fn read(text: &str, decoder: &mut Decoder) -> Option<Name> {

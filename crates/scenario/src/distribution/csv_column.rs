@@ -3,8 +3,8 @@
 //! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. The first line names
 //! the columns. Values have units as in a scenario, or are plain numbers if the column's name ends in a unit, as in result tables.
 
-use super::reading::{Varied, entries};
-use crate::decode::{Decode, Decoder};
+use super::varied::Varied;
+use crate::decode::{Decode, Decoder, entries};
 use crate::problem::Alike;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};

@@ -3,15 +3,15 @@
 pub(crate) mod csv_column;
 mod reading;
 mod transfer;
+mod varied;
 mod workload;
 
 use crate::quantity::Quantity;
-pub(crate) use reading::entries;
 use serde::Serialize;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::Stream;
 pub use transfer::Transfer;
-pub use workload::{WORKLOADS, Workload};
+pub use workload::Workload;
 
 /// One value per flow. Random values are drawn from a stream per flow, so that an additional flow does not change other draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,6 +60,14 @@ pub(crate) struct Nth {
 }
 
 impl<Q> Distribution<Q> {
+    /// Number of values of a list.
+    pub(crate) fn list_length(&self) -> Option<usize> {
+        match self {
+            Distribution::List(values) => Some(values.len()),
+            _ => None,
+        }
+    }
+
     /// The value of a flow, in the smallest unit.
     pub(crate) fn draw(&self, flow: Nth, stream: impl FnOnce() -> Stream) -> u64
     where
@@ -155,6 +163,7 @@ impl<Q: Default> Default for Distribution<Q> {
 
 #[cfg(test)]
 mod tests {
+    use super::workload::WORKLOADS;
     use super::*;
     use crate::quantity::Size;
     use tailback_core::primitives::random::{Entity, Purpose};

@@ -1,49 +1,15 @@
 //! Decoding and JSON Schema of distributions.
 
-use super::{Distribution, Transfer, WORKLOADS, csv_column};
-use crate::decode::{Decode, Decoder, kind};
+use super::varied::Varied;
+use super::workload::WORKLOADS;
+use super::{Distribution, csv_column};
+use crate::decode::{Decode, Decoder, entries};
 use crate::problem::listed;
-use crate::quantity::{Duration, Quantity, Size};
+use crate::quantity::Quantity;
 use crate::tree::Node;
 use crate::values::real;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-
-const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "csv"];
-const WORDS_OF_SIZES: &[&str] =
-    &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "workload", "csv"];
-
-/// A quantity that may differ from flow to flow.
-pub(crate) trait Varied: Quantity {
-    /// Valid keys of a table.
-    const WORDS: &'static [&'static str];
-
-    /// Decodes a value of a single flow, as opposed to a bound or mean.
-    fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        Self::decode(node, decoder)
-    }
-
-    /// Valid values of a single flow.
-    fn expected_of_flow() -> String {
-        Self::expected()
-    }
-}
-
-impl Varied for Duration {
-    const WORDS: &'static [&'static str] = WORDS;
-}
-
-impl Varied for Size {
-    const WORDS: &'static [&'static str] = WORDS_OF_SIZES;
-
-    fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Size> {
-        Transfer::decode(node, decoder).map(|Transfer(size)| size)
-    }
-
-    fn expected_of_flow() -> String {
-        Transfer::expected()
-    }
-}
 
 impl<Q: Varied> Decode for Distribution<Q> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
@@ -133,27 +99,6 @@ fn workload<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribut
     let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
     let name = decoder.word(node, "workload", &names)?;
     WORKLOADS.iter().find(|workload| workload.name == name).map(Distribution::Workload)
-}
-
-/// The values of a table with exactly these required keys.
-pub(crate) fn entries<'n, const N: usize>(
-    node: &'n Node,
-    keys: [&'static str; N],
-    decoder: &mut Decoder,
-) -> Option<[Option<&'n Node>; N]> {
-    let Node::Table(entries) = node else {
-        let expected = format!("a table with `{}`", keys.join("`, `"));
-        decoder.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected);
-        return None;
-    };
-    decoder.unknown_keys(entries.keys(), &keys);
-    Some(keys.map(|key| {
-        let found = entries.get(key);
-        if found.is_none() {
-            decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")));
-        }
-        found
-    }))
 }
 
 fn number(node: &Node, key: &str, bounds: (f64, f64), decoder: &mut Decoder) -> Option<f64> {

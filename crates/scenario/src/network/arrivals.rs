@@ -5,7 +5,7 @@ use super::traffic;
 use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{self, FlowArrivals};
 use crate::values::Name;
 use tailback_core::network::Flow;
@@ -21,7 +21,7 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
     if let Some(count) = flow.count {
         return count.0;
     }
-    if let Some(count) = list_of(flow) {
+    if let Some(count) = flow.list_length() {
         return (count as u64).max(1);
     }
     let left = end(description, name, flow).saturating_sub(begin(description, name, flow));
@@ -80,7 +80,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     }
     let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
     let end = (Time::ZERO + duration.time_delta()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
-    let is_given = flow.count.is_some() || list_of(flow).is_some();
+    let is_given = flow.count.is_some() || flow.list_length().is_some();
     // A gap this long at the end is not random: its probability is exp(-10).
     if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
         let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
@@ -89,19 +89,6 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
         problem
             .given(format!("{} flows, the last at {}", flows.len(), Duration::new(last.0)))
             .expected(format!("about {needed:.0} flows"));
-    }
-}
-
-/// Length of the longest list of a group, if it has any.
-pub(super) fn list_of(flow: &schema::Flow) -> Option<usize> {
-    let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.propagation_rtt.as_ref().and_then(list)];
-    lists.into_iter().flatten().max()
-}
-
-fn list<Q>(distribution: &Distribution<Q>) -> Option<usize> {
-    match distribution {
-        Distribution::List(values) => Some(values.len()),
-        _ => None,
     }
 }
 

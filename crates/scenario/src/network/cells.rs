@@ -1,8 +1,8 @@
 //! Conditions for flows with cells and the links they cross.
 
 use super::changes::Changes;
-use super::flows::RoutePair;
 use super::graph::Graph;
+use super::routes::RoutePair;
 use crate::problem::Report;
 use crate::schema::Framing;
 use crate::values::Name;

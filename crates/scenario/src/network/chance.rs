@@ -1,19 +1,13 @@
 //! Detects random elements of a scenario, for which results depend on the seed.
 
 use crate::distribution::Distribution;
-use crate::problem::Report;
 use crate::quantity::Quantity;
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{Routing, Traffic};
 use tailback_core::network::{ChangeKind, Delay, Group, Impairments, Network, Port, Queues, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
-
-/// False only if every seed gives the same run. True if the network cannot be built.
-pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bool {
-    draws(description) || super::network(description, aside).is_none_or(|network| has_chance(&network))
-}
 
 /// Whether round trips, start times, sizes, nodes, routes or links are random.
 pub(super) fn draws(description: &Description) -> bool {

@@ -1,11 +1,13 @@
 //! The timeline: changes of links and flow groups.
 
-use super::graph::{Graph, places};
+use super::graph::Graph;
 use super::groups::Groups;
+use super::paths::Paths;
+use super::routes::{self, Hashed, Routes};
 use super::routing::Ways;
-use super::{Paths, flows, traffic};
+use super::traffic;
 use crate::problem::{Alike, Report, key};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
 use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Port, PortId, Queues, Scheduling};
@@ -103,7 +105,7 @@ impl Changes {
             event.rate.map(|rate| ChangeKind::Rate(port, rate.rate())),
             event.delay.map(|delay| ChangeKind::Delay(port, delay.time_delta())),
             event.loss.map(|loss| ChangeKind::RandomLoss(port, loss.0)),
-            event.buffer.map(|buffer| ChangeKind::Buffer(port, places(Some(buffer)))),
+            event.buffer.map(|buffer| ChangeKind::Buffer(port, buffer.core())),
         ];
         if let Some(buffer) = event.buffer {
             check_buffer(buffer, port, &format!("{at}.buffer"), graph, report);
@@ -168,11 +170,11 @@ impl Changes {
             let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
             let [_] = pairs.as_slice() else {
                 let problem = report.add(format!("{at}.route"), "`route` is given for flows between several pairs of nodes");
-                problem.given(format!("`{name}` {}", flows::endpoints(flow))).expected("a group between one pair of nodes");
+                problem.given(format!("`{name}` {}", routes::endpoints(flow))).expected("a group between one pair of nodes");
                 return;
             };
-            let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref(), table: None };
-            let (ways, hashed) = (Ways::new(graph, description.routing), flows::Hashed { seed, name: name.as_str() });
+            let routes = Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref(), table: None };
+            let (ways, hashed) = (Ways::new(graph, description.routing), Hashed { seed, name: name.as_str() });
             let Some((forward, backward)) = routes.find(&pairs, hashed, &ways, at, report).and_then(|mut found| found.pop())
             else {
                 return;
@@ -217,7 +219,7 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
 
 /// Warns of thresholds that exceed the new buffer.
 fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
-    let (port, overflow) = (&graph.ports[port as usize], places(Some(buffer)));
+    let (port, overflow) = (&graph.ports[port as usize], buffer.core());
     let units = match overflow {
         network::Buffer::Units(units) => units,
         // In cells: policies that count packets have no buffer in bytes.

@@ -1,10 +1,9 @@
 //! Ports with several queues: scheduler, queues, and assignment of flows to queues.
 
 use super::groups::Groups;
-use super::places;
 use crate::member::Member;
 use crate::problem::{Alike, Report, key as name_of, listed};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
 use tailback_core::network::{ClassQueue, Network, Queues, Scheduling};
@@ -77,7 +76,7 @@ pub(super) fn scheduling(
         let policy = policy_spec(&class.policy, own.unwrap_or(queue.buffer), own.or(resolved), &at, report);
         let policy = policy.unwrap_or(PolicySpec::DropTail(()));
         check_policy(&policy, &at, report);
-        ClassQueue { name: class.name.to_string(), weight: class.share.0, buffer: places(own), policy }
+        ClassQueue { name: class.name.to_string(), weight: class.share.0, buffer: own.unwrap_or_default().core(), policy }
     };
     let made = classes.iter().enumerate().map(of_class).collect();
     let rest = classes.iter().position(|class| class.default);

@@ -5,15 +5,16 @@ use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
-use super::routing::{RouteQuery, Ways};
+use super::paths::Paths;
+use super::routes::{Hashed, RoutePair, Routes, endpoints};
+use super::routing::Ways;
 use super::traffic::{self, Ends};
-use super::{Paths, arrivals, rates, transport};
+use super::{arrivals, rates, transport};
 use crate::distribution::{Distribution, Nth};
-use crate::flow_table::FlowTable;
-use crate::problem::{Alike, Report, key};
+use crate::problem::{Report, key};
 use crate::quantity::{Duration, Quantity};
-use crate::scenario::Description;
-use crate::schema::{self, NodeKind, PortName, Processing, Routing};
+use crate::schema::Description;
+use crate::schema::{self, NodeKind, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -112,12 +113,6 @@ fn distinct(dealt: &[AssignedRoute], ways: Vec<RoutePair>) -> Vec<RoutePair> {
     numbered.filter(|(dealt, _)| seen.insert((dealt.forward, dealt.backward))).map(|(_, way)| way).collect()
 }
 
-/// The ports of a way, if there is one.
-type Found = Option<Vec<PortId>>;
-
-/// Ports there and back.
-pub(super) type RoutePair = (Vec<PortId>, Vec<PortId>);
-
 /// Reports a route that is given for several pairs of nodes.
 fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Report) -> bool {
     let key = if flow.route.is_some() { "route" } else { "return_route" };
@@ -127,116 +122,6 @@ fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Repor
         problem.given(endpoints(flow)).expected("a group for each pair of nodes, or no `route`");
     }
     is_one
-}
-
-/// The nodes of a group, for messages.
-pub(super) fn endpoints(flow: &schema::Flow) -> String {
-    match (&flow.from, &flow.to) {
-        (Some(from), Some(to)) => format!("from {from} to {to}"),
-        _ => "by `traffic`".into(),
-    }
-}
-
-/// The routes that a scenario gives, there and back.
-pub(super) struct Routes<'d> {
-    pub forward: Option<&'d [PortName]>,
-    pub backward: Option<&'d [PortName]>,
-    /// The flow table with the pairs of nodes, if there is one.
-    pub table: Option<&'d FlowTable>,
-}
-
-/// Seed and name from which the hashes of flows are drawn.
-#[derive(Clone, Copy)]
-pub(super) struct Hashed<'d> {
-    pub seed: u64,
-    pub name: &'d str,
-}
-
-impl Hashed<'_> {
-    /// The journeys there of flows between these nodes, or back.
-    fn journeys(self, pairs: &[Ends], towards: Towards) -> Vec<RouteQuery> {
-        let journey = |(index, &(from, to)): (u64, &Ends)| match towards {
-            Towards::Sink => RouteQuery { from, to, stream: self.stream(2 * index) },
-            Towards::Source => RouteQuery { from: to, to: from, stream: self.stream(2 * index + 1) },
-        };
-        (0..).zip(pairs).map(journey).collect()
-    }
-
-    fn stream(self, index: u64) -> Stream {
-        Stream::new(Entity { seed: self.seed, name: self.name, index }, Purpose::Route)
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Towards {
-    Sink,
-    Source,
-}
-
-impl Routes<'_> {
-    /// As ports: given, or the way back over the same links, or as the scenario's routing has them. Problems are reported at `route` and
-    /// `return_route` below `at`.
-    pub fn find(&self, pairs: &[Ends], hashed: Hashed, ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<RoutePair>> {
-        let graph = ways.graph;
-        let &ends = pairs.first()?;
-        let mut given = |names: Option<&[PortName]>, ends: Ends, key: &str| {
-            names.map(|names| vec![graph.route(names, ends, &format!("{at}.{key}"), report); pairs.len()])
-        };
-        let forward = given(self.forward, ends, "route");
-        let backward = given(self.backward, (ends.1, ends.0), "return_route");
-        let there = || hashed.journeys(pairs, Towards::Sink);
-        let back = || hashed.journeys(pairs, Towards::Source);
-        let (forward, backward) = match (forward, backward) {
-            (None, None) if ways.routing == Routing::Ecmp => {
-                // Both directions together, so that routes to each node are searched once.
-                let mut forward = ways.find(&[there(), back()].concat());
-                let backward = forward.split_off(pairs.len());
-                (forward, backward)
-            }
-            (forward, backward) => {
-                let forward = forward.unwrap_or_else(|| ways.find(&there()));
-                let backward = backward.unwrap_or_else(|| {
-                    let mirrored: Vec<Found> =
-                        forward.iter().map(|ports| ports.as_ref().and_then(|ports| graph.mirrored(ports))).collect();
-                    match mirrored.iter().all(Option::is_some) {
-                        true => mirrored,
-                        false => {
-                            mirrored.into_iter().zip(ways.find(&back())).map(|(mirrored, found)| mirrored.or(found)).collect()
-                        }
-                    }
-                });
-                (forward, backward)
-            }
-        };
-        self.report_unreachable(pairs, &forward, &backward, graph, at, report);
-        forward.into_iter().zip(backward).map(|(forward, backward)| forward.zip(backward)).collect()
-    }
-
-    /// Reports flows without a path. A flow without a forward path is not reported again for the reverse path.
-    fn report_unreachable(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
-        if !graph.is_complete() || !report.is_valid(at) {
-            return;
-        }
-        let (mut lost, mut faults) = (HashSet::new(), Alike::default());
-        for (index, (&(source, sink), ways)) in pairs.iter().zip(there.iter().zip(back)).enumerate() {
-            let (from, to, column) = match ways {
-                (None, _) => (source, sink, "sink"),
-                (Some(_), None) => (sink, source, "source"),
-                _ => continue,
-            };
-            if !lost.insert((from, to)) {
-                continue;
-            }
-            report.among(&mut faults, |report| {
-                let place = self.table.map_or(String::new(), |table| format!(".traffic.table{}", table.place(column, index)));
-                let message = format!("there is no route from `{}` to `{}`", graph.name(from), graph.name(to));
-                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward");
-            });
-        }
-        if let Some(problem) = faults.rest(at, "pairs of nodes", report) {
-            problem.expected("a route for each flow");
-        }
-    }
 }
 
 fn group(

@@ -6,7 +6,7 @@ use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
 use crate::problem::{Alike, Report, key};
 use crate::quantity::{Duration, Probability, Rate, Size};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
@@ -345,7 +345,7 @@ impl Direction<'_> {
             delay: self.delay.time_delta(),
             transmitters,
             switching: self.switching.0,
-            buffer: places(buffer),
+            buffer: buffer.map_or(network::Buffer::Unlimited, Buffer::core),
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),
             scheduling,
@@ -463,15 +463,6 @@ impl Direction<'_> {
             problem.expected("flows of the scenario");
         }
         found
-    }
-}
-
-/// Converts listed drops for the core.
-pub(super) fn places(buffer: Option<Buffer>) -> network::Buffer {
-    match buffer {
-        Some(Buffer::Packets(count) | Buffer::Cells(count)) => network::Buffer::Units(count),
-        Some(Buffer::Bytes(size)) => network::Buffer::Bytes(size.bytes()),
-        Some(Buffer::Unlimited | Buffer::Share(_)) | None => network::Buffer::Unlimited,
     }
 }
 

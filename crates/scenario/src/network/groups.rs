@@ -3,7 +3,7 @@
 use super::arrivals;
 use super::sites::Sites;
 use crate::problem::Report;
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::values::Name;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Controllers that react to ECN marks require ECN and a queue that marks.
 
 use crate::problem::Report;
-use crate::scenario::Description;
+use crate::schema::Description;
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Network, Port, Transport};

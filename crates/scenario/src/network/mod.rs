@@ -13,10 +13,12 @@ mod graph;
 mod groups;
 mod marks;
 mod offered;
+mod paths;
 mod phases;
 mod policers;
 mod prices;
 mod rates;
+mod routes;
 mod routing;
 mod settling;
 mod sites;
@@ -25,18 +27,16 @@ mod traffic;
 mod transport;
 
 use crate::problem::Report;
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::values::Name;
-pub(crate) use chance::may_be_random;
 use feeders::Feeders;
-use graph::{Graph, places};
+use graph::Graph;
 use groups::Groups;
+use paths::Paths;
 use routing::{RouteQuery, Ways};
 use sites::Sites;
 pub(crate) use sites::min_bytes;
-use std::collections::HashMap;
-use tailback_core::network::MAX_ROUTE_ENTRIES;
-use tailback_core::network::{Network, PortId};
+use tailback_core::network::Network;
 use tailback_core::primitives::random::Stream;
 pub(crate) use transport::filled;
 
@@ -88,6 +88,11 @@ pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut 
     {
         phases::note(&network, report);
     }
+}
+
+/// False only if every seed gives the same run. True if the network cannot be built.
+pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bool {
+    chance::draws(description) || network(description, aside).is_none_or(|network| chance::has_chance(&network))
 }
 
 /// All nodes.
@@ -144,38 +149,6 @@ fn check_times(description: &Description, report: &mut Report) {
             .add("warmup", "`warmup` leaves nothing to measure")
             .given(warmup.to_string())
             .expected(format!("less than the duration, {duration}"));
-    }
-}
-
-/// Distinct paths.
-#[derive(Default)]
-struct Paths {
-    list: Vec<Vec<PortId>>,
-    index: HashMap<Vec<PortId>, u32>,
-}
-
-impl Paths {
-    /// The index of a path, which is added if it is new.
-    fn of(&mut self, ports: Vec<PortId>) -> u32 {
-        if let Some(&index) = self.index.get(&ports) {
-            return index;
-        }
-        let index = self.list.len() as u32;
-        self.list.push(ports.clone());
-        self.index.insert(ports, index);
-        index
-    }
-
-    /// Maximum total length of all paths: packets store their position in a list of all paths.
-    fn check(&self, report: &mut Report) {
-        let entries: usize = self.list.iter().map(|path| path.len() + 1).sum();
-        if entries > MAX_ROUTE_ENTRIES {
-            let problem = report.add("links", "`flows` has too many distinct routes");
-            problem
-                .given(format!("{entries} links in all distinct routes"))
-                .expected(format!("at most {MAX_ROUTE_ENTRIES}"))
-                .hint("use fewer flows, shorter routes, or `routing = \"shortest\"`, with which flows share routes");
-        }
     }
 }
 

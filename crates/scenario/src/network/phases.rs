@@ -4,7 +4,7 @@
 
 use super::chance::{draws, has_chance};
 use crate::problem::Report;
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::Flow;
 use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;

@@ -2,7 +2,7 @@
 
 use crate::problem::Report;
 use crate::quantity::Size;
-use crate::scenario::Description;
+use crate::schema::Description;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tailback_core::network::{Network, Port, Queues, Scheduling};

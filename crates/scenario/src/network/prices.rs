@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use crate::member::Member;
 use crate::problem::{Report, listed};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::Prices;
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;

@@ -4,6 +4,7 @@
 //! share a search.
 
 use super::graph::Graph;
+use super::traffic::below;
 use crate::schema::Routing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -234,9 +235,4 @@ impl Ways<'_> {
 
 fn farther((delay, hops): Distance, more: TimeDelta) -> Distance {
     (delay.saturating_add(more.0), hops + 1)
-}
-
-/// A number below `count` from random bits.
-pub(super) fn below(count: usize, bits: u64) -> usize {
-    ((u128::from(bits) * count as u128) >> 64) as usize
 }

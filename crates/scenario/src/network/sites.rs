@@ -1,7 +1,7 @@
 //! Nodes and the plans of generators: all names before links are built.
 
 use crate::problem::{Alike, Report, key, listed, nearest_word};
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
 use crate::values::Name;
 use std::collections::BTreeMap;

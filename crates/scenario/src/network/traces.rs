@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::groups::Groups;
 use crate::problem::{Alike, Report, listed};
 use crate::quantity::Duration;
-use crate::scenario::Description;
+use crate::schema::Description;
 use crate::schema::{self, DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;

@@ -1,6 +1,5 @@
 //! Traffic patterns: the pair of nodes of each flow of a group.
 
-use super::routing::below;
 use super::sites::Sites;
 use crate::problem::{Alike, Report, key};
 use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
@@ -104,7 +103,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
 
 /// Whether the group determines its number of flows without the pattern.
 fn determines_count(flow: &Flow) -> bool {
-    flow.count.is_some() || flow.arrivals.is_some() || super::arrivals::list_of(flow).is_some()
+    flow.count.is_some() || flow.arrivals.is_some() || flow.list_length().is_some()
 }
 
 /// At least two different nodes. Duplicates are reported.
@@ -245,4 +244,9 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
         problem.expected("two different nodes of the scenario for each flow");
     }
     (pairs.len() == count).then_some(pairs)
+}
+
+/// A number below `count` from random bits.
+pub(super) fn below(count: usize, bits: u64) -> usize {
+    ((u128::from(bits) * count as u128) >> 64) as usize
 }

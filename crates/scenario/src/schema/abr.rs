@@ -1,6 +1,6 @@
 //! `[flows.NAME.abr]`: the available bit rate service of flows with cells.
 
-use super::Buffer;
+use crate::buffer::Buffer;
 use crate::quantity::{Duration, Probability, Rate};
 use crate::record::record;
 use crate::values::Integer;

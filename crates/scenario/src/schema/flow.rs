@@ -1,6 +1,12 @@
 //! `[flows.NAME]`
 
-use super::{Abr, Application, Processing, Source, Tcp, Traffic};
+use super::abr::Abr;
+use super::application::Application;
+use super::node::Processing;
+use super::nodes::Nodes;
+use super::source::Source;
+use super::tcp::Tcp;
+use super::traffic::Traffic;
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Probability, Rate, Size};
@@ -102,94 +108,15 @@ record! {
     }
 }
 
-/// One or several node names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Nodes(pub Vec<NodeName>);
-
-/// A node's name, or a prefix and `*` for all nodes whose names begin with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct NodeName(pub String);
-
-impl Nodes {
-    pub(crate) fn one(name: &Name) -> Nodes {
-        Nodes(vec![NodeName(name.to_string())])
-    }
-}
-
-impl std::fmt::Display for Nodes {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(|name| name.0.as_str()).collect();
-        out.write_str(&names.join(", "))
-    }
-}
-
-impl Serialize for Nodes {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.as_slice() {
-            [one] => one.serialize(serializer),
-            several => several.serialize(serializer),
-        }
-    }
-}
-
-impl Decode for Nodes {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Nodes> {
-        match node {
-            Node::List(list) if list.is_empty() => decoder.invalid_value(node, "is empty"),
-            Node::List(_) => Vec::decode(node, decoder).map(Nodes),
-            _ => NodeName::decode(node, decoder).map(|name| Nodes(vec![name])),
-        }
-    }
-
-    fn expected() -> String {
-        format!("{}, or a list of these", NodeName::expected())
-    }
-}
-
-impl Decode for NodeName {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<NodeName> {
-        match node {
-            Node::Text(text) if Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => Some(NodeName(text.clone())),
-            Node::Text(_) => decoder.invalid_value(node, "is not a valid name"),
-            _ => decoder.invalid_value(node, format!("must be a node's name, not {}", kind(node))),
-        }
-    }
-
-    fn expected() -> String {
-        "a node's name, or a prefix such as `edge*` for all nodes that begin with it".into()
-    }
-}
-
-impl JsonSchema for Nodes {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Nodes".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let name = NodeName::json_schema(generator);
-        schemars::json_schema!({
-            "description": Nodes::expected(),
-            "anyOf": [name, json!({"type": "array", "items": name, "minItems": 1})]
-        })
-    }
-}
-
-impl JsonSchema for NodeName {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NodeName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\*?$"})
+impl Flow {
+    /// Length of the longest list, if there is any.
+    pub(crate) fn list_length(&self) -> Option<usize> {
+        let lists = [
+            self.start.list_length(),
+            self.size.as_ref().and_then(Distribution::list_length),
+            self.propagation_rtt.as_ref().and_then(Distribution::list_length),
+        ];
+        lists.into_iter().flatten().max()
     }
 }
 

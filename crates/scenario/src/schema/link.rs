@@ -1,6 +1,7 @@
 //! `[links.NAME]`
 
-use super::{Processing, Queue};
+use super::node::Processing;
+use super::queue::Queue;
 use crate::link_rate::LinkRate;
 use crate::quantity::{Duration, Probability};
 use crate::record::record;

@@ -1,7 +1,6 @@
 //! `[nodes.NAME]`
 
-use crate::decode::{Decode, Decoder};
-use crate::distribution::entries;
+use crate::decode::{Decode, Decoder, entries};
 use crate::quantity::Duration;
 use crate::record::{record, words};
 use crate::tree;

@@ -1,19 +1,11 @@
-//! `queue = {...}`: the buffer of a port and its queue policy. The core declares the policies and their settings.
+//! `queue = {...}`: the buffer of a port, its queue policy, scheduler and shaper.
 
+use super::policy::Policy;
 use super::scheduling::{Class, Scheduler};
-use crate::decode::{Decode, Decoder};
-use crate::member::{Family, Member, Nothing, UserTable};
+use crate::buffer::Buffer;
 use crate::problem::Report;
-use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Rate, Size, cells, complaint, packets, pattern};
+use crate::quantity::{Duration, Rate, Size};
 use crate::record::record;
-use crate::threshold::{Places, RANGES};
-use crate::tree::Node;
-use crate::user_code::{self, Parameters, UserName};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
-use tailback_core::network::CELL_BYTES;
-use tailback_core::queue::PolicySpec;
-use tailback_core::settings::MemberInfo;
 
 record! {
     /// A queue.
@@ -54,68 +46,6 @@ impl Queue {
     }
 }
 
-/// Queue policy, which admits, marks or discards packets or cells.
-pub type Policy = Member<Policies>;
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Policies;
-
-impl Family for Policies {
-    const TAG: &'static str = "policy";
-    const NOUN: &'static str = "queue policy";
-    const DEFAULT: Option<&'static str> = Some("drop_tail");
-    type Common = Nothing;
-    type User = UserPolicy;
-
-    fn members() -> Vec<&'static MemberInfo> {
-        PolicySpec::MEMBERS.iter().collect()
-    }
-}
-
-record! {
-    /// Queue policy in Python.
-    pub struct UserPolicy {
-        /// `user:NAME`, where NAME is the registered name of the Python class.
-        policy: UserName,
-        /// Keyword arguments of the Python class.
-        parameters: Parameters = Parameters::default(),
-    }
-}
-
-impl UserTable for UserPolicy {}
-
-/// Converts a policy for the core. `written` is the buffer as in the scenario, `resolved` the same without a percentage, `at` the path of the
-/// queue.
-pub(crate) fn policy_spec(
-    policy: &Policy,
-    written: Buffer,
-    resolved: Option<Buffer>,
-    at: &str,
-    report: &mut Report,
-) -> Option<PolicySpec> {
-    match policy {
-        Member::User(UserPolicy { policy, parameters }) => Some(PolicySpec::User(user_code::code(policy, parameters, at.into()))),
-        Member::BuiltIn(config, _) => {
-            let values = config.values(Some(Places { written, resolved, at }), report);
-            let spec = PolicySpec::read(config.name(), &values)?;
-            if spec.discards_frames() {
-                check_cells(written, at, report);
-            }
-            config.complain(spec.check(), &values, at, Some("buffer"), report);
-            Some(spec)
-        }
-    }
-}
-
-/// Frame discard policies require a buffer in cells or bytes.
-fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
-    let at = format!("{at}.buffer");
-    if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.is_valid(&at) {
-        let problem = report.add(at, "`buffer` must be in cells for this policy");
-        problem.given(buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
-    }
-}
-
 impl Queue {
     /// The buffer of a port with this total rate, with percentages converted to packets; `None` if an error was reported.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
@@ -136,108 +66,15 @@ impl Queue {
     }
 }
 
-/// Size of a buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Buffer {
-    Packets(u64),
-    Cells(u64),
-    Bytes(Size),
-    /// Percentage of rate times `bdp_rtt`.
-    Share(Percent),
-    #[default]
-    Unlimited,
-}
-
-impl Buffer {
-    /// Whether it can only hold packets.
-    pub(crate) fn is_in_packets(self) -> bool {
-        matches!(self, Buffer::Packets(_))
-    }
-
-    /// Whether it can only hold cells.
-    pub(crate) fn is_in_cells(self) -> bool {
-        matches!(self, Buffer::Cells(_))
-    }
-
-    /// Capacity in whole cells; `None` if unlimited or in packets.
-    pub(crate) fn cells(self) -> Option<u64> {
-        match self {
-            Buffer::Cells(count) => Some(count),
-            Buffer::Bytes(size) => Some(size.bytes() / CELL_BYTES.0),
-            Buffer::Packets(_) | Buffer::Share(_) | Buffer::Unlimited => None,
-        }
-    }
-}
-
-impl Decode for Buffer {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Buffer> {
-        match node {
-            Node::Text(text) if text == "unlimited" => Some(Buffer::Unlimited),
-            Node::Text(text) if packets(text).is_some() => packets(text).map(Buffer::Packets),
-            Node::Text(text) if cells(text).is_some() => cells(text).map(Buffer::Cells),
-            Node::Text(text) if Percent::read(text).is_some() => Percent::read(text).map(Buffer::Share),
-            Node::Text(text) if text.ends_with('B') => Size::decode(node, decoder).map(Buffer::Bytes),
-            Node::Text(text) => {
-                let complaint = complaint(text, "a buffer", RANGES);
-                let problem = decoder.wrong(complaint.predicate).given(node.to_string());
-                let unit = complaint.unit.unwrap_or_default();
-                problem.nearest(unit, &["packets", "cells", "kB", "%", "unlimited"]);
-                problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
-                None
-            }
-            Node::Integer(_) | Node::Float(_) => decoder.invalid_value(node, "has no unit"),
-            _ => decoder.invalid_value(node, "is not a buffer"),
-        }
-    }
-
-    fn expected() -> String {
-        format!("`100 packets`, `1200 cells`, {}, `50 %` (of rate times `bdp_rtt`) or `unlimited`", Size::expected())
-    }
-}
-
-impl std::fmt::Display for Buffer {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Buffer::Packets(count) => write!(out, "{count} packets"),
-            Buffer::Cells(count) => write!(out, "{count} cells"),
-            Buffer::Bytes(size) => write!(out, "{size}"),
-            Buffer::Share(share) => write!(out, "{share}"),
-            Buffer::Unlimited => out.write_str("unlimited"),
-        }
-    }
-}
-
-impl Serialize for Buffer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl JsonSchema for Buffer {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Buffer".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let units = PACKET_UNITS.iter().chain(CELL_UNITS).map(|(unit, _)| *unit).chain(["%"]);
-        schemars::json_schema!({
-            "description": Buffer::expected(),
-            "anyOf": [
-                {"const": "unlimited"},
-                {"type": "string", "pattern": pattern(units)},
-                generator.subschema_for::<Size>(),
-            ],
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::{Decode, Decoder};
+    use crate::schema::policy_spec;
     use tailback_core::primitives::units::TimeDelta;
     use tailback_core::queue::{
-        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec, SpdVariant,
-        ThresholdSpec,
+        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec,
+        SpdVariant, ThresholdSpec,
     };
 
     /// A queue from JSON, the policy for the core, and the errors as path and message. The port rate is 8 Mbit/s.

@@ -1,7 +1,8 @@
 //! `scheduler = "drr"` or `scheduler = {kind = "drr", ...}`, and `classes`: several queues of one link and the order in which they are served.
 //! The core declares the schedulers and their settings.
 
-use super::queue::{Buffer, Policy};
+use super::policy::Policy;
+use crate::buffer::Buffer;
 use crate::decode::{Decode, Decoder};
 use crate::member::{Family, Member, Nobody};
 use crate::problem::listed;

@@ -1,6 +1,7 @@
 //! `[[timeline]]`: changes during the run.
 
-use super::{Buffer, PortName};
+use super::flow::PortName;
+use crate::buffer::Buffer;
 use crate::quantity::{Duration, Probability, Rate};
 use crate::record::record;
 use crate::values::Name;

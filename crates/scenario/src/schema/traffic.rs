@@ -1,6 +1,6 @@
 //! `traffic`: patterns of senders and receivers in a flow group, and `routing`.
 
-use super::Nodes;
+use super::nodes::Nodes;
 use crate::flow_table::FlowTable;
 use crate::record::{record, words};
 use crate::values::Integer;

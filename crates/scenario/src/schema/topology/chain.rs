@@ -1,11 +1,13 @@
 //! Routers in a row, with individual settings for each link.
 
-use super::{Disturbances, Extent, Generator, Plan, Style};
+use super::disturbances::Disturbances;
+use super::generator::Generator;
+use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 
 record! {
     /// Routers in a row, with an individual rate and delay for each link.

@@ -1,9 +1,9 @@
 //! Impairments of all links of a generator.
 
-use super::Style;
+use super::plan::Style;
 use crate::quantity::Probability;
 use crate::record::record;
-use crate::schema::{GilbertElliott, Jitter, Loss};
+use crate::schema::link::{GilbertElliott, Jitter, Loss};
 use crate::values::Word;
 use tailback_core::network::LossAt;
 

@@ -3,12 +3,14 @@
 //! paper does not assign global links to switches. Here the first `h` other groups are linked to the first switch and so on
 //! (the absolute arrangement of Camarero, Vallejo and Beivide, ACM Transactions on Architecture and Code Optimization 11(4), 2014).
 
-use super::{Extent, Fabric, Generator, Plan};
+use super::fabric::Fabric;
+use super::generator::Generator;
+use super::plan::{Extent, Plan};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 
 record! {

@@ -1,10 +1,12 @@
 //! Two routers and a bottleneck.
 
-use super::{Extent, Generator, Plan, Style};
+use super::generator::Generator;
+use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::quantity::{Duration, Probability};
 use crate::record::record;
-use crate::schema::{Jitter, Loss, Queue, Reverse};
+use crate::schema::link::{Jitter, Loss, Reverse};
+use crate::schema::queue::Queue;
 
 record! {
     /// Two routers and a bottleneck.

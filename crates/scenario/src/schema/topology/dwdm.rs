@@ -1,10 +1,11 @@
 //! Edge routers and an optical switch with a trunk of wavelength channels.
 
-use super::{Extent, Generator, Plan, Style};
+use super::generator::Generator;
+use super::plan::{Extent, Plan, Style};
 use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::{Integer, Word};
 use tailback_core::network::Switching;
 

@@ -1,11 +1,12 @@
 //! Settings of all data centre networks.
 
-use super::{Disturbances, Plan, Style};
+use super::disturbances::Disturbances;
+use super::plan::{Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 
 record! {
     /// Links of switches and hosts.

@@ -1,10 +1,12 @@
 //! A fat tree of equal switches (Al-Fares, Loukissas and Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
 //! section 2.2): each has equal capacity upwards and downwards, so that no traffic pattern is oversubscribed.
 
-use super::{Extent, Fabric, Generator, Plan};
+use super::fabric::Fabric;
+use super::generator::Generator;
+use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 
 record! {

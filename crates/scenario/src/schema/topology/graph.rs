@@ -1,11 +1,15 @@
 //! Any network as a list of links, or from a GraphML file.
 
-use super::{Disturbances, Extent, Generator, Plan, Style, graphml};
+use super::disturbances::Disturbances;
+use super::edge::Edge;
+use super::generator::Generator;
+use super::graphml;
+use super::plan::{Extent, Plan, Style};
 use crate::decode::{Decode, Decoder};
 use crate::problem::{Alike, Report};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::tree;
 use crate::values::Name;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -42,24 +46,6 @@ record! {
     with
     /// Impairments of every link.
     disturbances: Disturbances
-}
-
-record! {
-    /// A link.
-    pub struct Edge {
-        /// Node at which the link starts.
-        from: Name,
-        /// Node at which the link ends.
-        to: Name,
-        /// Name. Default: `FROM-TO`, and `FROM-TO_2` and so on for further links between the same nodes.
-        name: Option<Name>,
-        /// Bit rate.
-        rate: Option<Rate>,
-        /// One-way propagation delay.
-        delay: Option<Duration>,
-        /// Create a reverse link.
-        duplex: bool = true,
-    }
 }
 
 impl Decode for Graph {

@@ -3,7 +3,7 @@
 //!
 //! Differs: no hyperedges, no nested graphs; ports are ignored.
 
-use super::graph::Edge;
+use super::edge::Edge;
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_column::{bytes_of, unit_of, with_unit};
 use crate::problem::Alike;

@@ -1,9 +1,11 @@
 //! Two layers of switches with a link between every leaf and every spine: a folded Clos network (Clos, "A study of non-blocking switching
 //! networks", Bell System Technical Journal 32(2), 1953).
 
-use super::{Extent, Fabric, Generator, Plan};
+use super::fabric::Fabric;
+use super::generator::Generator;
+use super::plan::{Extent, Plan};
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 
 record! {

@@ -7,8 +7,10 @@ mod disturbances;
 mod dragonfly;
 mod dumbbell;
 mod dwdm;
+mod edge;
 mod fabric;
 mod fat_tree;
+mod generator;
 mod graph;
 mod graphml;
 mod leaf_spine;
@@ -18,16 +20,13 @@ mod random_regular;
 mod torus;
 mod waxman;
 
-use super::Queue;
-use crate::problem::Report;
 use crate::record::record;
 pub use chain::Chain;
-pub use disturbances::Disturbances;
 pub use dragonfly::Dragonfly;
 pub use dumbbell::Dumbbell;
 pub use dwdm::Dwdm;
-pub use fabric::Fabric;
 pub use fat_tree::FatTree;
+pub(crate) use generator::Generator;
 pub use graph::Graph;
 pub use leaf_spine::LeafSpine;
 pub use parking_lot::ParkingLot;
@@ -35,21 +34,6 @@ pub(crate) use plan::{Extent, Plan, Style};
 pub use random_regular::RandomRegular;
 pub use torus::Torus;
 pub use waxman::Waxman;
-
-/// Generates nodes and links from a few settings.
-pub(crate) trait Generator {
-    /// Minimum number of nodes and links, computed without creating them.
-    fn extent(&self) -> Extent;
-
-    /// Reports conflicts of settings; `at` is the path of the generator.
-    fn check(&self, _at: &str, _report: &mut Report) {}
-
-    /// The queues, by their keys.
-    fn queues(&self) -> Vec<(&'static str, &Queue)>;
-
-    /// Adds the nodes and links to the plan; `seed` is for random topologies.
-    fn make(&self, seed: u64, plan: &mut Plan);
-}
 
 /// Declares the generators, each with its key.
 macro_rules! generators {

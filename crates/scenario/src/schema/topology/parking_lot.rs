@@ -1,10 +1,12 @@
 //! Routers in a row, with equal links.
 
-use super::{Disturbances, Extent, Generator, Plan, Style};
+use super::disturbances::Disturbances;
+use super::generator::Generator;
+use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 
 record! {

@@ -2,7 +2,9 @@
 
 use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
-use crate::schema::{Link, NodeKind, Queue, Reverse};
+use crate::schema::link::{Link, Reverse};
+use crate::schema::node::NodeKind;
+use crate::schema::queue::Queue;
 use crate::values::{Integer, Name, Word};
 use tailback_core::network::Switching;
 

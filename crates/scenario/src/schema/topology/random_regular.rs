@@ -5,10 +5,12 @@
 //! Differs: a graph with several components is drawn again, which is rare with three links per switch. If each switch has links to more than
 //! half of the others, the complement of the graph is drawn, which has fewer links.
 
-use super::{Extent, Fabric, Generator, Plan};
+use super::fabric::Fabric;
+use super::generator::Generator;
+use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 use std::collections::BTreeSet;
 use tailback_core::primitives::random::{Draws, Entity, Purpose, Stream};

@@ -1,10 +1,12 @@
 //! A torus: a grid whose rows are closed to rings (Dally and Towles, Principles and Practices of Interconnection Networks, 2004,
 //! chapter 5).
 
-use super::{Extent, Fabric, Generator, Plan};
+use super::fabric::Fabric;
+use super::generator::Generator;
+use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 
 record! {

@@ -3,12 +3,14 @@
 //!
 //! Differs: separate components are connected by the shortest possible links.
 
-use super::{Disturbances, Extent, Generator, Plan, Style};
+use super::disturbances::Disturbances;
+use super::generator::Generator;
+use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::{Duration, Probability, Quantity};
 use crate::record::record;
-use crate::schema::Queue;
+use crate::schema::queue::Queue;
 use crate::values::Integer;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
