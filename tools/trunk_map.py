@@ -4,8 +4,8 @@
     .venv/bin/python tools/trunk_map.py draw docs/images
     .venv/bin/python tools/trunk_map.py table
 
-`measure` adds missing rows to python/tailback/models/trunk_map.csv: losses of the detailed model on the axes of that module.
-Delete the file to repeat all measurements, which takes an hour on two cores. The same version writes the same file. Where packets
+`measure` adds missing rows to crates/sizing/src/trunk_map.csv: losses of the detailed model on the axes of
+`tailback.models._trunk_map`. Delete the file to repeat all measurements, which takes an hour on two cores. The same version writes the same file. Where packets
 keep their lengths, losses are simulated, and simulated again for longer if the error of a model is not clear yet. Without waiting
 places, and in the two memoryless variants, they are computed by the exact chain. `draw` draws the maps from the file, and `table`
 summarises it.
@@ -26,6 +26,8 @@ import numpy as np
 import tailback as tb
 from tailback.models import LOSS_MODELS, TRUNK_VARIANTS, LossModel, TrunkVariant
 from tailback.models import _trunk_map as trunk_map
+
+FILE = Path(__file__).parents[1] / "crates/sizing/src/trunk_map.csv"
 
 FACTORS = (1.05, 1.2, 2.0)
 
@@ -57,7 +59,7 @@ def main() -> None:
     verbs.add_parser("table")
     given = parser.parse_args()
     if given.verb == "measure":
-        measure(trunk_map.FILE)
+        measure(FILE)
     elif given.verb == "draw":
         draw(given.folder)
     else:

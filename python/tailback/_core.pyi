@@ -13,6 +13,7 @@ __all__ = [
     "QUIET_LOAD",
     "SHORT_QUEUE",
     "SMALL_WINDOW",
+    "TRUNK_MAP",
     "Ack",
     "CaptureAnalysis",
     "Congestion",
@@ -68,6 +69,7 @@ FEW_FLOWS: int
 QUIET_LOAD: float
 SHORT_QUEUE: float
 SMALL_WINDOW: float
+TRUNK_MAP: str
 
 def check(text: str, file: str, format: str, *, may_lack_flows: bool = False, written: str | None = None) -> None: ...
 def toml_as_json(text: str) -> str | None: ...

@@ -69,6 +69,8 @@ mod _core {
     #[pymodule_export]
     const SMALL_WINDOW: f64 = limits::SMALL_WINDOW;
     #[pymodule_export]
+    const TRUNK_MAP: &str = tailback_sizing::TRUNK_MAP;
+    #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -12,6 +12,7 @@ mod words;
 
 pub use judgement::SizingResult;
 pub use sizing_case::{RoundTrips, SizingCase};
+pub use trunk_map::TRUNK_MAP;
 
 /// All answers to a case, and the recommended one.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Trunks for which the loss model of the rules, EBD, has been compared with measurements.
 
-/// The measurements, from the Python package.
-const MAP: &str = include_str!("../../../python/tailback/models/trunk_map.csv");
+/// The measurements, which `tools/trunk_map.py` writes.
+pub const TRUNK_MAP: &str = include_str!("trunk_map.csv");
 
 // The axes of the map; see python/tailback/models/_trunk_map.py.
 const CHANNELS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 256.0];
@@ -32,7 +32,7 @@ pub(crate) fn is_measured(inputs: Option<u64>, transmitters: u64, buffer: u64, l
             && buffers.contains(&place.buffer)
             && loads.contains(&place.load)
     };
-    let measured = MAP.lines().filter_map(MapPoint::read).filter(near).count();
+    let measured = TRUNK_MAP.lines().filter_map(MapPoint::read).filter(near).count();
     measured == channels.len() * shares.iter().filter(|share| **share > 0.0).count() * buffers.len() * loads.len()
 }
 
