@@ -9,6 +9,7 @@
 //! packets alike. Transcendental functions come from `libm`, so that every platform computes the same bits.
 
 pub mod delay_based;
+pub mod error;
 pub mod limits;
 pub mod model;
 pub mod parameter;
@@ -19,8 +20,8 @@ pub mod sizing;
 pub mod tcp;
 pub mod trunk;
 
+pub use error::ParameterError;
 pub use model::Model;
-pub use parameter::ParameterError;
 
 /// All models, by family.
 pub fn families() -> [(&'static str, Vec<&'static Model>); 6] {

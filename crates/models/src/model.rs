@@ -21,7 +21,7 @@
 //! struct declared by `arguments!`. The result is a number, or a struct of numbers declared by `answers!`. A documentation line
 //! on a parameter overrides that of its type.
 
-use crate::parameter::ParameterError;
+use crate::error::ParameterError;
 
 /// A closed form, as users see it.
 #[derive(Debug)]
@@ -357,7 +357,7 @@ macro_rules! arguments {
             fn read(
                 _name: &'static str,
                 given: &mut $crate::model::Inputs,
-            ) -> Result<$name, $crate::parameter::ParameterError> {
+            ) -> Result<$name, $crate::error::ParameterError> {
                 Ok($name { $($field: $crate::model::Arguments::read(stringify!($field), given)?,)+ })
             }
         }

@@ -1,30 +1,7 @@
 //! Parameter types that cannot hold invalid values: each is checked once, on construction.
 
+pub use crate::error::ParameterError;
 use crate::model::{Parameter, ParameterKind, ParameterSpec, prose};
-use std::borrow::Cow;
-use std::fmt;
-
-/// A parameter that is invalid for its model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ParameterError {
-    pub name: &'static str,
-    pub given: String,
-    pub expected: Cow<'static, str>,
-}
-
-impl ParameterError {
-    pub fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
-        ParameterError { name, given: given.to_string(), expected: expected.into() }
-    }
-}
-
-impl fmt::Display for ParameterError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`{}` is {}; expected {}", self.name, self.given, self.expected)
-    }
-}
-
-impl std::error::Error for ParameterError {}
 
 /// Offered work over the capacity of all transmitters together, dimensionless: finite, at least 0, may exceed 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -342,7 +319,7 @@ macro_rules! arguments_of_one_number {
                 parameters.push($crate::parameter::described::<$kind>(&asked));
             }
 
-            fn read(name: &'static str, given: &mut $crate::model::Inputs) -> Result<$kind, $crate::parameter::ParameterError> {
+            fn read(name: &'static str, given: &mut $crate::model::Inputs) -> Result<$kind, $crate::error::ParameterError> {
                 <$kind as $crate::parameter::Scalar>::of(name, given.number(name)?)
             }
         }
