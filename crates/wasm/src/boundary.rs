@@ -7,7 +7,7 @@
 
 #![expect(unsafe_code, reason = "an export needs `no_mangle`; there is no unsafe block")]
 
-use crate::hashes;
+use crate::hashes::hashes;
 use crate::lab::Lab;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 

@@ -1,8 +1,7 @@
 //! Description of a scenario for display: nodes, links, flows, and warnings.
 
-use super::RunSpec;
 use super::fault::Fault;
-use super::observed_entities::{ObservedEntities, PreparedRun, read};
+use super::observed_entities::{ObservedEntities, PreparedRun, RunSpec, read};
 use super::predictions;
 use super::session::refuse_user_code;
 use serde_json::{Value, json};

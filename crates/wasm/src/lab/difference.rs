@@ -1,9 +1,8 @@
 //! The first event at which two runs differ: both run in parallel, and the actions of their senders and queues are compared row
 //! by row.
 
-use super::RunSpec;
 use super::fault::Fault;
-use super::observed_entities::{PreparedRun, read};
+use super::observed_entities::{PreparedRun, RunSpec, read};
 use super::rows::{count, floats, integers, word, words};
 use super::session::refuse_user_code;
 use serde_json::{Value, json};

@@ -24,6 +24,22 @@ pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<Value, Fault> {
     Ok(json!({"toml": text}))
 }
 
+/// The text with an additional entry of the timeline.
+pub(super) fn with_change(text: &str, change: &Value) -> Result<Value, Fault> {
+    let keys = change.as_object().ok_or_else(|| Fault::of_page("a change is a table"))?;
+    let is_list = matches!(parsed(text)?.get_ref().get("timeline").map(Spanned::get_ref), Some(DeValue::Array(_)));
+    let entry = |(key, value): (&String, &Value)| written(value).map(|value| format!("{key} = {value}"));
+    let entries: Vec<String> = keys.iter().map(entry).collect::<Option<_>>().ok_or_else(|| Fault::of_page("no value"))?;
+    if is_list && !text.contains("[[timeline]]") {
+        return Err(Fault::whole(
+            "the timeline of this scenario is an inline list",
+            Some("timeline = [...]".into()),
+            Some("an entry added to the text manually".into()),
+        ));
+    }
+    Ok(json!({"toml": format!("{}\n\n[[timeline]]\n{}\n", text.trim_end(), entries.join("\n"))}))
+}
+
 /// A value in TOML syntax. Basic strings of TOML equal JSON strings, except for some escapes that the JSON writer never produces.
 /// Tables are inline.
 pub(super) fn written(value: &Value) -> Option<String> {
@@ -231,5 +247,12 @@ mod tests {
             ("links.a.queue.target", json!("20 %")),
         ];
         assert_eq!(after(&edits), wanted);
+    }
+
+    #[test]
+    fn a_change_comes_last() {
+        let text = with_change(TEXT, &json!({"at": "2 s", "link": "a", "rate": "2 Mbps"})).map(|answer| answer["toml"].clone());
+        let expected = format!("{}\n\n[[timeline]]\nat = \"2 s\"\nlink = \"a\"\nrate = \"2 Mbps\"\n", TEXT.trim_end());
+        assert_eq!(text.ok(), Some(json!(expected)));
     }
 }

@@ -1,6 +1,5 @@
 //! The values of a scenario's text, with their places.
 
-use super::edits::written;
 use super::fault::Fault;
 use serde_json::{Value, json};
 use toml::Spanned;
@@ -35,22 +34,6 @@ pub(super) fn values(table: &DeTable<'_>) -> Vec<(String, Value)> {
         _ => found.push((at.to_string(), content(value.get_ref()))),
     });
     found
-}
-
-/// The text with an additional entry of the timeline.
-pub(super) fn with_change(text: &str, change: &Value) -> Result<Value, Fault> {
-    let keys = change.as_object().ok_or_else(|| Fault::of_page("a change is a table"))?;
-    let is_list = matches!(parsed(text)?.get_ref().get("timeline").map(Spanned::get_ref), Some(DeValue::Array(_)));
-    let entry = |(key, value): (&String, &Value)| written(value).map(|value| format!("{key} = {value}"));
-    let entries: Vec<String> = keys.iter().map(entry).collect::<Option<_>>().ok_or_else(|| Fault::of_page("no value"))?;
-    if is_list && !text.contains("[[timeline]]") {
-        return Err(Fault::whole(
-            "the timeline of this scenario is an inline list",
-            Some("timeline = [...]".into()),
-            Some("an entry added to the text manually".into()),
-        ));
-    }
-    Ok(json!({"toml": format!("{}\n\n[[timeline]]\n{}\n", text.trim_end(), entries.join("\n"))}))
 }
 
 pub(super) fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, Fault> {
@@ -111,12 +94,5 @@ mod tests {
         let found = all(TEXT).unwrap_or_else(|_| json!({}));
         let places: Vec<&str> = found["knobs"].as_array().into_iter().flatten().filter_map(|knob| knob["at"].as_str()).collect();
         assert_eq!(places, ["duration", "links.a.rate", "links.a.queue", "links.a.queue.buffer"]);
-    }
-
-    #[test]
-    fn a_change_comes_last() {
-        let text = with_change(TEXT, &json!({"at": "2 s", "link": "a", "rate": "2 Mbps"})).map(|answer| answer["toml"].clone());
-        let expected = format!("{}\n\n[[timeline]]\nat = \"2 s\"\nlink = \"a\"\nrate = \"2 Mbps\"\n", TEXT.trim_end());
-        assert_eq!(text.ok(), Some(json!(expected)));
     }
 }

@@ -1,9 +1,8 @@
 //! Explains the loss of a packet and the sender's reaction, by a separate run up to the loss and several round trips beyond, with
 //! the relevant traces.
 
-use super::RunSpec;
 use super::fault::Fault;
-use super::observed_entities::{PreparedRun, instant, read};
+use super::observed_entities::{PreparedRun, RunSpec, instant, read};
 use super::rows::{count, floats, integers, word, words};
 use super::session::refuse_user_code;
 use serde::Deserialize;

@@ -29,6 +29,7 @@ pub use fault::Fault;
 use difference::Difference;
 use edits::Edit;
 use loss_analysis::{Loss, LossAnalysis};
+use observed_entities::RunSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use session::{Breakpoints, Session, Step};
@@ -111,17 +112,6 @@ enum Request {
     },
 }
 
-/// A scenario and its seed.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RunSpec {
-    pub(super) toml: String,
-    pub(super) seed: u64,
-    /// The first flow to observe, in the order of the groups; `None`: some of each group.
-    #[serde(default)]
-    pub(super) follow: Option<u32>,
-}
-
 /// Runs and questions in progress, by name.
 #[derive(Default)]
 pub struct Lab {
@@ -147,7 +137,7 @@ impl Lab {
             Request::Describe { scenario } => description::describe(&scenario),
             Request::Knobs { toml } => knobs::all(&toml),
             Request::Edit { toml, edits } => edits::edited(&toml, &edits),
-            Request::Change { toml, change } => knobs::with_change(&toml, &change),
+            Request::Change { toml, change } => edits::with_change(&toml, &change),
             Request::Open { name, scenario, close } => {
                 // Frees the previous run first, because it may be large.
                 self.sessions.remove(&name);

@@ -1,7 +1,7 @@
 //! The observed part of a run: a limited number of flows and queues, so that memory and page do not grow with the network.
 
-use super::RunSpec;
 use super::fault::Fault;
+use serde::Deserialize;
 use std::cmp::Reverse;
 use tailback_core::network::{Network, Trace, TraceKind};
 use tailback_core::primitives::units::{Time, TimeDelta};
@@ -15,6 +15,17 @@ pub(super) const QUEUES: usize = 8;
 pub(super) const BINS: u64 = 400;
 /// Memory limit for flows and packets of a run in bytes: a tab has at most 4 GiB, and there may be two runs with a copy each.
 const MAX_BYTES: u64 = 768 << 20;
+
+/// A scenario and its seed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunSpec {
+    pub(super) toml: String,
+    pub(super) seed: u64,
+    /// The first flow to observe, in the order of the groups; `None`: some of each group.
+    #[serde(default)]
+    pub(super) follow: Option<u32>,
+}
 
 /// A scenario prepared for a run.
 pub(super) struct PreparedRun {

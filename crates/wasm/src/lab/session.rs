@@ -1,12 +1,11 @@
 //! An interactive run: it advances on request, and reports new events.
 
-use super::RunSpec;
 use super::fault::Fault;
 use super::observations::Observations;
-use super::observed_entities::{DetailLevel, ObservedEntities, PreparedRun, instant, read};
+use super::observed_entities::{DetailLevel, ObservedEntities, PreparedRun, RunSpec, instant, read};
 use super::rows::{count, floats, integers, word, words};
 use super::tables;
-use crate::digest;
+use crate::hashes::digest;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
