@@ -7,52 +7,184 @@ use std::{fs, io};
 /// Layers, lowest first. A module imports from itself and from lower layers; modules in the same layer do not import one another.
 type Layers = &'static [&'static [&'static str]];
 
-/// The modules of this crate.
-const CORE: Layers = &[
-    &["primitives"],
-    &["settings"],
-    &["price", "user_code"],
-    &["abr", "congestion", "queue", "schedule", "traffic"],
-    &["tcp"],
-    &["network"],
-    &["record"],
-    &["simulation"],
+/// The modules of a folder, which is relative to `src` and ends in `/`, or empty.
+struct Modules {
+    folder: &'static str,
+    layers: Layers,
+}
+
+const CORE: Modules = Modules {
+    folder: "",
+    layers: &[
+        &["primitives"],
+        &["settings"],
+        &["price", "user_code"],
+        &["abr", "congestion", "queue", "schedule", "traffic"],
+        &["tcp"],
+        &["network"],
+        &["record"],
+        &["simulation"],
+    ],
+};
+
+const SIMULATION: Modules = Modules {
+    folder: "simulation/",
+    layers: &[
+        &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
+        &["adaptation", "edge", "wire"],
+        &["group_profile", "path", "port"],
+        &["domain_boundary", "wiring"],
+        &["sim_state"],
+        &["receivers"],
+        &["fabric"],
+        &["senders"],
+        &["signals"],
+        &["engine"],
+        &["conservation", "memory", "parallel"],
+        &["results"],
+        &["inspection"],
+    ],
+};
+
+const SCENARIO: &[Modules] = &[
+    Modules {
+        folder: "",
+        layers: &[
+            &["location", "renamed"],
+            &["problem"],
+            &["tree"],
+            &["decode"],
+            &["record", "values"],
+            &["quantity"],
+            &["buffer", "distribution", "user_code"],
+            &["flow_table", "link_rate", "question", "threshold"],
+            &["member"],
+            &["schema"],
+            &["presets", "probes"],
+            &["network"],
+            &["scenario"],
+            &["emulation"],
+        ],
+    },
+    Modules {
+        folder: "schema/",
+        layers: &[
+            &["abr", "application", "controller", "node", "nodes", "policy", "prices", "recording", "source"],
+            &["scheduling", "tcp", "traffic"],
+            &["flow", "queue"],
+            &["link", "timeline"],
+            &["topology"],
+            &["description"],
+        ],
+    },
+    Modules {
+        folder: "schema/topology/",
+        layers: &[
+            &["edge", "plan"],
+            &["disturbances", "generator", "graphml"],
+            &["fabric"],
+            &[
+                "chain",
+                "dragonfly",
+                "dumbbell",
+                "dwdm",
+                "fat_tree",
+                "graph",
+                "leaf_spine",
+                "parking_lot",
+                "random_regular",
+                "torus",
+                "waxman",
+            ],
+        ],
+    },
+    Modules {
+        folder: "network/",
+        layers: &[
+            &["chance", "marks", "paths", "policers", "settling", "sites", "transport"],
+            &["offered", "phases", "traffic"],
+            &["arrivals"],
+            &["groups"],
+            &["classes"],
+            &["graph"],
+            &["prices", "routing", "traces"],
+            &["routes"],
+            &["changes"],
+            &["cells", "feeders"],
+            &["rates"],
+            &["flows"],
+        ],
+    },
 ];
 
-/// The modules of `simulation`.
-const SIMULATION: Layers = &[
-    &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
-    &["adaptation", "edge", "wire"],
-    &["group_profile", "path", "port"],
-    &["domain_boundary", "wiring"],
-    &["sim_state"],
-    &["receivers"],
-    &["fabric"],
-    &["senders"],
-    &["signals"],
-    &["engine"],
-    &["conservation", "memory", "parallel"],
-    &["results"],
-    &["inspection"],
+const MODELS: &[Modules] = &[Modules {
+    folder: "",
+    layers: &[
+        &["error", "limits", "root"],
+        &["model"],
+        &["parameter"],
+        &["delay_based", "prices", "queues", "tcp"],
+        &["sizing", "trunk"],
+    ],
+}];
+
+const WASM: &[Modules] = &[
+    Modules { folder: "", layers: &[&["hashes"], &["lab"], &["boundary"]] },
+    Modules {
+        folder: "lab/",
+        layers: &[
+            &["fault", "rows", "series", "tables"],
+            &["knobs", "sizing", "watched"],
+            &["edits", "predictions", "readings"],
+            &["session"],
+            &["description", "difference", "why"],
+        ],
+    },
 ];
+
+/// The folders whose layers are checked, by crate.
+const LAYERED: &[(&str, &[Modules])] =
+    &[("core", &[CORE, SIMULATION]), ("scenario", SCENARIO), ("models", MODELS), ("wasm", WASM)];
 
 const CRATES: Layers =
     &[&["allocation", "core", "models"], &["capture", "scenario", "sizing"], &["emulator"], &["python", "wasm"]];
 
 #[test]
 fn modules_import_from_the_layers_below_them_only() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files: Vec<(String, String)> = sources(&root).iter().map(|file| (relative(file, &root), read(file))).collect();
-    assert!(files.len() > 50, "the sources were not found");
-    let of_file =
-        |(file, text): &(String, String)| [violations(file, text, "", CORE), violations(file, text, "simulation/", SIMULATION)];
-    let faults: Vec<String> = files.iter().flat_map(of_file).flatten().collect();
+    let mut faults = Vec::new();
+    for (name, folders) in LAYERED {
+        let root = crates().join(name).join("src");
+        let files: Vec<(String, String)> = sources(&root).iter().map(|file| (relative(file, &root), read(file))).collect();
+        assert!(files.len() > 20, "the sources of crates/{name} were not found");
+        for (file, text) in &files {
+            let found = folders.iter().flat_map(|modules| violations(file, text, modules));
+            faults.extend(found.map(|fault| format!("crates/{name}/src/{fault}")));
+        }
+    }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
+fn a_crate_includes_only_data_files_of_its_own() {
+    let mut included = 0;
+    for file in sources(&crates()) {
+        // The path behind `include_str!` or `include_bytes!`, if it is a literal.
+        let text = read(&file);
+        let path =
+            |rest: &'_ str| rest.strip_prefix("str!(\"").or(rest.strip_prefix("bytes!(\""))?.split('"').next().map(String::from);
+        for path in text.split("include_").skip(1).filter_map(path) {
+            let depth = relative(&file, &crates()).matches('/').count();
+            let inside = path.matches("../").count() < depth;
+            assert!(inside, "{} includes {path}, which is outside its crate", relative(&file, &crates()));
+            included += 1;
+        }
+    }
+    assert!(included > 0, "no included file was found");
+}
+
+#[test]
 fn crates_depend_on_the_layers_below_them_only() -> io::Result<()> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let crates = crates();
     let names = || CRATES.iter().flat_map(|layer| layer.iter());
     let there = fs::read_dir(&crates)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     assert_eq!(there.collect::<io::Result<BTreeSet<String>>>()?, names().map(|name| name.to_string()).collect());
@@ -69,7 +201,7 @@ fn crates_depend_on_the_layers_below_them_only() -> io::Result<()> {
 
 #[test]
 fn an_import_that_points_upwards_or_sideways_is_found() {
-    let found = |file, text| violations(file, text, "", CORE).len();
+    let found = |file, text| violations(file, text, &CORE).len();
     assert_eq!(found("tcp/sender.rs", "use crate::primitives::units::Time;\nuse crate::congestion::Ack;\n"), 0);
     assert_eq!(found("primitives/packet.rs", "use crate::network::MAX_PACKET;\n"), 1);
     assert_eq!(found("queue/mod.rs", "use crate::congestion::Ack;\n"), 1);
@@ -82,7 +214,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
         0
     );
     assert_eq!(found("primitives/line.rs", "use crate::Engine;\n"), 1);
-    let inside = |file, text| violations(file, text, "simulation/", SIMULATION).len();
+    let inside = |file, text| violations(file, text, &SIMULATION).len();
     assert_eq!(
         inside(
             "simulation/port/ahead.rs",
@@ -94,7 +226,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(inside("simulation/fabric/mod.rs", "use super::engine::Engine;\nuse super::port::Port;\n"), 1);
     assert_eq!(inside("tcp/sender.rs", "use super::engine::Engine;\n"), 0);
     assert_eq!(
-        violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
+        violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", &CORE),
         [
             "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < price, user_code < abr, \
           congestion, queue, schedule, traffic < tcp < network < record < simulation"
@@ -102,8 +234,8 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     );
 }
 
-/// The imports of a source file that the layers of `folder` do not allow. Unit tests may use the whole engine.
-fn violations(file: &str, text: &str, folder: &str, layers: Layers) -> Vec<String> {
+/// The imports of a source file that the layers of a folder do not allow. Unit tests may use the whole engine.
+fn violations(file: &str, text: &str, Modules { folder, layers }: &Modules) -> Vec<String> {
     let Some(inside) = file.strip_prefix(folder) else { return Vec::new() };
     let module: Vec<&str> = inside.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect();
     if ["lib", "mod"].contains(&module[0]) {
@@ -184,6 +316,10 @@ fn without_tests_and_comments(text: &str) -> Vec<String> {
         lines.push(code.to_string());
     }
     lines
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The index of a name's layer. Names without a layer, such as a new module or an item of `lib.rs`, are above all layers.

@@ -50,11 +50,8 @@ pub use problem::{Errors, Problem, Warnings, nearest_word};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use renamed::RENAMED;
-pub use scenario::{Scenario, json_schema};
+pub use scenario::{SOURCES, Scenario, json_schema};
 pub use schema::Description;
 pub use tree::toml_as_json;
 pub use user_code::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Integer, Name};
-
-/// Hash of the sources of this crate.
-pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -89,13 +89,6 @@ impl Problem {
         Problem { at: at.into(), location: None, message: message.into(), given: None, expected: None, hint: None, order: None }
     }
 
-    /// Adds the location that the place, or the nearest one around it, has in a TOML text.
-    #[must_use]
-    pub fn in_toml(mut self, text: &str) -> Problem {
-        self.location = crate::tree::from_toml(text, "").ok().and_then(|(_, source)| source.locate(&self.at, Focus::Value));
-        self
-    }
-
     pub fn line(&self) -> Option<u32> {
         self.location.as_ref().map(|location| location.line)
     }

@@ -16,6 +16,9 @@ use std::fmt::Write;
 use tailback_core::network::{CodeKind, Network};
 use tailback_core::user_code::UserCode;
 
+/// Hash of the sources of this crate.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");
+
 /// A decoded scenario. Two scenarios with the same content are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
@@ -193,7 +196,7 @@ impl Scenario {
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update([0]);
         hash.update(tailback_core::SOURCES);
-        hash.update(crate::SOURCES);
+        hash.update(SOURCES);
         hash.update([0]);
         hash.update(self.to_json());
         if !code.is_empty() {

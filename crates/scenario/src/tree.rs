@@ -1,6 +1,6 @@
 //! TOML and JSON as one tree of values, with the location of each place in the text.
 
-use crate::location::{Source, Spans, Text};
+use crate::location::{Focus, Source, Spans, Text};
 use crate::problem::{Alike, Errors, Problem, Report};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -279,6 +279,15 @@ impl fmt::Display for Node {
                 write!(out, "a table with {}{more}", keys.join(", "))
             }
         }
+    }
+}
+
+impl Problem {
+    /// Adds the location that the place, or the nearest one around it, has in a TOML text.
+    #[must_use]
+    pub fn in_toml(mut self, text: &str) -> Problem {
+        self.location = from_toml(text, "").ok().and_then(|(_, source)| source.locate(&self.at, Focus::Value));
+        self
     }
 }
 
