@@ -5,10 +5,10 @@
     .venv/bin/python tools/trunk_map.py table
 
 `measure` adds missing rows to crates/sizing/src/trunk_map.csv: losses of the detailed model on the axes of
-`tailback.models._trunk_map`. Delete the file to repeat all measurements, which takes an hour on two cores. The same version writes the same file. Where packets
-keep their lengths, losses are simulated, and simulated again for longer if the error of a model is not clear yet. Without waiting
-places, and in the two memoryless variants, they are computed by the exact chain. `draw` draws the maps from the file, and `table`
-summarises it.
+`tailback.models._trunk_map`. Delete the file to repeat all measurements, which takes an hour on two cores. The same version
+writes the same file. Where packets keep their lengths, losses are simulated, and simulated again for longer if the error of a
+model is not clear yet. Without waiting places, and in the two memoryless variants, they are computed by the exact chain. `draw`
+draws the maps from the file, and `table` summarises it.
 """
 
 # ruff: noqa: T201 (the purpose of this script is to print)

@@ -134,10 +134,10 @@ const WASM: &[Modules] = &[
         folder: "lab/",
         layers: &[
             &["fault", "rows", "series", "tables"],
-            &["knobs", "sizing", "watched"],
-            &["edits", "predictions", "readings"],
+            &["knobs", "observed_entities", "sizing"],
+            &["edits", "observations", "predictions"],
             &["session"],
-            &["description", "difference", "why"],
+            &["description", "difference", "loss_analysis"],
         ],
     },
 ];
