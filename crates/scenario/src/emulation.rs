@@ -171,7 +171,7 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
 }
 
 /// Both external flows of a connection.
-struct BothWays {
+struct FlowPair {
     there: FlowId,
     back: FlowId,
 }
@@ -254,7 +254,7 @@ impl Build {
                 transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
                 let reverse = self.network.flows.len() as FlowId;
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
-                self.reroute_alike(BothWays { there: flow, back: reverse });
+                self.reroute_alike(FlowPair { there: flow, back: reverse });
                 // The kernel decides when and how much it sends, so that the flow has no limits.
                 let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
                 let turned = CoreFlow {
@@ -273,7 +273,7 @@ impl Build {
     }
 
     /// Applies route changes of a flow to its reverse flow.
-    fn reroute_alike(&mut self, flows: BothWays) {
+    fn reroute_alike(&mut self, flows: FlowPair) {
         let turned = self.network.changes.iter().filter_map(|change| match change.what {
             ChangeKind::Route(of, forward, backward) if of == flows.there => {
                 Some(Change { at: change.at, what: ChangeKind::Route(flows.back, backward, forward) })

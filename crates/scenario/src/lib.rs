@@ -53,5 +53,5 @@ pub use renamed::RENAMED;
 pub use scenario::{SOURCES, Scenario, json_schema};
 pub use schema::Description;
 pub use tree::toml_as_json;
-pub use user_code::{Objection, Parameter, Parameters, UserName};
+pub use user_code::{Parameter, Parameters, UserCodeProblem, UserName};
 pub use values::{FlowIndex, Integer, Name};

@@ -116,7 +116,7 @@ pub(crate) enum Focus {
 
 /// Where a key and its value are written, as byte offsets.
 #[derive(Clone, Debug)]
-pub(crate) struct Spans {
+pub(crate) struct KeyValueSpans {
     /// None for an entry of a list.
     pub key: Option<Range<u32>>,
     pub value: Range<u32>,
@@ -131,7 +131,7 @@ pub(crate) struct Text {
     /// Byte offsets of the lines.
     starts: Vec<usize>,
     /// By dotted path.
-    places: BTreeMap<String, Spans>,
+    places: BTreeMap<String, KeyValueSpans>,
 }
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
@@ -142,7 +142,7 @@ impl Text {
         Text { text: text.into(), starts: std::iter::once(0).chain(after_breaks).collect(), places: BTreeMap::new() }
     }
 
-    pub fn add(&mut self, path: String, spans: Spans) {
+    pub fn add(&mut self, path: String, spans: KeyValueSpans) {
         self.places.insert(path, spans);
     }
 

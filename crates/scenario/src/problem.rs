@@ -272,7 +272,7 @@ impl Alike {
 }
 
 /// State of a report before a place is checked.
-pub(crate) struct Mark {
+pub(crate) struct ReportState {
     problems: usize,
     more: usize,
     counts_only: bool,
@@ -356,14 +356,14 @@ impl<'a> Report<'a> {
     }
 
     /// Begins to check such a place, for callers that cannot use [`Report::among`].
-    pub fn mark(&mut self, alike: &Alike) -> Mark {
-        let before = Mark { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
+    pub fn mark(&mut self, alike: &Alike) -> ReportState {
+        let before = ReportState { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
         self.counts_only |= alike.found >= Alike::REPORTED;
         before
     }
 
     /// Counts the place if it has an error, and drops the error if enough were reported.
-    pub fn settle(&mut self, before: Mark, alike: &mut Alike) {
+    pub fn settle(&mut self, before: ReportState, alike: &mut Alike) {
         let is_wrong = self.problems.len() + self.more > before.problems + before.more;
         // Within a place that is only counted, the whole place is counted, and dropped then.
         if is_wrong && self.counts_only && !before.counts_only {

@@ -6,7 +6,7 @@ use crate::network;
 use crate::problem::{Errors, Problem, Report, Warnings};
 use crate::schema::Description;
 use crate::tree;
-use crate::user_code::Objection;
+use crate::user_code::UserCodeProblem;
 use crate::values::Name;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -179,7 +179,7 @@ impl Scenario {
     ///
     /// # Errors
     /// All errors of user code, each with its path.
-    pub fn check_code(&self, judge: impl Fn(CodeKind, &UserCode) -> Option<Objection>) -> Result<(), Errors> {
+    pub fn check_code(&self, judge: impl Fn(CodeKind, &UserCode) -> Option<UserCodeProblem>) -> Result<(), Errors> {
         let mut report = Report::new(&self.source);
         for (kind, code) in self.user_code() {
             if let Some(objection) = judge(kind, &code) {

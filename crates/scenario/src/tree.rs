@@ -1,6 +1,6 @@
 //! TOML and JSON as one tree of values, with the location of each place in the text.
 
-use crate::location::{Focus, Source, Spans, Text};
+use crate::location::{Focus, Source, KeyValueSpans, Text};
 use crate::problem::{Alike, Errors, Problem, Report};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -166,10 +166,10 @@ impl TomlReader<'_> {
     }
 }
 
-fn spans(key: Option<Range<usize>>, value: &Spanned<DeValue<'_>>) -> Spans {
+fn spans(key: Option<Range<usize>>, value: &Spanned<DeValue<'_>>) -> KeyValueSpans {
     // Texts are shorter than 4 GiB.
     let short = |span: Range<usize>| span.start as u32..span.end as u32;
-    Spans { key: key.map(short), value: short(value.span()), is_table: value.get_ref().is_table() }
+    KeyValueSpans { key: key.map(short), value: short(value.span()), is_table: value.get_ref().is_table() }
 }
 
 fn float(digits: &str) -> Node {

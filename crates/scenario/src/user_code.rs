@@ -92,7 +92,7 @@ pub(crate) fn code(name: &UserName, parameters: &Parameters, at: String) -> User
 }
 
 /// Error of user code that a scenario names, as found by the code's host.
-pub enum Objection {
+pub enum UserCodeProblem {
     /// The name is not registered; these names are.
     Unknown(Vec<String>),
     /// The code refuses the parameters.
@@ -104,7 +104,7 @@ pub enum Objection {
     },
 }
 
-impl Objection {
+impl UserCodeProblem {
     pub(crate) fn report(self, kind: CodeKind, code: &UserCode, report: &mut Report) {
         let (noun, key) = match kind {
             CodeKind::Controller => ("controller", ""),
@@ -112,7 +112,7 @@ impl Objection {
             CodeKind::Source => ("source", ".kind"),
         };
         match self {
-            Objection::Unknown(known) => {
+            UserCodeProblem::Unknown(known) => {
                 let known: Vec<String> = known.iter().map(|name| format!("{PREFIX}{name}")).collect();
                 let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));
                 let problem = report.unknown(&place, noun, &name, known.iter().map(String::as_str));
@@ -123,7 +123,7 @@ impl Objection {
                     problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
                 }
             }
-            Objection::SettingConflict { parameter, message, expected } => {
+            UserCodeProblem::SettingConflict { parameter, message, expected } => {
                 let place = if parameter.is_empty() { "parameters".into() } else { format!("parameters.{parameter}") };
                 report.add(format!("{}.{place}", code.at), message).expected(expected);
             }
@@ -221,7 +221,7 @@ impl JsonSchema for Parameter {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Objection, Scenario};
+    use crate::{Scenario, UserCodeProblem};
 
     const MINE: &str = r#"
 duration = "1 s"
@@ -269,13 +269,13 @@ source = {kind = "user:src", header = "28 B"}
     fn errors_of_user_code_have_path_and_line() {
         let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
         let errors = scenario.check_code(|_, code| match code.name.as_str() {
-            "q" => Some(Objection::SettingConflict {
+            "q" => Some(UserCodeProblem::SettingConflict {
                 parameter: "share".into(),
                 message: "no share".into(),
                 expected: "none".into(),
             }),
-            "law" => Some(Objection::Unknown(vec!["laws".into(), "other".into()])),
-            _ => Some(Objection::Unknown(Vec::new())),
+            "law" => Some(UserCodeProblem::Unknown(vec!["laws".into(), "other".into()])),
+            _ => Some(UserCodeProblem::Unknown(Vec::new())),
         });
         let errors = errors.unwrap_err();
         let found: Vec<_> =

@@ -26,7 +26,7 @@ use tailback_core::primitives::random::Draws;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::UserSource;
 use tailback_core::user_code::{Failure, Fault, UserCode};
-use tailback_scenario::{Errors, Objection, Scenario};
+use tailback_scenario::{Errors, Scenario, UserCodeProblem};
 
 /// The user code registered with `tailback.user_code`.
 pub struct Registered;
@@ -130,8 +130,8 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
     let mut raised = None;
     let judged = {
         let raised = std::cell::RefCell::new(&mut raised);
-        scenario.check_code(|kind, code| match objection(py, kind, code) {
-            Ok(objection) => objection,
+        scenario.check_code(|kind, code| match code_problem(py, kind, code) {
+            Ok(code_problem) => code_problem,
             Err(error) => {
                 **raised.borrow_mut() = Some(error);
                 None
@@ -144,15 +144,15 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
 /// Parameter, message, valid values.
 type SettingConflict = (String, String, String);
 
-fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<Objection>> {
+fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<UserCodeProblem>> {
     let registry = registry(py)?;
     let known: Vec<String> = registry.call_method1("registered_names", (word(kind),))?.extract()?;
     if !known.contains(&code.name) {
-        return Ok(Some(Objection::Unknown(known)));
+        return Ok(Some(UserCodeProblem::Unknown(known)));
     }
     let conflict: Option<SettingConflict> =
         registry.call_method1("conflict", (word(kind), &code.name, &code.parameters))?.extract()?;
-    Ok(conflict.map(|(parameter, message, expected)| Objection::SettingConflict { parameter, message, expected }))
+    Ok(conflict.map(|(parameter, message, expected)| UserCodeProblem::SettingConflict { parameter, message, expected }))
 }
 
 /// The sources of a scenario's user code for its content hash, and for provenance as JSON. Both are empty without user code.
