@@ -13,7 +13,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -103,18 +103,19 @@ class Measurement(Protocol):
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a function computes from a result."""
+    """A number of a result: a function of it, a quantity of a run, or an entry or attribute of the result of a computation."""
 
-    function: Callable[[Any], float]
+    measure: str | Callable[[Any], float]
 
     @cached_property
     def name(self) -> str:
-        """Name of the function, with its fingerprint."""
-        return _name(self.function)
+        """Name of the function or quantity, with its fingerprint."""
+        return _name(partial(number, self.measure) if isinstance(self.measure, str) else self.measure)
 
     def read(self, result: Any) -> list[Column]:
         """A single row."""
-        return [("value", "float", struct.pack("<d", float(self.function(result))), [])]
+        value = number(self.measure, result) if isinstance(self.measure, str) else self.measure(result)
+        return [("value", "float", struct.pack("<d", float(value)), [])]
 
     @staticmethod
     def value(columns: list[Column]) -> float:
@@ -122,6 +123,13 @@ class Number:
         ((_, _, data, _),) = columns
         value: float = struct.unpack("<d", data)[0]
         return value
+
+
+def number(quantity: str, result: Any) -> float:
+    """A quantity of a run, or an entry or attribute of the result of a computation."""
+    if isinstance(result, Run):
+        return result.value(quantity)
+    return float(result[quantity] if isinstance(result, Mapping) else getattr(result, quantity))
 
 
 @dataclass(frozen=True)
@@ -327,7 +335,8 @@ class Measurements:
 
 def _name(function: Callable[..., Any]) -> str:
     """A readable name, different for different code. Measurements use the methods of `Table` and `Run`."""
-    word = re.sub(r"[^\w.]", "", getattr(function, "__qualname__", "")).removeprefix(".")
+    named = function.args[0] if isinstance(function, partial) else getattr(function, "__qualname__", "")
+    word = re.sub(r"[^\w.]", "", str(named)).removeprefix(".")
     return f"{word or 'reading'}-{fingerprint(function, Table, Run.__init__, Run.trace)[:20]}"
 
 

@@ -24,9 +24,13 @@ from tailback.papers._experiment import (
     Trace,
     TracePanel,
     Variant,
+    axis,
+    lines,
+    variants,
     vary,
 )
-from tailback.papers._measured import Label, Measured, Point, Values, highest, lowest
+from tailback.papers._expression import Comparison, Expression, at, by_means, computed, highest, lowest, mean, total
+from tailback.papers._measured import Label, Measured, Point, Values
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._reproduce import reproduce
 from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
@@ -37,11 +41,13 @@ __all__ = [
     "Assumption",
     "AxisValue",
     "Claim",
+    "Comparison",
     "Computation",
     "Contrast",
     "Curves",
     "Document",
     "Experiment",
+    "Expression",
     "Finding",
     "Grid",
     "Inequality",
@@ -62,10 +68,18 @@ __all__ = [
     "Values",
     "Variant",
     "Verdict",
+    "at",
+    "axis",
+    "by_means",
+    "computed",
     "document",
     "experiments",
     "highest",
+    "lines",
     "lowest",
+    "mean",
     "reproduce",
+    "total",
+    "variants",
     "vary",
 ]

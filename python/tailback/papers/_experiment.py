@@ -6,13 +6,14 @@ Nothing here runs a simulation: `_plan` runs, `_outcome` judges, `_experiment_pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
-from tailback.papers._measured import Label, Measured, Values
+from tailback.papers._expression import Comparison, Expression
+from tailback.papers._measured import Label, Measured
 from tailback.papers._requirement import Requirement
 
 if TYPE_CHECKING:
@@ -36,11 +37,15 @@ __all__ = [
     "Trace",
     "TracePanel",
     "Variant",
+    "axis",
+    "lines",
+    "variants",
     "vary",
 ]
 
-# For a computation, the argument is the return value of its function.
-Measure: TypeAlias = Callable[[Any], float]
+# A quantity such as `queues.bottleneck.utilisation` or a function of the run. For a computation, the name of an attribute or an
+# entry of the return value of its function, or a function of that value.
+Measure: TypeAlias = str | Callable[[Any], float]
 Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 
@@ -77,42 +82,76 @@ def vary(base: Subject, *axes: Iterable[AxisValue], **labels: Label) -> tuple[Va
     return tuple(variants)
 
 
+def variants(builder: Callable[..., Subject], **labels: Label | Iterable[Label]) -> tuple[Variant, ...]:
+    """Return the variants that a function builds for every combination of labels; a label with a single value is common to all.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> from tailback.papers import variants
+    >>> def link(rate, packets):
+    ...     return tb.dumbbell(rate=f"{rate} Mbps", delay="10 ms", buffer=f"{packets} packets", duration="10 s")
+    >>> [str(variant) for variant in variants(link, rate=10, packets=(5, 50))]
+    ['rate 10, packets 5', 'rate 10, packets 50']
+    """
+    choices = ([value] if isinstance(value, str | int | float) else value for value in labels.values())
+    points = (dict(zip(labels, point, strict=True)) for point in product(*choices))
+    return tuple(Variant(point, builder(**point)) for point in points)
+
+
+def axis(name: str, values: Iterable[Any] | Mapping[Any, Any], path: str = "", unit: str = "") -> list[AxisValue]:
+    """Return an axis of a label: one value of a path, or of the parameter of the same name, for each label.
+
+    A mapping gives the value of each label; without a path, these are the changes themselves.
+
+    Examples
+    --------
+    >>> from tailback.papers import axis
+    >>> axis("packets", (5, 50), "topology.dumbbell.queue.buffer", "packets")[0].changes
+    {'topology.dumbbell.queue.buffer': '5 packets'}
+    >>> axis("choice", {"usual": {}, "slow": {"duration": "60 s"}})[1]
+    AxisValue(labels={'choice': 'slow'}, changes={'duration': '60 s'})
+    """
+    pairs = values.items() if isinstance(values, Mapping) else ((value, value) for value in values)
+    if isinstance(values, Mapping) and not path:
+        return [AxisValue({name: label}, changes) for label, changes in pairs]
+    return [AxisValue({name: label}, {path or name: f"{value:g} {unit}" if unit else value}) for label, value in pairs]
+
+
 @dataclass(frozen=True)
 class Contrast:
     """The same measurement in a setting in which a conditional claim fails."""
 
     setting: str
-    measured: Callable[[Measured], Values]
+    measured: Expression
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a document, or a consequence of one, with the measurement and requirement that judge it.
+    """A statement of a document, or a consequence of one, with the comparison that judges it.
 
     Attributes
     ----------
+    statement : Comparison
+        Expression and requirement, such as ``at("goodput", policy="PPD") > at("goodput", policy="plain")``.
     kind : str
         Result of the claim with enough seeds to decide. ``reproduced``: it holds, and is expected to hold in future runs.
         ``conditional``: it holds in one setting and fails in another; both are shown. ``not_reproduced``: it holds in no setting
-        tried, or remains undecided; it is measured and reported.
-    ours : bool
-        The claim is not made by the document, and is counted separately.
-    measured : callable
-        Function from the measurements to one value per seed. An ordering is measured as the difference of two quantities with
-        the same seeds.
-    must : Inequality or Value
-        Requirement on the confidence interval of these values.
+        tried, or remains undecided; it is measured and reported. By default ``conditional`` with a contrast, and otherwise
+        ``reproduced``.
     published : float or None
         The document's number, if it states one.
     note : str
         Explanation of the measurement, or of the reason why the claim does not hold.
+    ours : bool
+        The claim is not made by the document, and is counted separately.
     """
 
     id: str
-    kind: Kind
     text: str
-    measured: Callable[[Measured], Values]
-    must: Requirement
+    statement: Comparison
+    _: KW_ONLY
+    kind: Kind = "reproduced"
     published: float | None = None
     setting: str = ""
     contrast: Contrast | None = None
@@ -120,11 +159,18 @@ class Claim:
     ours: bool = False
 
     def __post_init__(self) -> None:
+        if self.contrast is not None and self.kind == "reproduced":
+            object.__setattr__(self, "kind", "conditional")
         special = self.kind == "conditional"
         if (bool(self.setting), self.contrast is not None) != (special, special):
             raise ValueError(
                 f"{self.id}: `setting` and `contrast` are required for a conditional claim and not allowed for others"
             )
+
+    @property
+    def must(self) -> Requirement:
+        """The requirement on the confidence interval."""
+        return self.statement.must
 
 
 @dataclass(frozen=True)
@@ -164,6 +210,19 @@ class Line:
     label: str
     where: Mapping[str, Label]
     dashed: bool = False
+
+
+def lines(name: str, labels: Iterable[Label] | Mapping[str, Label], *, dashed: bool = False, **where: Label) -> tuple[Line, ...]:
+    """Return a line for each value of a label, named after it or by a mapping; `where` is common to all.
+
+    Examples
+    --------
+    >>> from tailback.papers import lines
+    >>> [line.label for line in lines("policy", {"plain ATM": "plain", "EPD": "EPD"}, tick=0.1)]
+    ['plain ATM', 'EPD']
+    """
+    pairs = labels.items() if isinstance(labels, Mapping) else ((str(label), label) for label in labels)
+    return tuple(Line(text, {name: label, **where}, dashed) for text, label in pairs)
 
 
 @dataclass(frozen=True)
@@ -236,10 +295,10 @@ class Experiment:
     source : str
         Location in the document: ``figure 12, section 5``.
     measures : mapping
-        Functions of a run by name; each yields one number per run. They are evaluated in the worker process and
+        Quantities or functions of a run by name; each yields one number per run. They are evaluated in the worker process and
         stored with the run until the function changes.
-    panels : tuple of tuples
-        Rows of panels; panels in a row share their vertical axis.
+    panels : tuple
+        Panels from top to bottom, or tuples of panels side by side, which share their vertical axis.
     grids : tuple of Grid
         Tables above the panels.
     exact : bool
@@ -265,7 +324,7 @@ class Experiment:
     variants: tuple[Variant, ...]
     measures: Mapping[str, Measure]
     claims: tuple[Claim, ...]
-    panels: tuple[tuple[Panel, ...], ...] = ()
+    panels: tuple[Panel | tuple[Panel, ...], ...] = ()
     grids: tuple[Grid, ...] = ()
     traces: tuple[Trace, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
@@ -283,6 +342,11 @@ class Experiment:
                 raise ValueError(f"{self.id}: {taken} is both a label and a measure")
         if (self.full is None) != (not self.undecided):
             raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
+
+    @property
+    def rows(self) -> list[tuple[Panel, ...]]:
+        """Rows of panels."""
+        return [panels if isinstance(panels, tuple) else (panels,) for panels in self.panels]
 
     def seeds(self, requested: int) -> int:
         """Number of runs per variant."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Label", "Measured", "Point", "Values", "highest", "lowest", "point"]
+__all__ = ["Label", "Measured", "Point", "Values", "point"]
 
 # One value per seed.
 Values: TypeAlias = "NDArray[np.float64]"
@@ -51,9 +51,19 @@ class Measured:
             raise LookupError(f"{len(found)} points have {labels}")
         return found[0].values[measure]
 
-    def best(self, measure: str, **labels: Label) -> Values:
-        """Values at the point with the highest mean over the seeds."""
-        return highest(*(point.values[measure] for point in self.where(**labels)))
+    def mean(self, measured: Callable[[Measured], Values]) -> float:
+        """Mean over the seeds of an expression or of another function of the measurements."""
+        return float(measured(self).mean())
+
+    def centre(self, values: Values) -> float:
+        """The value by which points are ordered: the mean over the seeds."""
+        return float(values.mean())
+
+    def means(self) -> Measured:
+        """Means over all seeds, and over all but one, each omitted in turn, in place of the values of single seeds."""
+        return _Means(
+            [Point(point.labels, {name: _means(values) for name, values in point.values.items()}) for point in self.points]
+        )
 
     def interval(self, values: Values, level: float = 0.95) -> Interval:
         """Mean and confidence interval (95 % by default). A deterministic measure has an interval of zero width."""
@@ -67,11 +77,18 @@ def point(labels: Mapping[str, Label], runs: list[dict[str, float]]) -> Point:
     return Point(labels, {name: np.array([run[name] for run in runs]) for name in runs[0]})
 
 
-def lowest(*values: Values) -> Values:
-    """The values with the lowest mean."""
-    return min(values, key=lambda each: float(each.mean()))
+class _Means(Measured):
+    """Means over all seeds, then over all but one."""
+
+    def centre(self, values: Values) -> float:
+        """The mean over all seeds."""
+        return float(values[0])
 
 
-def highest(*values: Values) -> Values:
-    """The values with the highest mean."""
-    return max(values, key=lambda each: float(each.mean()))
+def _means(values: Values) -> Values:
+    import numpy as np
+
+    # Deterministic values stay unchanged to the last digit.
+    if np.ptp(values) == 0:
+        return np.repeat(values[0], len(values) + 1)
+    return np.concatenate([[values.mean()], (values.sum() - values) / (len(values) - 1)])

@@ -111,7 +111,7 @@ class Outcome(Measured):
         return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
 
     def _judged(self, claim: Claim) -> Verdict:
-        values = claim.measured(self)
+        values = claim.statement.measured(self)
         interval = self.interval(values, LEVEL)
         contrast = self._contrasted(claim.contrast, claim.must) if claim.contrast else None
         needed = decided_by(values.tolist(), claim.must)

@@ -116,7 +116,7 @@ def _section(outcome: Outcome, figures: Figures) -> _Section:
         outcome,
         f"{_variants(experiment)}, {runs}",
         [_grid(outcome, grid) for grid in experiment.grids],
-        list(zip(figures.names[experiment.id], draw(experiment.panels, outcome), strict=True)),
+        list(zip(figures.names[experiment.id], draw(experiment.rows, outcome), strict=True)),
         _points(outcome),
         json.dumps(experiment.variants[0].scenario.to_dict(), indent=2),
     )

@@ -7,9 +7,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback._interval import Interval, student_t
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["LEVEL", "MAX_SEEDS", "Finding", "Inequality", "Requirement", "Value", "decided_by"]
 
@@ -40,6 +44,11 @@ class Inequality:
         if not above and not below:
             return "cannot tell"
         return "holds" if above == (self.sign in (">", ">=")) else "contradicted"
+
+    def holds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """1 for each value that satisfies the inequality, otherwise 0."""
+        compare = {">": values > self.bound, ">=": values >= self.bound, "<": values < self.bound, "<=": values <= self.bound}
+        return compare[self.sign].astype(float)
 
     def __str__(self) -> str:
         sign = {">=": "\N{GREATER-THAN OR EQUAL TO}", "<=": "\N{LESS-THAN OR EQUAL TO}"}.get(self.sign, self.sign)

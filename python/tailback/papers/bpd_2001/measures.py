@@ -1,4 +1,4 @@
-"""The quantities that the document measures, as functions of a run."""
+"""The quantities that the document measures."""
 
 from __future__ import annotations
 
@@ -8,29 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tailback._run import Run
+import tailback as tb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "active",
-    "burst_share",
-    "close_losses",
-    "fairness",
-    "goodput",
-    "max_queue",
-    "max_timeouts",
-    "mean_queue",
-    "peak_window",
-    "timeout_free_share",
-    "timeouts",
-    "typical_loss_spacing",
-]
+# Cells of segments delivered once, as a fraction of the capacity of the link.
+GOODPUT = "sum(flows.*.goodput_bps * flows.*.frame_cells * 53 / 536) / 75e6"
+# Fraction of time during which connections are not waiting for a timeout.
+ACTIVE = "flows.*.active_share"
+TIMEOUTS = "flows.*.timeouts"
+MAX_TIMEOUTS = "max(flows.*.timeouts)"
+# Section 6.2, after its reference 15.
+FAIRNESS = "jain(flows.*.delivered_packets)"
 
-RATE_BPS = 75e6
-CELL_BYTES = 53
-MSS_BYTES = 536
 # The first second of a run is start-up.
 SETTLED_S = 1.0
 # For the experiments on the spacing of losses: packets, and 90 % of 1200 cells.
@@ -38,49 +29,12 @@ GAP = 25
 UPPER_CELLS = 1080
 
 
-def goodput(run: Run) -> float:
-    """Cells of segments delivered once, as a fraction of the capacity of the link."""
-    wire_bps = run.flows["goodput_bps"] * run.flows["frame_cells"] * CELL_BYTES / MSS_BYTES
-    return float(wire_bps.sum()) / RATE_BPS
-
-
-def active(run: Run) -> float:
-    """Fraction of time during which connections are not waiting for a timeout, averaged over them."""
-    return float(run.flows["active_share"].mean())
-
-
-def timeouts(run: Run) -> float:
-    """Timeouts per connection, averaged over connections."""
-    return float(run.flows["timeouts"].mean())
-
-
-def max_timeouts(run: Run) -> float:
-    """Timeouts of the connection with the most timeouts."""
-    return float(run.flows["timeouts"].max())
-
-
-def timeout_free_share(run: Run) -> float:
+def timeout_free_share(run: tb.Run) -> float:
     """Fraction of connections without a timeout."""
     return float((run.flows["timeouts"] == 0).mean())
 
 
-def fairness(run: Run) -> float:
-    """Jain's index of the connections' deliveries: section 6.2, after its reference 15."""
-    delivered = run.flows["delivered_packets"].astype(float)
-    return float(delivered.sum() ** 2 / (len(delivered) * (delivered**2).sum()))
-
-
-def mean_queue(run: Run) -> float:
-    """Time-averaged occupancy of the buffer, in cells."""
-    return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
-
-
-def max_queue(run: Run) -> float:
-    """Maximum occupancy of the buffer, in cells."""
-    return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
-
-
-def peak_window(run: Run) -> float:
+def peak_window(run: tb.Run) -> float:
     """Largest window after start-up, averaged over connections; requires the trace `cwnd`."""
     trace = run.trace("cwnd")
     later = trace["time_s"] >= SETTLED_S
@@ -88,18 +42,18 @@ def peak_window(run: Run) -> float:
     return float(np.mean([windows[flows == flow].max() for flow in np.unique(flows)]))
 
 
-def typical_loss_spacing(run: Run) -> float:
+def typical_loss_spacing(run: tb.Run) -> float:
     """The most common number of segments between two losses of a connection; see `_losses` for the required traces."""
     segments = _losses(run).segments
     return float(np.bincount(segments[segments > 0]).argmax())
 
 
-def burst_share(run: Run) -> float:
+def burst_share(run: tb.Run) -> float:
     """Fraction of losses within 25 packets of the connection's previous loss."""
     return float((_losses(run).packets <= GAP).mean())
 
 
-def close_losses(run: Run) -> float:
+def close_losses(run: tb.Run) -> float:
     """Number of losses within 25 packets of the previous loss while the buffer is below the upper threshold."""
     losses = _losses(run)
     return float(((losses.packets <= GAP) & (losses.cells < UPPER_CELLS)).sum())
@@ -119,7 +73,7 @@ class Losses:
     cells: NDArray[np.int64]
 
 
-def _losses(run: Run) -> Losses:
+def _losses(run: tb.Run) -> Losses:
     """All losses of a run with the traces `segments`, `drops` and `queue`.
 
     The access link preserves order, so a packet's index among those sent by its connection is also its index at the switch.

@@ -4,30 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tailback._scenario import Scenario
-from tailback.papers import Assumption, AxisValue
-
-__all__ = [
-    "ACTIVITY",
-    "CLOCKS",
-    "CONNECTION",
-    "EPD_THRESHOLDS",
-    "GAPS",
-    "LOWER_THRESHOLDS",
-    "NORMALISED",
-    "PLAIN",
-    "PPD",
-    "TICK",
-    "TICKS",
-    "UPPER",
-    "bottleneck",
-    "bpd",
-    "epd",
-    "mixed",
-    "ticks",
-    "topology_a",
-    "topology_b",
-]
+import tailback as tb
+from tailback.papers import Assumption, AxisValue, axis
 
 # Fractions of the buffer, as in the document's plots.
 EPD_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -48,18 +26,18 @@ CONNECTION = {
 }
 
 
-def topology_a(access: str = "75.0015 Mbps") -> Scenario:
+def topology_a(access: str = "75.0015 Mbps") -> tb.Scenario:
     """Figure 5, left: ten sources, each with an access link faster than the shared link by 20 parts in a million."""
     return _switch("topology A", 10, access)
 
 
-def topology_b() -> Scenario:
+def topology_b() -> tb.Scenario:
     """Figure 5, right: five sources with twice the rate of the shared link in total."""
     return _switch("topology B", 5, "30 Mbps")
 
 
-def _switch(name: str, sources: int, access: str) -> Scenario:
-    return Scenario(
+def _switch(name: str, sources: int, access: str) -> tb.Scenario:
+    return tb.Scenario(
         {
             "name": f"bpd-2001, {name}",
             "duration": "10 s",
@@ -77,11 +55,11 @@ def _switch(name: str, sources: int, access: str) -> Scenario:
     )
 
 
-def mixed() -> Scenario:
+def mixed() -> tb.Scenario:
     """Figure 21: two connections, the first optionally with SACK, and a small buffer."""
     access = {"sender_access": {"rate": "45 Mbps", "delay": "0.3 ms"}}
     tcp = {"preset": "bpd-2001/reno", "timer": {"tick": "0.1 s"}}
-    return Scenario(
+    return tb.Scenario(
         {
             "name": "bpd-2001, two connections",
             "duration": "15 s",
@@ -131,7 +109,7 @@ def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) 
 
 def ticks(*seconds: float) -> list[AxisValue]:
     """Timers with each granularity, in seconds per tick; the minimum timeout is two ticks."""
-    return [AxisValue({"tick": each}, {"flows.*.tcp.timer.tick": f"{each:g} s"}) for each in seconds]
+    return axis("tick", seconds, "flows.*.tcp.timer.tick", "s")
 
 
 def _percent(fraction: float) -> str:

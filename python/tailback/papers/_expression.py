@@ -1,0 +1,328 @@
+"""Expressions over the measured values of an experiment: what a claim compares with a number.
+
+``at("goodput", policy="BPD")`` selects points by their labels. Labels in which the selected points differ distinguish them:
+arithmetic combines points whose common labels are equal, and reductions such as ``.max("threshold")`` remove labels. Every point
+has one value per seed, so that a difference is paired by seed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tailback.papers._measured import Label, Measured, Values
+from tailback.papers._requirement import Inequality, Requirement, Value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Comparison", "Expression", "at", "by_means", "computed", "highest", "lowest", "mean", "total"]
+
+# Labels that describe a point but do not distinguish it.
+_DESCRIPTIONS = ("printed",)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A point of an expression: the labels that distinguish it, and one value per seed."""
+
+    labels: Mapping[str, Label]
+    values: Values
+
+
+class Expression:
+    """Values of an experiment that is not run yet.
+
+    Numbers, other expressions, and functions of labels can be operands: ``at("loss") / (lambda load: load / 2)``. A comparison
+    with ``< <= > >=`` is the statement of a claim.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tailback.papers import Measured, Point, at
+    >>> points = [("EPD", 0.5, 3.0), ("EPD", 0.9, 5.0), ("BPD", 0.5, 6.0), ("BPD", 0.9, 7.0)]
+    >>> results = Measured(
+    ...     [Point({"policy": policy, "threshold": at}, {"goodput": np.array([value])}) for policy, at, value in points]
+    ... )
+    >>> gain = at("goodput", policy="BPD") - at("goodput", policy="EPD")
+    >>> gain.min("threshold")(results)
+    array([2.])
+    >>> (at("goodput", policy="BPD").max("threshold") / at("goodput", policy="EPD", threshold=0.5))(results)
+    array([2.33333333])
+    """
+
+    def __init__(self, rows: Callable[[Measured], list[Row]]) -> None:
+        self._rows = rows
+
+    def rows(self, results: Measured) -> list[Row]:
+        """The points and their values in the results of an experiment.
+
+        Raises
+        ------
+        LookupError
+            The experiment has no such points.
+        """
+        return self._rows(results)
+
+    def __call__(self, results: Measured) -> Values:
+        """The values of the only point, one per seed.
+
+        Raises
+        ------
+        LookupError
+            There are no such points, or several.
+        """
+        rows = self.rows(results)
+        if len(rows) != 1:
+            raise LookupError(f"{len(rows)} points: {', '.join(str(dict(row.labels)) for row in rows[:4])}; expected one")
+        return rows[0].values
+
+    def __add__(self, other: Operand) -> Expression:
+        return self._with(other, lambda one, two: one + two)
+
+    def __sub__(self, other: Operand) -> Expression:
+        return self._with(other, lambda one, two: one - two)
+
+    def __mul__(self, other: Operand) -> Expression:
+        return self._with(other, lambda one, two: one * two)
+
+    def __truediv__(self, other: Operand) -> Expression:
+        return self._with(other, lambda one, two: one / two)
+
+    def __radd__(self, other: float) -> Expression:
+        return self.map(lambda values: other + values)
+
+    def __rsub__(self, other: float) -> Expression:
+        return self.map(lambda values: other - values)
+
+    def __rmul__(self, other: float) -> Expression:
+        return self.map(lambda values: other * values)
+
+    def __rtruediv__(self, other: float) -> Expression:
+        return self.map(lambda values: other / values)
+
+    def __pow__(self, exponent: float) -> Expression:
+        return self.map(lambda values: values**exponent)
+
+    def __neg__(self) -> Expression:
+        return self.map(lambda values: -values)
+
+    def __abs__(self) -> Expression:
+        return self.map(abs)
+
+    def __gt__(self, other: float | Expression) -> Comparison:
+        return self._compared(">", other)
+
+    def __ge__(self, other: float | Expression) -> Comparison:
+        return self._compared(">=", other)
+
+    def __lt__(self, other: float | Expression) -> Comparison:
+        return self._compared("<", other)
+
+    def __le__(self, other: float | Expression) -> Comparison:
+        return self._compared("<=", other)
+
+    def equals(self, value: float, within: float = 0.0) -> Comparison:
+        """The statement that the values are those of a document, up to a tolerance."""
+        return Comparison(self, Value(value, within))
+
+    def log(self, base: float = math.e) -> Expression:
+        """The logarithm."""
+        import numpy as np
+
+        return self.map(lambda values: np.log2(values) if base == 2 else np.log(values) / math.log(base))
+
+    def map(self, function: Callable[[Values], Values]) -> Expression:
+        """A function of the values of each point."""
+        return Expression(lambda results: [Row(row.labels, function(row.values)) for row in self.rows(results)])
+
+    def min(self, *over: str, each_seed: bool = False) -> Expression:
+        """The point with the lowest mean over the seeds, among those that differ only in these labels; all by default.
+
+        With `each_seed`, the lowest value of each seed, which may be that of a different point.
+        """
+        if each_seed:
+            return self.fold(lambda values: values.min(axis=0), *over)
+        return self._group(over, lambda results, rows: min(rows, key=lambda row: results.centre(row.values)).values)
+
+    def max(self, *over: str, each_seed: bool = False) -> Expression:
+        """Like `min`, with the highest mean or value."""
+        if each_seed:
+            return self.fold(lambda values: values.max(axis=0), *over)
+        return self._group(over, lambda results, rows: max(rows, key=lambda row: results.centre(row.values)).values)
+
+    def furthest(self, *over: str) -> Expression:
+        """Like `max`, with the highest absolute mean."""
+        return self._group(over, lambda results, rows: max(rows, key=lambda row: abs(results.centre(row.values))).values)
+
+    def mean(self, *over: str) -> Expression:
+        """The mean over points that differ only in these labels; over all by default."""
+        return self.fold(lambda values: values.mean(axis=0), *over)
+
+    def sum(self, *over: str) -> Expression:
+        """The sum over points that differ only in these labels; over all by default."""
+        return self.fold(lambda values: values.sum(axis=0), *over)
+
+    def fold(self, function: Callable[[NDArray[np.float64]], Values], *over: str) -> Expression:
+        """A function of the values of points that differ only in these labels: a row per point and a column per seed."""
+        import numpy as np
+
+        return self._group(over, lambda _, rows: function(np.array([row.values for row in rows])))
+
+    def steps(self, over: str) -> Expression:
+        """The differences between consecutive values of a label, in the order of the experiment's points."""
+
+        def rows(results: Measured) -> list[Row]:
+            groups = _groups(self.rows(results), (over,))
+            return [Row({**two.labels}, two.values - one.values) for _, members in groups for one, two in pairwise(members)]
+
+        return Expression(rows)
+
+    def _group(self, over: tuple[str, ...], choose: Callable[[Measured, list[Row]], Values]) -> Expression:
+        return Expression(
+            lambda results: [Row(labels, choose(results, members)) for labels, members in _groups(self.rows(results), over)]
+        )
+
+    def _with(self, other: Operand, combine: Callable[[Any, Any], Values]) -> Expression:
+        if isinstance(other, Expression):
+            return Expression(lambda results: _aligned(self.rows(results), other.rows(results), combine))
+        if callable(other):
+            return Expression(
+                lambda results: [Row(row.labels, combine(row.values, _applied(other, row))) for row in self.rows(results)]
+            )
+        return self.map(lambda values: combine(values, other))
+
+    def _compared(self, sign: Literal[">", ">=", "<", "<="], other: float | Expression) -> Comparison:
+        if isinstance(other, Expression):
+            return Comparison(self - other, Inequality(sign, 0))
+        return Comparison(self, Inequality(sign, other))
+
+
+Operand: TypeAlias = Expression | float | Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A statement about an expression, which the confidence interval of its mean decides."""
+
+    measured: Expression
+    must: Requirement
+
+    def share(self, *over: str) -> Expression:
+        """The fraction of points at which an inequality holds, for each seed."""
+        must = self.must
+        if not isinstance(must, Inequality):
+            raise TypeError("only an inequality has a share")
+        return self.measured.map(must.holds).mean(*over)
+
+
+def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
+    """The points with these labels: one value, or one of several. Labels that they have in common do not distinguish them."""
+
+    def rows(results: Measured) -> list[Row]:
+        found = [
+            point
+            for point in results.points
+            if all(point.labels.get(name) in (label if isinstance(label, tuple) else (label,)) for name, label in labels.items())
+        ]
+        if not found:
+            raise LookupError(f"0 points have {labels}")
+        values = {name: {point.labels.get(name) for point in found} for point in found for name in point.labels}
+        distinct = [name for name, each in values.items() if len(each) > 1 and name not in _DESCRIPTIONS]
+        return [
+            Row({name: point.labels[name] for name in distinct if name in point.labels}, point.values[measure]) for point in found
+        ]
+
+    return Expression(rows)
+
+
+def computed(function: Callable[[Measured], Values]) -> Expression:
+    """A function of the results, for a statistic that is not an expression."""
+    return Expression(lambda results: [Row({}, function(results))])
+
+
+def lowest(*expressions: Expression) -> Expression:
+    """The expression with the lowest mean over the seeds."""
+    return _listed(expressions).min("")
+
+
+def highest(*expressions: Expression) -> Expression:
+    """The expression with the highest mean over the seeds."""
+    return _listed(expressions).max("")
+
+
+def mean(*expressions: Expression) -> Expression:
+    """The mean of several expressions."""
+    return _listed(expressions).mean("")
+
+
+def total(*expressions: Expression) -> Expression:
+    """The sum of several expressions."""
+    return _listed(expressions).sum("")
+
+
+def by_means(statistic: Expression) -> Expression:
+    """A statistic of the means over all seeds, with a value per seed so that it has an interval: pseudo-values of the jackknife.
+
+    The logarithm of a noisy value is biased, and its absolute distance from a reference is always positive; pseudo-values are
+    unbiased to first order (J. W. Tukey, Bias and confidence in not-quite large samples, 1958).
+    """
+
+    def values(results: Measured) -> Values:
+        import numpy as np
+
+        all_seeds, *without_one = statistic(results.means())
+        spread: Values = all_seeds + (len(without_one) - 1) * (all_seeds - np.array(without_one))
+        return spread
+
+    return computed(values)
+
+
+def _listed(expressions: Iterable[Expression]) -> Expression:
+    """Several expressions as one, with their position as a label without a name."""
+    known = list(expressions)
+    return Expression(
+        lambda results: [
+            Row({**row.labels, "": place}, row.values) for place, each in enumerate(known) for row in each.rows(results)
+        ]
+    )
+
+
+def _groups(rows: list[Row], over: tuple[str, ...]) -> list[tuple[dict[str, Label], list[Row]]]:
+    """Rows that differ only in the labels `over`, or all rows, with the other labels."""
+    known = {name for row in rows for name in row.labels}
+    if missing := set(over) - known:
+        raise LookupError(f"no label {', '.join(map(repr, missing))}; expected one of {', '.join(map(repr, sorted(known)))}")
+    groups: dict[tuple[tuple[str, Label], ...], list[Row]] = {}
+    for row in rows:
+        rest = {name: label for name, label in row.labels.items() if over and name not in over}
+        groups.setdefault(tuple(rest.items()), []).append(row)
+    return [(dict(rest), members) for rest, members in groups.items()]
+
+
+def _aligned(left: list[Row], right: list[Row], combine: Callable[[Any, Any], Values]) -> list[Row]:
+    """Every pair whose common labels are equal. A point without a partner is an error."""
+    found, partners = [], set()
+    for one in left:
+        matching = [
+            place
+            for place, other in enumerate(right)
+            if all(one.labels[name] == label for name, label in other.labels.items() if name in one.labels)
+        ]
+        if not matching:
+            raise LookupError(f"the point {dict(one.labels)} has no partner")
+        partners.update(matching)
+        found += [Row({**right[place].labels, **one.labels}, combine(one.values, right[place].values)) for place in matching]
+    if single := set(range(len(right))) - partners:
+        raise LookupError(f"the point {dict(right[min(single)].labels)} has no partner")
+    return found
+
+
+def _applied(function: Callable[..., float], row: Row) -> float:
+    """A function of the labels that its parameters name."""
+    return function(**{name: row.labels[name] for name in inspect.signature(function).parameters})
