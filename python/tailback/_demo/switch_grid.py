@@ -87,7 +87,7 @@ def experiment(plan: Plan) -> Experiment:
             *vary(topology_b(), policies, ticks(*TICKS), topology="B"),
             *vary(topology_a(), policies, ticks(0.1), topology="A"),
         ),
-        measures={"goodput": measures.goodput, "active": measures.active},
+        measures={"goodput": measures.GOODPUT, "active": measures.ACTIVE},
         claims=(),
         panels=(tuple(_panel(case) for case in CASES if case.topology == "B"), (_panel(Case("A", 0.1)),)),
     )

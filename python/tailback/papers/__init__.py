@@ -29,7 +29,7 @@ from tailback.papers._experiment import (
     variants,
     vary,
 )
-from tailback.papers._expression import Comparison, Expression, at, by_means, computed, highest, lowest, mean, total
+from tailback.papers._expression import Comparison, Expression, at, by_means, computed, furthest, highest, lowest, mean, total
 from tailback.papers._measured import Label, Measured, Point, Values
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._reproduce import reproduce
@@ -74,6 +74,7 @@ __all__ = [
     "computed",
     "document",
     "experiments",
+    "furthest",
     "highest",
     "lines",
     "lowest",

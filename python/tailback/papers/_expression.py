@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Comparison", "Expression", "at", "by_means", "computed", "highest", "lowest", "mean", "total"]
+__all__ = ["Comparison", "Expression", "at", "by_means", "computed", "furthest", "highest", "lowest", "mean", "total"]
 
 # Labels that describe a point but do not distinguish it.
 _DESCRIPTIONS = ("printed",)
@@ -254,6 +254,11 @@ def lowest(*expressions: Expression) -> Expression:
 def highest(*expressions: Expression) -> Expression:
     """The expression with the highest mean over the seeds."""
     return _listed(expressions).max("")
+
+
+def furthest(*expressions: Expression) -> Expression:
+    """The expression with the highest absolute mean over the seeds."""
+    return _listed(expressions).furthest("")
 
 
 def mean(*expressions: Expression) -> Expression:

@@ -61,12 +61,7 @@ def parking_lot(form: str, until_s: int) -> Scenario:
     """Four nodes in a line, with the flows that have started by then; the last five seconds are measured."""
     link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
     flows = {
-        name(number): {
-            "from": f"node{origin}",
-            "to": f"node{end}",
-            "start": f"{start} s",
-            "tcp": tcp(PARKING_ALPHA, update=form),
-        }
+        name(number): {"from": f"node{origin}", "to": f"node{end}", "start": f"{start} s", "tcp": tcp(PARKING_ALPHA, update=form)}
         for number, (origin, end, start) in enumerate(PARKING_LOT, 1)
         if start < until_s
     }
@@ -213,12 +208,7 @@ FIGURE_B_5 = Experiment(
 def come_and_go(form: str) -> Scenario:
     """The full sequence of figure B.1: three flows of 50 ms that leave in reverse order."""
     flows: dict[str, Any] = {
-        name(number): {
-            "propagation_rtt": "50 ms",
-            "start": f"{start} s",
-            "stop": f"{stop} s",
-            "tcp": tcp(ALPHA, update=form),
-        }
+        name(number): {"propagation_rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
         for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
     }
     return shared_link("cui-thesis, figure B.1, full sequence", flows, STOPS[0]).with_({"record.traces": ["cwnd"]})

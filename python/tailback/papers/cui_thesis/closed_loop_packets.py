@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Computation,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Values,
-    vary,
-)
+from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Inequality, Line, Measured, Values, vary
 from tailback.papers.cui_thesis import sizing, tables
 from tailback.papers.cui_thesis.closed_loop import MODELS, trunk_of_tcp
 from tailback.papers.cui_thesis.packets import (

@@ -349,12 +349,7 @@ GRAPH = Experiment(
     question="Does a whole network become fair with prices encoded in marks, and how much is lost against explicit prices?",
     source="section 5.3.2; the experiment is not in the document",
     variants=variants(graph, SYSTEMS),
-    measures={
-        "max_min": off_max_min,
-        "proportional": off_proportional,
-        "queue": longest_queue,
-        "discarded": discarded,
-    },
+    measures={"max_min": off_max_min, "proportional": off_proportional, "queue": longest_queue, "discarded": discarded},
     claims=(
         Claim(
             "control-graph.maxnet",

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback._run import Run
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Trace,
-    TracePanel,
-    Values,
-    Variant,
-)
+from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, Trace, TracePanel, Values, Variant
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
     FORMS,
@@ -207,11 +195,7 @@ FIGURE_4_10 = Experiment(
         ),
         Claim("4.10-a-10", "reproduced", "(a) is fair with up to 10", least("a", "module", 10), Inequality(">", 0.95), ours=True),
         Claim(
-            "C-4.10.1-c",
-            "reproduced",
-            "(c) is fair with up to 3 existing flows",
-            least("c", "module", 3),
-            Inequality(">", 0.95),
+            "C-4.10.1-c", "reproduced", "(c) is fair with up to 3 existing flows", least("c", "module", 3), Inequality(">", 0.95)
         ),
         Claim(
             "C-4.10.1-a-falls",

@@ -488,10 +488,7 @@ FIGURE_B_1 = Experiment(
         for trace in (
             *(
                 Trace(
-                    f"window {number}, form {form}",
-                    {"form": form, "phase": "two flows again"},
-                    {"cwnd": [name(number)]},
-                    window,
+                    f"window {number}, form {form}", {"form": form, "phase": "two flows again"}, {"cwnd": [name(number)]}, window
                 )
                 for number, window in ((1, window_1), (2, window_2), (3, window_3))
             ),

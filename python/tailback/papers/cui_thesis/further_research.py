@@ -35,11 +35,7 @@ PRODUCT = 417
 
 def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
     """A current sender with FAST in the form of the module."""
-    return {
-        "preset": "sack",
-        "timestamps": True,
-        "controller": {"kind": "fast", "alpha": alpha, "update": "module", **law},
-    }
+    return {"preset": "sack", "timestamps": True, "controller": {"kind": "fast", "alpha": alpha, "update": "module", **law}}
 
 
 def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> Scenario:
@@ -199,10 +195,7 @@ MANAGED = Experiment(
     question="How do queues that drop early affect FAST?",
     source="further research of chapter 4",
     variants=tuple(
-        Variant(
-            {"policy": policy},
-            on_one_link({"fast": {"count": 4, "tcp": fast(100)}}, {"buffer": "1000 packets", **settings}),
-        )
+        Variant({"policy": policy}, on_one_link({"fast": {"count": 4, "tcp": fast(100)}}, {"buffer": "1000 packets", **settings}))
         for policy, settings in POLICIES.items()
     ),
     measures={"fairness": fairness, "utilisation": utilisation, "queue": queue},
@@ -270,15 +263,7 @@ RANDOM_LOSS = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "utilisation",
-                "loss",
-                tuple(Line(law, {"law": law}) for law in LOSSY),
-                "utilisation",
-                "probability of loss",
-            ),
-        ),
+        (Curves("utilisation", "loss", tuple(Line(law, {"law": law}) for law in LOSSY), "utilisation", "probability of loss"),),
     ),
     assumptions=(Assumption("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
     answer=lambda results: (

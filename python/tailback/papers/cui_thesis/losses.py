@@ -35,10 +35,7 @@ MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.s
 SIMULATION = "simulation"
 TRUNK_VARIANTS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 
-LINES = (
-    *(Line(name, {"by": by}, dashed=True) for by, name in MODELS.items()),
-    Line("simulation", {"by": SIMULATION}),
-)
+LINES = (*(Line(name, {"by": by}, dashed=True) for by, name in MODELS.items()), Line("simulation", {"by": SIMULATION}))
 EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in TRUNK_VARIANTS.items())
 
 # With ten seeds, the interval of their mean is then as narrow as the thesis requires: 3 % of the mean, narrower by the root of

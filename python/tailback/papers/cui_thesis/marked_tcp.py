@@ -46,14 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENTS"]
 
 # A sender of Reno with ECN.
-RENO = {
-    "preset": "sack",
-    "mss": "960 B",
-    "delayed_ack": False,
-    "ecn": True,
-    "timestamps": True,
-    "receiver_window": 100_000,
-}
+RENO = {"preset": "sack", "mss": "960 B", "delayed_ack": False, "ecn": True, "timestamps": True, "receiver_window": 100_000}
 # Section 2.3.3: numbers of flows, and REM's target queue.
 COUNTS = (10, 20, 40, 80, 160)
 TARGET = 50
@@ -259,10 +252,7 @@ def variation(run: Run | Height) -> float:
     return float(np.sqrt(np.average((lengths - mean) ** 2, weights=spans)) / mean)
 
 
-SWEEPS = {
-    "delay": {at: (CAPACITY_MBPS, at) for at in DELAYS_MS},
-    "capacity": {at: (at, DELAY_MS) for at in CAPACITIES_MBPS},
-}
+SWEEPS = {"delay": {at: (CAPACITY_MBPS, at) for at in DELAYS_MS}, "capacity": {at: (at, DELAY_MS) for at in CAPACITIES_MBPS}}
 GAINS = {(sweep, at): loop(*setting).gain for sweep, settings in SWEEPS.items() for at, setting in settings.items()}
 # Points where the linear system becomes unstable.
 LIMITS = {

@@ -316,12 +316,7 @@ FIGURE_4_19 = Experiment(
             Variant({"case": "alphas", "form": form}, four_flows((50,) * 4, ALPHAS, form)),
         )
     ),
-    measures={
-        "off_ratio": off_ratio,
-        "fairness": fairness,
-        "timeouts": timeouts,
-        "shorter_at_overflow": shorter_at_overflow,
-    },
+    measures={"off_ratio": off_ratio, "fairness": fairness, "timeouts": timeouts, "shorter_at_overflow": shorter_at_overflow},
     claims=tuple(
         claim
         for form in FORMS

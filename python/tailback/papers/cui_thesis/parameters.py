@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback._run import Run
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Values,
-    vary,
-)
+from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, Values, vary
 from tailback.papers.cui_thesis.packets import (
     BEGINS,
     EDGES,
@@ -127,13 +117,7 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             )
             for buffer in ("none", "1 a link")
         ),
-        assumptions=(
-            SENDERS,
-            BEGINS,
-            EDGES,
-            LENGTH,
-            Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
-        ),
+        assumptions=(SENDERS, BEGINS, EDGES, LENGTH, Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3")),
         max_seeds=4,
     )
 

@@ -334,10 +334,7 @@ FIGURE_2_1 = Experiment(
             Curves(
                 "queue_length",
                 "load",
-                (
-                    Line("measured", {"line": "dropping"}),
-                    Line("excess is discarded", {"line": "balance"}, dashed=True),
-                ),
+                (Line("measured", {"line": "dropping"}), Line("excess is discarded", {"line": "balance"}, dashed=True)),
                 "average queue, packets",
                 "load",
                 title="dropping",

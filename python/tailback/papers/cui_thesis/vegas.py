@@ -10,19 +10,7 @@ import numpy as np
 from tailback import models
 from tailback._run import Run
 from tailback._topologies import dumbbell
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Computation,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Value,
-    Values,
-    Variant,
-)
+from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Inequality, Line, Measured, Value, Values, Variant
 from tailback.papers.cui_thesis import fast
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
@@ -135,8 +123,7 @@ FIGURE_4_3 = Experiment(
         *(Variant({"law": "FAST", "arrived": count}, arrivals(count, fast.tcp(ALPHA))) for count in FAST_COUNTS),
         *(
             Variant(
-                {"law": BY_MODEL[law], "arrived": count},
-                Computation(expected_of_vegas, {"arrived": count, "alpha_pps": alpha}),
+                {"law": BY_MODEL[law], "arrived": count}, Computation(expected_of_vegas, {"arrived": count, "alpha_pps": alpha})
             )
             for alpha, law in LAWS.items()
             for count in COUNTS

@@ -1,74 +1,34 @@
-"""The quantities that the document measures, as functions of a run."""
+"""The quantities that the document measures."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tailback._run import Run
+import tailback as tb
 from tailback.papers import Measure
-
-__all__ = [
-    "RATE_BPS",
-    "badput_share",
-    "carried",
-    "fairness",
-    "frame_goodput",
-    "goodput_to_input",
-    "max_queue",
-    "mean_queue",
-    "normalised_goodput",
-    "timeouts",
-    "zeros_per_second",
-]
 
 CELL_BITS = 424
 RATE_BPS = 10e6
 
-
-def frame_goodput(run: Run) -> float:
-    """Cells that arrived in whole packets, including duplicates."""
-    return float(run.flows["frame_goodput_cells"].sum())
-
-
-def goodput_to_input(run: Run) -> float:
-    """The document's measure: cells leaving the network in whole packets, divided by cells sent by the first switch."""
-    return frame_goodput(run) / float(run.queues.where(queue="link12")["departed_units"][0])
-
-
-def badput_share(run: Run) -> float:
-    """Fraction of the arriving cells that do not belong to a whole packet."""
-    badput = float(run.flows["badput_cells"].sum())
-    return badput / (badput + frame_goodput(run))
+# Cells that arrived in whole packets, including duplicates.
+FRAME_GOODPUT = "sum(flows.*.frame_goodput_cells)"
+# The document's measure: cells leaving the network in whole packets, divided by cells sent by the first switch.
+RATIO = f"{FRAME_GOODPUT} / queues.link12.departed_units"
+# Fraction of the arriving cells that do not belong to a whole packet.
+BADPUT_SHARE = f"sum(flows.*.badput_cells) / (sum(flows.*.badput_cells) + {FRAME_GOODPUT})"
+# Occupancy of the second switch's buffer, in cells.
+MEAN_QUEUE = "queues.link23.mean_queue_units"
+MAX_QUEUE = "queues.link23.max_queue_units"
+FAIRNESS = "jain(flows.*.delivered_packets)"
 
 
-def normalised_goodput(run: Run) -> float:
+def normalised_goodput(run: tb.Run) -> float:
     """Cells of packets delivered once, as a fraction of the capacity of the narrow link."""
     cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
     return cells * CELL_BITS / RATE_BPS / run.simulated_s
 
 
-def carried(group: str) -> Measure:
-    """Cells that arrived in whole packets at the receivers of one group."""
-    return lambda run: float(run.flows.where(group=group)["frame_goodput_cells"].sum())
-
-
-def mean_queue(run: Run) -> float:
-    """Time-averaged occupancy of the second switch's buffer, in cells."""
-    return float(run.queues.where(queue="link23")["mean_queue_units"][0])
-
-
-def max_queue(run: Run) -> float:
-    """Maximum occupancy of that buffer, in cells."""
-    return float(run.queues.where(queue="link23")["max_queue_units"][0])
-
-
-def fairness(run: Run) -> float:
-    """Jain's index of the connections' deliveries."""
-    delivered = run.flows["delivered_packets"].astype(float)
-    return float(delivered.sum() ** 2 / (len(delivered) * (delivered**2).sum()))
-
-
-def timeouts(run: Run) -> float:
+def timeouts(run: tb.Run) -> float:
     """Timeouts per connection and second, averaged over connections."""
     return float(run.flows["timeouts"].mean()) / run.simulated_s
 
@@ -76,7 +36,7 @@ def timeouts(run: Run) -> float:
 def time_above(cells: int) -> Measure:
     """Fraction of time with at least this many cells in the buffer; requires the trace `queue`."""
 
-    def share(run: Run) -> float:
+    def share(run: tb.Run) -> float:
         trace = run.trace("queue")
         times = np.append(trace["time_s"], run.simulated_s)
         return float(np.diff(times)[trace["queue_units"] >= cells].sum()) / run.simulated_s
@@ -84,7 +44,7 @@ def time_above(cells: int) -> Measure:
     return share
 
 
-def zeros_per_second(run: Run) -> float:
+def zeros_per_second(run: tb.Run) -> float:
     """Number of times per second at which a queue of more than one packet became empty; requires the trace `queue`."""
     cells = run.trace("queue")["queue_units"]
     # Maximum occupancy since the buffer was last empty.

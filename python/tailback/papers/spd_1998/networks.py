@@ -5,24 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tailback._scenario import Scenario
+import tailback as tb
 from tailback.papers import Assumption, AxisValue
 from tailback.papers.spd_1998.published import Schemes
-
-__all__ = [
-    "DURATION",
-    "LONG",
-    "SHORT",
-    "THREE",
-    "TIMER_ONLY",
-    "chain",
-    "epd",
-    "epd_per_vc",
-    "packet",
-    "schemes",
-    "spd",
-    "split",
-]
 
 # Cells; section 4.1.5. The document calls the second "single packet discard threshold".
 BUFFER = 1000
@@ -46,9 +31,9 @@ CONNECTION: dict[str, Any] = {
 }
 
 
-def chain(vcs: int, buffer: int = BUFFER) -> Scenario:
+def chain(vcs: int, buffer: int = BUFFER) -> tb.Scenario:
     """Figure 4.1: peer-to-peer connections through three switches; the second has the narrow link."""
-    return Scenario(
+    return tb.Scenario(
         {
             "name": f"spd-1998, {vcs} connections through three switches",
             "duration": "1.7 s",
@@ -62,10 +47,10 @@ def chain(vcs: int, buffer: int = BUFFER) -> Scenario:
     )
 
 
-def split() -> Scenario:
+def split() -> tb.Scenario:
     """Figure 5.15: twenty connections, ten limited by a narrow link and ten by the shared link."""
     group = {**CONNECTION, "count": 10}
-    return Scenario(
+    return tb.Scenario(
         {
             "name": "spd-1998, two ways",
             "duration": "1.7 s",
@@ -151,10 +136,7 @@ def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: i
 # Short and long runs see different networks: short ones cover only the start-up.
 SHORT = AxisValue({"setting": "SHORT"}, {"duration": "1.7 s"})
 _FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
-LONG = AxisValue(
-    {"setting": "LONG"},
-    {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}},
-)
+LONG = AxisValue({"setting": "LONG"}, {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}})
 # As LONG, but losses are detected by the timer only, as in SHORT.
 TIMER_ONLY = AxisValue({"setting": "LONG, timer only"}, {"duration": "10 s"})
 

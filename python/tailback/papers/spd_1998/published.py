@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BURSTY", "DROPPING", "SCHEMES", "SPLIT", "Schemes"]
-
 # Tables 5.1 to 5.6, by number of connections: dropping thresholds in cells and goodput-to-input ratios. Table 5.2 has two rows
 # for 20.
 DROPPING: dict[int, dict[int, tuple[float, ...]]] = {
@@ -63,16 +61,7 @@ DROPPING: dict[int, dict[int, tuple[float, ...]]] = {
         21: (0.773,),
         23: (0.7541,),
     },
-    40: {
-        5: (0.3428,),
-        8: (0.4007,),
-        10: (0.6033,),
-        12: (0.6732,),
-        15: (0.804,),
-        18: (0.830,),
-        19: (0.882,),
-        20: (0.882,),
-    },
+    40: {5: (0.3428,), 8: (0.4007,), 10: (0.6033,), 12: (0.6732,), 15: (0.804,), 18: (0.830,), 19: (0.882,), 20: (0.882,)},
 }
 
 
@@ -132,6 +121,5 @@ BURSTY = Schemes(
 
 # Table 5.12: cells of whole packets in the network with two paths.
 SPLIT = Schemes(
-    (2500, 3000, 3500, 4000, 4500),
-    {"EPD": (55514, 59144, 59519, 61918, 62396), "SPD": (58747, 66602, 72775, 69977, 69521)},
+    (2500, 3000, 3500, 4000, 4500), {"EPD": (55514, 59144, 59519, 61918, 62396), "SPD": (58747, 66602, 72775, 69977, 69521)}
 )

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from tailback.papers import (
-    Assumption,
-    AxisValue,
-    Claim,
-    Contrast,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Value,
-    Values,
-    lowest,
-    vary,
-)
+from tailback.papers import Assumption, AxisValue, Claim, Contrast, Curves, Experiment, Expression, Line, Measure, at, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback.papers.spd_1998.published import DROPPING
 
-__all__ = ["EXPERIMENTS"]
-
-MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
+MEASURES: dict[str, Measure] = {"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput}
 
 # Packets of 20 cells, fast retransmit, and a run that ends before any timer has expired.
 EARLY = AxisValue({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retransmit": 3, **packet(20)})
@@ -62,34 +45,20 @@ def dropping(vcs: int) -> list[AxisValue]:
     return values
 
 
-def at(results: Measured, setting: str, threshold: int) -> Values:
-    """The ratio at one point."""
-    return results.values("ratio", setting=setting, dropping_threshold=threshold)
+def ratio(setting: str, *thresholds: int) -> Expression:
+    """The ratio at some thresholds; at all by default."""
+    where: dict[str, Any] = {"dropping_threshold": thresholds} if thresholds else {}
+    return at("ratio", setting=setting, **where)
 
 
-def optimum(setting: str) -> Callable[[Measured], Values]:
+def optimum(setting: str) -> Expression:
     """Ratio of the better of 19 and 20 cells minus that of the best threshold; at most 0."""
-
-    def measured(results: Measured) -> Values:
-        best = results.best("ratio", setting=setting)
-        return max((at(results, setting, each) - best for each in (19, 20)), key=lambda each: float(each.mean()))
-
-    return measured
+    return (ratio(setting, 19, 20) - ratio(setting).max()).max()
 
 
-def rise(setting: str, small: int) -> Callable[[Measured], Values]:
-    """Rise from the largest threshold up to 12 cells to 20 cells."""
-    return lambda results: at(results, setting, 20) - at(results, setting, small)
-
-
-def fall(setting: str, large: int) -> Callable[[Measured], Values]:
-    """Fall from 20 cells to a larger threshold."""
-    return lambda results: at(results, setting, 20) - at(results, setting, large)
-
-
-def least(results: Measured) -> Values:
-    """Smallest ratio over all settings and thresholds."""
-    return lowest(*(point.values["ratio"] for point in results.points))
+def fall(setting: str, other: int) -> Expression:
+    """Difference from 20 cells to another threshold."""
+    return ratio(setting, 20) - ratio(setting, other)
 
 
 def claims(vcs: int) -> tuple[Claim, ...]:
@@ -100,10 +69,8 @@ def claims(vcs: int) -> tuple[Claim, ...]:
     found = [
         Claim(
             f"C32-{vcs}",
-            "conditional",
             "the best dropping threshold is 19 or 20 cells (distance of the better one from the best threshold)",
-            optimum(best_in),
-            Inequality(">=", 0),
+            optimum(best_in) >= 0,
             published=0,
             setting=DESCRIBED[best_in],
             contrast=Contrast(worst_in, optimum(worst_in)),
@@ -118,23 +85,20 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C33-{vcs}",
-                "conditional",
                 f"small thresholds hurt: 20 cells are better than {max(small)}",
-                rise("OPEN", max(small)),
-                Inequality(">", 0.05),
+                fall("OPEN", max(small)) > 0.05,
                 published=round(table[20] - table[max(small)], 4),
                 setting=DESCRIBED["OPEN"],
-                contrast=Contrast("LONG", rise("LONG", max(small))),
+                contrast=Contrast("LONG", fall("LONG", max(small))),
             )
         )
     if min(table.values()) < 0.6:
         found.append(
             Claim(
                 f"C33b-{vcs}",
-                "not_reproduced",
                 "with the smallest thresholds most of the input is lost (smallest ratio of all settings)",
-                least,
-                Value(min(table.values()), 0.05),
+                at("ratio").min().equals(min(table.values()), 0.05),
+                kind="not_reproduced",
                 published=min(table.values()),
                 note="Two thirds is the lower bound: one of three packets lost whenever a window has grown to two.",
             )
@@ -143,10 +107,8 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 "C34-15",
-                "conditional",
                 "large thresholds hurt: 20 cells are better than 54",
-                fall("LONG", 54),
-                Inequality(">", 0),
+                fall("LONG", 54) > 0,
                 published=round(table[20] - table[54], 4),
                 setting="LONG",
                 contrast=Contrast("SHORT", fall("SHORT", 54)),
@@ -156,10 +118,8 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C35-{vcs}",
-                "conditional",
                 "the ratio falls from 20 to 21 cells",
-                fall("PRINTED", 21),
-                Inequality(">", 0),
+                fall("PRINTED", 21) > 0,
                 published=round(table[20] - table[21], 4),
                 setting=DESCRIBED["PRINTED"],
                 contrast=Contrast("SHORT", fall("SHORT", 21)),
@@ -170,10 +130,8 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C35b-{vcs}",
-                "conditional",
                 "it also does so with the corrected code and the stated congestion threshold of 200 cells",
-                fall("EARLY", 21),
-                Inequality(">", 0),
+                fall("EARLY", 21) > 0,
                 published=round(table[20] - table[21], 4),
                 setting=DESCRIBED["EARLY"],
                 contrast=Contrast("SHORT", fall("SHORT", 21)),
@@ -194,18 +152,7 @@ def figure(number: int, vcs: int) -> Experiment:
         measures=MEASURES,
         times=2,
         claims=claims(vcs),
-        panels=(
-            (
-                Curves(
-                    "ratio",
-                    "dropping_threshold",
-                    lines,
-                    "goodput to input",
-                    "dropping threshold, cells",
-                    printed=True,
-                ),
-            ),
-        ),
+        panels=((Curves("ratio", "dropping_threshold", lines, "goodput to input", "dropping threshold, cells", printed=True),),),
         assumptions=(
             DURATION,
             Assumption(

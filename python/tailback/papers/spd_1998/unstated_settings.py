@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from tailback._run import Run
-from tailback.papers import (
-    Assumption,
-    AxisValue,
-    Claim,
-    Contrast,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Ranking,
-    Value,
-    Values,
-    vary,
-)
+from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at, axis, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
-
-__all__ = ["EXPERIMENTS"]
 
 THRESHOLD = 600
 POLICIES = [*epd([THRESHOLD]), *spd([THRESHOLD])]
 
 SECONDS = (1.2, 1.4, 1.6, 1.7, 1.8, 1.9, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 10.0)
-LOSSES = (
-    AxisValue({"losses": "timer only"}),
-    AxisValue({"losses": "fast retransmit"}, {"flows.*.tcp.fast_retransmit": 3, "flows.*.tcp.timer": {"form": "coarse_bsd"}}),
+LOSSES = axis(
+    "losses",
+    {"timer only": {}, "fast retransmit": {"flows.*.tcp.fast_retransmit": 3, "flows.*.tcp.timer": {"form": "coarse_bsd"}}},
 )
 
 
-def after(seconds: float, losses: str = "timer only") -> Any:
-    """Lead of SPD over EPD in runs of this length."""
+def lead(**labels: Any) -> Expression:
+    """Lead of SPD over EPD."""
+    return at("ratio", policy="SPD", **labels) - at("ratio", policy="EPD", **labels)
 
-    def measured(results: Measured) -> Values:
-        own, other = (results.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
-        return own - other
 
-    return measured
+def after(seconds: float) -> Expression:
+    """That lead in runs of this length in which losses are detected by the timer only."""
+    return lead(seconds=seconds, losses="timer only")
 
 
 duration = Experiment(
@@ -53,23 +33,18 @@ duration = Experiment(
     title="The ratio over the length of the run",
     question="How long did the document's runs last?",
     source="not in the document, which gives no duration",
-    variants=vary(chain(15), POLICIES, [AxisValue({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
+    variants=vary(chain(15), POLICIES, axis("seconds", SECONDS, "duration", "s"), LOSSES),
     times=3,
-    measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
+    measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
     claims=(
         Claim(
             "D1",
-            "reproduced",
             "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: its numbers cannot be compared without the duration",
-            lambda results: (
-                results.values("ratio", policy="EPD", seconds=2.0, losses="timer only")
-                - results.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
-            ),
-            Inequality(">", 0.08),
+            at("ratio", policy="EPD", losses="timer only", seconds=(1.6, 2.0)).steps("seconds") > 0.08,
             ours=True,
         ),
-        Claim("D2", "reproduced", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0), ours=True),
-        Claim("D3", "reproduced", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0), ours=True),
+        Claim("D2", "after 1.7 s SPD leads EPD (timer only)", after(1.7) > 0, ours=True),
+        Claim("D3", "after 10 s it trails (timer only)", after(10.0) < 0, ours=True),
     ),
     panels=(
         tuple(
@@ -88,10 +63,8 @@ duration = Experiment(
 )
 
 
-def distinct(run: Run) -> float:
-    """The ratio without duplicate packets."""
-    cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
-    return cells / float(run.queues.where(queue="link12")["departed_units"][0])
+# The ratio without duplicate packets.
+DISTINCT = "sum(flows.*.delivered_packets * flows.*.frame_cells) / queues.link12.departed_units"
 
 
 def processing(delay: Any) -> dict[str, Any]:
@@ -99,26 +72,22 @@ def processing(delay: Any) -> dict[str, Any]:
     return {"flows.vc.send_processing": delay, "flows.vc.receive_processing": delay}
 
 
-OPEN = (
-    AxisValue({"choice": "as in SHORT"}),
-    AxisValue({"choice": "22 cells a packet"}, packet(22)),
-    AxisValue({"choice": "20 cells a packet"}, packet(20)),
-    AxisValue({"choice": "no processing delay"}, processing(None)),
-    AxisValue({"choice": "exponential processing delay"}, processing({"exponential": "300 us"})),
-    AxisValue({"choice": "timer of the BSD form"}, {"flows.vc.tcp.timer": {"form": "coarse_bsd"}}),
-    AxisValue({"choice": "tick 0.1 s"}, {"flows.vc.tcp.timer": {"tick": "0.1 s"}}),
-    AxisValue({"choice": "starts within 5 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "5 ms"]}}),
-    AxisValue({"choice": "starts within 500 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "500 ms"]}}),
-    AxisValue({"choice": "no delay of segmentation"}, {"flows.vc.framing": {}}),
-    AxisValue({"choice": "fast retransmit"}, {"flows.vc.tcp.fast_retransmit": 3}),
+OPEN = axis(
+    "choice",
+    {
+        "as in SHORT": {},
+        "22 cells a packet": packet(22),
+        "20 cells a packet": packet(20),
+        "no processing delay": processing(None),
+        "exponential processing delay": processing({"exponential": "300 us"}),
+        "timer of the BSD form": {"flows.vc.tcp.timer": {"form": "coarse_bsd"}},
+        "tick 0.1 s": {"flows.vc.tcp.timer": {"tick": "0.1 s"}},
+        "starts within 5 ms": {"flows.vc.start": {"uniform": ["0 ms", "5 ms"]}},
+        "starts within 500 ms": {"flows.vc.start": {"uniform": ["0 ms", "500 ms"]}},
+        "no delay of segmentation": {"flows.vc.framing": {}},
+        "fast retransmit": {"flows.vc.tcp.fast_retransmit": 3},
+    },
 )
-
-
-def of_choice(results: Measured, choice: str) -> Values:
-    """Lead of SPD over EPD."""
-    own, other = (results.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
-    return own - other
-
 
 choices = Experiment(
     id="spd-1998/choices",
@@ -127,25 +96,18 @@ choices = Experiment(
     source="not in the document",
     variants=vary(chain(15), POLICIES, OPEN),
     times=3,
-    measures={"ratio": measures.goodput_to_input, "ratio_distinct": distinct, "normalised_goodput": measures.normalised_goodput},
+    measures={"ratio": measures.RATIO, "ratio_distinct": DISTINCT, "normalised_goodput": measures.normalised_goodput},
     claims=(
         Claim(
             "D4",
-            "reproduced",
             "the delay of segmentation and reassembly, 300 ns a packet, has no visible effect (lead of SPD, difference)",
-            lambda results: of_choice(results, "no delay of segmentation") - of_choice(results, "as in SHORT"),
-            Value(0, 0.01),
+            (lead(choice="no delay of segmentation") - lead(choice="as in SHORT")).equals(0, 0.01),
             ours=True,
         ),
         Claim(
             "D5",
-            "reproduced",
             "duplicates are less than a tenth of the input (EPD, SHORT)",
-            lambda results: (
-                results.values("ratio", policy="EPD", choice="as in SHORT")
-                - results.values("ratio_distinct", policy="EPD", choice="as in SHORT")
-            ),
-            Inequality("<", 0.1),
+            (at("ratio", policy="EPD", choice="as in SHORT") - at("ratio_distinct", policy="EPD", choice="as in SHORT")) < 0.1,
             ours=True,
         ),
     ),
@@ -168,40 +130,19 @@ choices = Experiment(
 ACTIVE = ("configured", "backlogged")
 
 
-def active_gain(setting: str) -> Callable[[Measured], Values]:
-    """Gain of EPD per VC if only connections with cells in the buffer count as active."""
-
-    def measured(results: Measured) -> Values:
-        every, waiting = (results.values("ratio", active=each, setting=setting) for each in ACTIVE)
-        return waiting - every
-
-    return measured
-
-
 active = Experiment(
     id="spd-1998/active",
     title="Which connections are active",
     question="Does EPD per VC improve if its threshold follows the connections that have cells in the buffer?",
     source='section 2.5: "ten active VCs", an example with all connections',
-    variants=vary(
-        chain(15),
-        epd_per_vc([THRESHOLD]),
-        [AxisValue({"active": each}, {"links.*.queue.active_vcs": each}) for each in ACTIVE],
-        [SHORT, LONG],
-    ),
+    variants=vary(chain(15), epd_per_vc([THRESHOLD]), axis("active", ACTIVE, "links.*.queue.active_vcs"), [SHORT, LONG]),
     times=3,
-    measures={
-        "ratio": measures.goodput_to_input,
-        "normalised_goodput": measures.normalised_goodput,
-        "fairness": measures.fairness,
-    },
+    measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput, "fairness": measures.FAIRNESS},
     claims=tuple(
         Claim(
             name,
-            "reproduced",
             f"it does not improve ({setting}, gain in the ratio)",
-            active_gain(setting),
-            Inequality("<=", 0),
+            at("ratio", active="backlogged", setting=setting) <= at("ratio", active="configured", setting=setting),
             ours=True,
         )
         for name, setting in (("D8", "SHORT"), ("D9", "LONG"))
@@ -231,41 +172,32 @@ active = Experiment(
 TWICE = {15: (0.950, 0.859), 20: (0.9212, 0.733), 25: (0.9327, 0.726)}
 
 
-def twice(vcs: int, setting: str) -> Any:
-    """SPD at 20 cells without EPD."""
-    return lambda results: results.values("ratio", vcs=vcs, setting=setting)
-
-
 def _contradictions(vcs: int) -> tuple[Claim, ...]:
     first, second = TWICE[vcs]
     number = (15, 20, 25).index(vcs) + 1
     return (
         Claim(
             f"D6-{vcs}",
-            "conditional",
             f"SPD at 20 cells, EPD off: the ratio of table 5.{number}",
-            twice(vcs, "LONG"),
-            Value(first, 0.03),
+            at("ratio", vcs=vcs, setting="LONG").equals(first, 0.03),
             published=first,
             setting="LONG",
-            contrast=Contrast("SHORT", twice(vcs, "SHORT")),
+            contrast=Contrast("SHORT", at("ratio", vcs=vcs, setting="SHORT")),
         ),
         Claim(
             f"D7-{vcs}",
-            "conditional",
             f"the same configuration, and another ratio, in table 5.{number + 7}",
-            twice(vcs, "SHORT"),
-            Value(second, 0.05),
+            at("ratio", vcs=vcs, setting="SHORT").equals(second, 0.05),
             published=second,
             setting="SHORT",
-            contrast=Contrast("LONG", twice(vcs, "LONG")),
+            contrast=Contrast("LONG", at("ratio", vcs=vcs, setting="LONG")),
         ),
     )
 
 
 def _why(results: Measured) -> str:
     def mean(vcs: int, setting: str) -> str:
-        return f"{float(np.mean(twice(vcs, setting)(results))):.3f}"
+        return f"{results.mean(at('ratio', vcs=vcs, setting=setting)):.3f}"
 
     pairs = "; ".join(
         f"{vcs} connections: {first} and {second} printed, {mean(vcs, 'LONG')} in LONG and {mean(vcs, 'SHORT')} in SHORT"
@@ -286,7 +218,7 @@ contradictions = Experiment(
     "used",
     variants=tuple(variant for vcs in TWICE for variant in vary(chain(vcs), spd([NO_EPD]), [SHORT, LONG], vcs=vcs)),
     times=3,
-    measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
+    measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
     claims=tuple(claim for vcs in TWICE for claim in _contradictions(vcs)),
     answer=_why,
     panels=(

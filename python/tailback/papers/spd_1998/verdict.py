@@ -4,31 +4,12 @@ evaluate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from tailback.papers import (
-    Assumption,
-    AxisValue,
-    Claim,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Ranking,
-    Value,
-    Values,
-    Variant,
-    highest,
-    lowest,
-    vary,
-)
+from tailback.papers import Assumption, AxisValue, Claim, Experiment, Expression, Line, Measured, Ranking, Variant, at, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, TIMER_ONLY, chain, epd, schemes, spd, split
 from tailback.papers.spd_1998.published import SPLIT
-
-__all__ = ["EXPERIMENTS"]
 
 RENO = AxisValue({"setting": "LONG, Reno"}, {**LONG.changes, "flows.vc.tcp.recovery": "reno"})
 VCS = (5, 15, 25)
@@ -42,40 +23,25 @@ def _variants(vcs: int) -> tuple[Variant, ...]:
     return vary(chain(vcs, buffer), policies, SETTINGS, vcs=vcs)
 
 
-def at(results: Measured, measure: str, policy: str, vcs: int, setting: str) -> Values:
-    """A measure at one point."""
-    return results.values(measure, policy=policy, vcs=vcs, setting=setting)
+def of(measure: str, policy: str, vcs: int | tuple[int, ...], setting: str) -> Expression:
+    """A measure of one policy."""
+    return at(measure, policy=policy, vcs=vcs, setting=setting)
 
 
-def lead(results: Measured, measure: str, vcs: int, setting: str) -> Values:
+def lead(measure: str, vcs: int | tuple[int, ...], setting: str) -> Expression:
     """Lead of SPD over EPD."""
-    return at(results, measure, "SPD", vcs, setting) - at(results, measure, "EPD", vcs, setting)
+    return of(measure, "SPD", vcs, setting) - of(measure, "EPD", vcs, setting)
 
 
-def cost(setting: str) -> Callable[[Measured], Values]:
-    """Loss of goodput of SPD relative to EPD, where it is smallest."""
-    return lambda results: lowest(*(loss_share(results, vcs, setting) for vcs in VCS))
-
-
-def loss_share(results: Measured, vcs: int, setting: str) -> Values:
+def cost(setting: str, vcs: int | tuple[int, ...] = VCS) -> Expression:
     """Loss of goodput of SPD relative to EPD."""
-    return 1 - at(results, "normalised_goodput", "SPD", vcs, setting) / at(results, "normalised_goodput", "EPD", vcs, setting)
+    return 1 - of("normalised_goodput", "SPD", vcs, setting) / of("normalised_goodput", "EPD", vcs, setting)
 
 
-def two_ways() -> tuple[Variant, ...]:
-    """The network of the document's second headline, with all thresholds of its table."""
-    return vary(split(), schemes(SPLIT, dropping=70), [SHORT, LONG], vcs="two ways")
-
-
-def improvement(setting: str) -> Callable[[Measured], Values]:
+def improvement(setting: str) -> Expression:
     """Gain of SPD over EPD in cells of whole packets on two paths, relative, averaged over the thresholds."""
-
-    def cells(results: Measured, policy: str, threshold: int) -> Values:
-        return results.values("frame_goodput", policy=policy, threshold=threshold, setting=setting, vcs="two ways")
-
-    return lambda results: np.mean(
-        [cells(results, "SPD", each) / cells(results, "EPD", each) - 1 for each in SPLIT.thresholds], axis=0
-    )
+    spd, epd = (at("frame_goodput", policy=policy, setting=setting, vcs="two ways") for policy in ("SPD", "EPD"))
+    return (spd / epd - 1).mean()
 
 
 def answer(results: Measured) -> str:
@@ -84,27 +50,24 @@ def answer(results: Measured) -> str:
     def percent(share: float) -> str:
         return f"{100 * share:.0f} %"
 
-    def mean(values: Values) -> float:
-        return float(np.mean(values))
-
     def both(measure: str, vcs: int, setting: str, form: str) -> str:
-        own, other = (mean(at(results, measure, policy, vcs, setting)) for policy in ("SPD", "EPD"))
+        own, other = (results.mean(of(measure, policy, vcs, setting)) for policy in ("SPD", "EPD"))
         return f"{own:{form}} instead of {other:{form}}"
 
     def range_of(values: list[float]) -> str:
         return f"{percent(min(values))} to {percent(max(values))}"
 
-    leads = ", ".join(f"{mean(lead(results, 'ratio', vcs, 'SHORT')):+.3f} with {vcs}" for vcs in VCS)
-    late = ", ".join(f"{mean(lead(results, 'ratio', vcs, 'LONG')):+.3f} with {vcs}" for vcs in VCS)
-    short_cost = range_of([mean(loss_share(results, vcs, "SHORT")) for vcs in VCS])
-    long_cost = range_of([mean(loss_share(results, vcs, "LONG")) for vcs in VCS])
-    timer_cost = range_of([mean(loss_share(results, vcs, "LONG, timer only")) for vcs in VCS])
-    gains = [mean(-loss_share(results, vcs, "LONG, Reno")) for vcs in VCS]
+    leads = ", ".join(f"{results.mean(lead('ratio', vcs, 'SHORT')):+.3f} with {vcs}" for vcs in VCS)
+    late = ", ".join(f"{results.mean(lead('ratio', vcs, 'LONG')):+.3f} with {vcs}" for vcs in VCS)
+    short_cost = range_of([results.mean(cost("SHORT", vcs)) for vcs in VCS])
+    long_cost = range_of([results.mean(cost("LONG", vcs)) for vcs in VCS])
+    timer_cost = range_of([results.mean(cost("LONG, timer only", vcs)) for vcs in VCS])
+    gains = [-results.mean(cost("LONG, Reno", vcs)) for vcs in VCS]
     reno = ", ".join(
         f"{percent(abs(gain))} {'more' if gain > 0 else 'less'} with {vcs}" for vcs, gain in zip(VCS, gains, strict=True)
     )
     reno += " connections"
-    spread = float(np.std(lead(results, "ratio", 15, "SHORT"), ddof=1))
+    spread = float(np.std(lead("ratio", 15, "SHORT")(results), ddof=1))
     return (
         "Does single packet discard help? By the document's own measure, the fraction of the input that leaves the network in "
         f"whole packets, it does during the first overshoot. In runs of 1.7 s it leads EPD by {leads} connections. In runs of "
@@ -118,13 +81,13 @@ def answer(results: Measured) -> str:
         f"not: with Reno, SPD delivers {reno} than EPD. On the networks of bpd-2001, all Reno, it carries more than EPD, and "
         "BPD more than either (experiment policies). With enough connections that some are always sending, it costs nothing "
         "(experiment sizes).\n\nAnd the second headline, 13 % more goodput if some connections have another path (abstract, "
-        f"section 5.6)? In runs of 10 s it is {100 * mean(improvement('LONG')(results)):+.0f} %. In runs of 1.7 s, which give "
+        f"section 5.6)? In runs of 10 s it is {100 * results.mean(improvement('LONG')):+.0f} %. In runs of 1.7 s, which give "
         f"the printed numbers, single runs differ by {100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % "
-        f"(standard deviation), about a mean of {100 * mean(improvement('SHORT')(results)):+.0f} %: a lottery, of which the "
+        f"(standard deviation), about a mean of {100 * results.mean(improvement('SHORT')):+.0f} %: a lottery, of which the "
         "document has a single draw (experiment fig5.16).\n\nWhat is its benefit? A short queue: "
         f"{both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 connections, a delay of "
-        f"{1000.0 * mean(at(results, 'mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead "
-        f"of {1000.0 * mean(at(results, 'mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
+        f"{1000.0 * results.mean(of('mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead "
+        f"of {1000.0 * results.mean(of('mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
         "that matters, and the senders have fast retransmit and enough connections to keep the link busy, SPD may be "
         "worthwhile.\n\nThe document has single runs. With other start times within 50 ms the lead of SPD over EPD with 15 "
         f"connections in a short run differs by {spread:.3f} (standard deviation) from run to run. In its tables, differences "
@@ -147,79 +110,66 @@ verdict = Experiment(
     question="What does SPD gain over EPD by the document's own measure, what does it lose in goodput, and what remains in a "
     "longer run?",
     source="sections 1.2, 6.1 and 6.2; the comparison is not in the document",
-    variants=(*(variant for vcs in VCS for variant in _variants(vcs)), *two_ways()),
+    variants=(
+        *(variant for vcs in VCS for variant in _variants(vcs)),
+        # The network of the second headline, with all thresholds of its table.
+        *vary(split(), schemes(SPLIT, dropping=70), [SHORT, LONG], vcs="two ways"),
+    ),
     measures={
-        "ratio": measures.goodput_to_input,
-        "frame_goodput": measures.frame_goodput,
+        "ratio": measures.RATIO,
+        "frame_goodput": measures.FRAME_GOODPUT,
         "normalised_goodput": measures.normalised_goodput,
-        "mean_queue": measures.mean_queue,
-        "badput_share": measures.badput_share,
+        "mean_queue": measures.MEAN_QUEUE,
+        "badput_share": measures.BADPUT_SHARE,
         "timeouts": measures.timeouts,
-        "fairness": measures.fairness,
+        "fairness": measures.FAIRNESS,
     },
     answer=answer,
     times=3,
     claims=(
         Claim(
             "V1",
-            "reproduced",
             "in short runs SPD turns more of the input into whole packets than EPD (5 and 15 connections, smaller lead)",
-            lambda results: lowest(*(lead(results, "ratio", vcs, "SHORT") for vcs in (5, 15))),
-            Inequality(">", 0),
+            lead("ratio", (5, 15), "SHORT").min() > 0,
             ours=True,
         ),
         Claim(
             "V2",
-            "reproduced",
             "in long runs it does not: the lead is at most 0.02 either way (largest lead)",
-            lambda results: highest(*(lead(results, "ratio", vcs, "LONG") for vcs in VCS)),
-            Value(0, 0.02),
+            lead("ratio", VCS, "LONG").max().equals(0, 0.02),
             ours=True,
         ),
         Claim(
             "V3",
-            "reproduced",
             "in long runs SPD carries at least 5 % less than EPD (smallest loss of goodput)",
-            cost("LONG"),
-            Inequality(">", 0.05),
+            cost("LONG").min() > 0.05,
             ours=True,
         ),
         Claim(
             "V4",
-            "reproduced",
             "without fast retransmit, as in the short runs, it carries at least a quarter less (smallest loss of goodput)",
-            cost("LONG, timer only"),
-            Inequality(">", 0.25),
+            cost("LONG, timer only").min() > 0.25,
             ours=True,
         ),
         Claim(
             "V5",
-            "reproduced",
             "with Reno and 15 connections it carries more than EPD",
-            lambda results: lead(results, "normalised_goodput", 15, "LONG, Reno"),
-            Inequality(">", 0),
+            lead("normalised_goodput", 15, "LONG, Reno") > 0,
             ours=True,
         ),
         Claim(
             "V6",
-            "reproduced",
             "its queue is less than a third of EPD's (15 and 25 connections, LONG, larger fraction)",
-            lambda results: highest(
-                *(
-                    at(results, "mean_queue", "SPD", vcs, "LONG") / at(results, "mean_queue", "EPD", vcs, "LONG")
-                    for vcs in (15, 25)
-                )
-            ),
-            Inequality("<", 1 / 3),
+            (of("mean_queue", "SPD", (15, 25), "LONG") / of("mean_queue", "EPD", (15, 25), "LONG")).max() < 1 / 3,
             ours=True,
         ),
     ),
     panels=(
-        (Ranking("ratio", rows("SHORT"), "goodput to input, SHORT (1.7 s)"),),
-        (Ranking("normalised_goodput", rows("SHORT"), "goodput, as a fraction of the narrow link, SHORT (1.7 s)"),),
-        (Ranking("ratio", rows("LONG"), "goodput to input, LONG (10 s)"),),
-        (Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG (10 s)"),),
-        (Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG (10 s)"),),
+        Ranking("ratio", rows("SHORT"), "goodput to input, SHORT (1.7 s)"),
+        Ranking("normalised_goodput", rows("SHORT"), "goodput, as a fraction of the narrow link, SHORT (1.7 s)"),
+        Ranking("ratio", rows("LONG"), "goodput to input, LONG (10 s)"),
+        Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG (10 s)"),
+        Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG (10 s)"),
     ),
     assumptions=(
         DURATION,

@@ -29,11 +29,5 @@ DOCUMENT = Document(
             f"that discards by itself. Some have required settings: {given()}",
         ),
     ),
-    experiments=(
-        *response.EXPERIMENTS,
-        *pairs.EXPERIMENTS,
-        *queues.EXPERIMENTS,
-        *coexistence.EXPERIMENTS,
-        *incast.EXPERIMENTS,
-    ),
+    experiments=(*response.EXPERIMENTS, *pairs.EXPERIMENTS, *queues.EXPERIMENTS, *coexistence.EXPERIMENTS, *incast.EXPERIMENTS),
 )

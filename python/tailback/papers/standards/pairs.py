@@ -114,9 +114,7 @@ def competition(opponents: tuple[str, ...]) -> Experiment:
 
 
 COMPETITION = replace(
-    competition(QUICK),
-    full=competition(controllers()),
-    undecided=f"pairs without {', '.join(QUICK[:-1])} or {QUICK[-1]}",
+    competition(QUICK), full=competition(controllers()), undecided=f"pairs without {', '.join(QUICK[:-1])} or {QUICK[-1]}"
 )
 
 ROUND_TRIPS = Experiment(

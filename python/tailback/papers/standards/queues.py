@@ -31,19 +31,14 @@ def bulk(law: str = "reno", count: int = 1, **rest: Any) -> dict[str, Any]:
 # Section, and senders.
 TRAFFIC: dict[str, dict[str, Any]] = {
     "5.1.1 one Reno": {"reno": bulk()},
-    "5.1.2 first windows of 3 and 10": {
-        "three": {**bulk(), "tcp": sender("reno", initial_window=3)},
-        "ten": bulk(),
-    },
+    "5.1.2 first windows of 3 and 10": {"three": {**bulk(), "tcp": sender("reno", initial_window=3)}, "ten": bulk()},
     "5.2 one CUBIC": {"cubic": bulk("cubic")},
     "5.3 more datagrams than fit, and Reno": {
         "datagrams": {"source": {"kind": "constant", "rate": "12 Mbps", "packet_size": "1000 B"}},
         "reno": bulk(count=4),
     },
     "5.4 LEDBAT and Reno": {"ledbat": bulk("ledbat"), "reno": bulk()},
-    "6.2 round trips of 5 to 560 ms": {
-        "reno": {**bulk(count=10), "propagation_rtt": {"uniform": ["15 ms", "560 ms"]}},
-    },
+    "6.2 round trips of 5 to 560 ms": {"reno": {**bulk(count=10), "propagation_rtt": {"uniform": ["15 ms", "560 ms"]}}},
     "8.2.2 mild: 5 flows": {"reno": bulk(count=5)},
     "8.2.3 medium: 20 flows": {"reno": bulk(count=20)},
     "8.2.4 heavy: 100 flows": {"reno": bulk(count=100)},
@@ -84,10 +79,7 @@ TRAFFIC: dict[str, dict[str, Any]] = {
             "tcp": sender("reno"),
         },
     },
-    "9.2 both ways: 5 flows each": {
-        "there": bulk(count=5),
-        "back": {**bulk(count=5), "from": "right", "to": "left"},
-    },
+    "9.2 both ways: 5 flows each": {"there": bulk(count=5), "back": {**bulk(count=5), "from": "right", "to": "left"}},
     "10.2 two queues in a row": {
         "through": bulk(count=5),
         "first": {**bulk(count=5), "to": "n1"},
