@@ -262,6 +262,11 @@ def _jain(values: Vector) -> float:
     return _divided(math.fsum(values) ** 2, len(values) * math.fsum(value * value for value in values))
 
 
+def _extreme(choose: Callable[[Vector], float]) -> Callable[[Vector], float]:
+    """The smallest or largest value; NaN if any value is missing."""
+    return lambda values: math.nan if any(map(math.isnan, values)) else choose(values)
+
+
 _OPERATIONS: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -272,7 +277,7 @@ _OPERATIONS: dict[str, Callable[[float, float], float]] = {
 _FUNCTIONS: dict[str, Callable[[Vector], float]] = {
     "sum": math.fsum,
     "mean": _mean,
-    "min": min,
-    "max": max,
+    "min": _extreme(min),
+    "max": _extreme(max),
     "jain": _jain,
 }

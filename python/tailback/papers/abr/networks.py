@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback._scenario import Scenario
+import tailback as tb
 from tailback.papers import AxisValue, Variant, vary
 from tailback.papers.bpd_2001.networks import topology_b
 from tailback.papers.spd_1998.networks import LONG, chain
-
-__all__ = ["ABR", "EDGES", "NETWORKS", "SENDERS", "TARGETS", "UBR", "targets", "variants"]
 
 NETWORKS = ("three switches", "one switch")
 SENDERS = ("Tahoe", "Reno")
@@ -31,7 +29,7 @@ _ICR = {"three switches": "0.5 Mbps", "one switch": "1.5 Mbps"}
 _INTERVALS = {"three switches": "20 ms", "one switch": "5 ms"}
 
 
-def base(network: str, sender: str) -> Scenario:
+def base(network: str, sender: str) -> tb.Scenario:
     """A network with drop-tail switches: fifteen connections of spd-1998, or five of bpd-2001 (topology B), for 10 s."""
     scenario = chain(15).with_(dict(LONG.changes)) if network == "three switches" else topology_b()
     changes: dict[str, Any] = {"name": f"abr, {network}, {sender}", "flows.*.tcp.recovery": sender.lower()}

@@ -6,27 +6,9 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-import numpy as np
-
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Contrast,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Ranking,
-    Value,
-    Values,
-    highest,
-    lowest,
-)
+from tailback.papers import Assumption, Claim, Comparison, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at
 from tailback.papers.abr.measures import MEASURES
-from tailback.papers.abr.networks import ABR, EDGES, NETWORKS, SENDERS, TARGETS, UBR, targets, variants
-
-__all__ = ["EXPERIMENTS", "LEFT_OPEN"]
+from tailback.papers.abr.networks import ABR, EDGES, NETWORKS, SENDERS, UBR, targets, variants
 
 PLACES = tuple(product(NETWORKS, SENDERS))
 LITTLE, MUCH = EDGES
@@ -62,48 +44,16 @@ LEFT_OPEN = (
 )
 
 
-def at(results: Measured, measure: str, scheme: str, edge: str, place: tuple[str, str]) -> Values:
-    """A measure at one point; `edge` applies to ABR only."""
-    network, sender = place
-    edge = edge if scheme in ABR else "none"
-    return results.values(measure, scheme=scheme, edge=edge, network=network, sender=sender)
-
-
-def difference(measure: str, one: str, edge: str, other: str, other_edge: str) -> Callable[[Measured], list[Values]]:
-    """Difference of two schemes, at each point."""
-    return lambda results: [
-        at(results, measure, one, edge, place) - at(results, measure, other, other_edge, place) for place in PLACES
-    ]
-
-
-def least(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
-    """Values at the point with the lowest mean."""
-    return lambda results: lowest(*of(results))
-
-
-def most(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
-    """Values at the point with the highest mean."""
-    return lambda results: highest(*of(results))
-
-
-def each(measure: str, schemes: tuple[str, ...], edges: tuple[str, ...] = EDGES) -> Callable[[Measured], list[Values]]:
-    """A measure of each of these schemes, at each point."""
-    return lambda results: [
-        at(results, measure, scheme, edge, place)
-        for scheme in schemes
-        for edge in (edges if scheme in ABR else ("none",))
-        for place in PLACES
-    ]
+def of(measure: str, scheme: str, edge: str = MUCH, **place: str) -> Expression:
+    """A measure of one scheme; `edge` applies to ABR only."""
+    return at(measure, scheme=scheme, edge=edge if scheme in ABR else "none", **place)
 
 
 def answer(results: Measured) -> str:
     """The answer in words, with the measured values."""
 
-    def mean(measure: str, scheme: str, edge: str, place: tuple[str, str]) -> float:
-        return float(np.mean(at(results, measure, scheme, edge, place)))
-
-    def over(measure: str, scheme: str, edge: str = MUCH) -> float:
-        return float(np.mean([mean(measure, scheme, edge, place) for place in PLACES]))
+    def over(measure: str, scheme: str, edge: str = MUCH, **place: str) -> float:
+        return results.mean(of(measure, scheme, edge, **place).mean())
 
     def best(schemes: tuple[str, ...], edge: str) -> str:
         return max(schemes, key=lambda scheme: over("goodput", scheme, edge))
@@ -112,7 +62,7 @@ def answer(results: Measured) -> str:
         return f"{over(measure, *one):{form}} and {over(measure, *other):{form}}"
 
     def at_one(measure: str, scheme: str = HELD) -> float:
-        return float(np.mean([mean(measure, scheme, LITTLE, (ONE, sender)) for sender in SENDERS]))
+        return over(measure, scheme, LITTLE, network=ONE)
 
     discard, rate, little = best(UBR, MUCH), best(ABR, MUCH), best(ABR, LITTLE)
     gain = over("goodput", rate) - over("goodput", discard)
@@ -121,7 +71,7 @@ def answer(results: Measured) -> str:
     same = "the same" if (gain > 0) == (gain_of_little > 0) else "the other way round"
     rows = "; ".join(
         f"{network}, {sender}: "
-        + ", ".join(f"{scheme} {mean('goodput', scheme, MUCH, (network, sender)):.3f}" for scheme in (*UBR, *ABR))
+        + ", ".join(f"{scheme} {over('goodput', scheme, network=network, sender=sender):.3f}" for scheme in (*UBR, *ABR))
         for network, sender in PLACES
     )
     return (
@@ -154,105 +104,72 @@ def rows(network: str, sender: str) -> tuple[Line, ...]:
     )
 
 
-def on(network: str, of: Callable[[Measured, tuple[str, str]], Values]) -> Callable[[Measured], list[Values]]:
-    """Both senders on one network."""
-    return lambda results: [of(results, (network, sender)) for sender in SENDERS]
-
-
-def held_against_room(results: Measured, place: tuple[str, str]) -> Values:
-    """Goodput with held acknowledgements and small edge buffers, compared with that with a window's buffer: the largest
-    difference.
-    """
-    return abs(at(results, "goodput", HELD, LITTLE, place) - at(results, "goodput", "ERICA", MUCH, place))
-
-
-def on_one_switch(
-    of: Callable[[Measured, tuple[str, str]], Values], pick: Callable[..., Callable[[Measured], Values]]
-) -> dict[str, Any]:
-    """Setting and contrast of the conditional claims."""
+def on_one_switch(statement: Callable[[str], Comparison]) -> dict[str, Any]:
+    """Statement, setting and contrast of the conditional claims."""
     return {
-        "measured": pick(on(ONE, of)),
+        "statement": statement(ONE),
         "setting": "one switch, a round trip of 1.2 ms",
-        "contrast": Contrast("three switches, 12 ms and more", pick(on(THREE, of))),
+        "contrast": Contrast("three switches, 12 ms and more", statement(THREE).measured),
     }
 
 
 CLAIMS = (
     Claim(
         "A1",
-        "reproduced",
         "discard can carry more than rate control: BPD carries more than ERICA with a window's buffer at each edge "
         "(smallest difference)",
-        least(difference("goodput", "BPD", MUCH, "ERICA", MUCH)),
-        Inequality(">", 0),
+        (of("goodput", "BPD") - of("goodput", "ERICA")).min() > 0,
         note="ERICA allocates nine tenths of the link, and one cell in 32 of that is an RM cell",
         ours=True,
     ),
     Claim(
         "A2",
-        "reproduced",
         "rate control moves the queue to the edge (section 2.3.1): with a window's buffer there, more cells are queued in total "
         "than under drop-tail (ERICA, smallest difference, cells)",
-        least(difference("total_queue", "ERICA", MUCH, "drop-tail", MUCH)),
-        Inequality(">", 0),
+        (of("total_queue", "ERICA") - of("total_queue", "drop-tail")).min() > 0,
     ),
     Claim(
         "A3",
-        "conditional",
         "switches that set explicit rates lose no cell (ERICA and ACKs held, small edge buffers, largest fraction)",
-        must=Value(0, 0),
         ours=True,
-        **on_one_switch(
-            lambda results, place: highest(*(at(results, "switch_loss", scheme, LITTLE, place) for scheme in ("ERICA", HELD))),
-            most,
-        ),
+        **on_one_switch(lambda network: at("switch_loss", scheme=("ERICA", HELD), edge=LITTLE, network=network).max().equals(0)),
     ),
     Claim(
         "A4",
-        "conditional",
         "held acknowledgements with small edge buffers give the goodput of a window's buffer (Narvaez and Siu, abstract; largest "
         "difference)",
-        must=Inequality("<", 0.02),
         note="the bound is our choice",
-        **on_one_switch(held_against_room, most),
+        **on_one_switch(
+            lambda network: (
+                abs(of("goodput", HELD, LITTLE, network=network) - of("goodput", "ERICA", network=network)).max() < 0.02
+            )
+        ),
     ),
     Claim(
         "A5",
-        "conditional",
         "... and lose no packet (small edge buffers, largest fraction)",
-        must=Value(0, 0),
         ours=True,
-        **on_one_switch(lambda results, place: at(results, "loss", HELD, LITTLE, place), most),
+        **on_one_switch(lambda network: of("loss", HELD, LITTLE, network=network).max().equals(0)),
     ),
     Claim(
         "A6",
-        "conditional",
         "... and share equally: fairness (small edge buffers, smallest)",
-        must=Inequality(">", 0.999),
         ours=True,
-        **on_one_switch(lambda results, place: at(results, "fairness", HELD, LITTLE, place), least),
+        **on_one_switch(lambda network: of("fairness", HELD, LITTLE, network=network).min() > 0.999),
     ),
     Claim(
         "A7",
-        "reproduced",
         "with Reno, a switch that only sets EFCI carries less than one that sets explicit rates (a window's buffer, "
         "smallest difference)",
-        lambda results: lowest(
-            *(
-                at(results, "goodput", "ERICA", MUCH, (network, "Reno")) - at(results, "goodput", "EFCI", MUCH, (network, "Reno"))
-                for network in NETWORKS
-            )
-        ),
-        Inequality(">", 0),
+        (of("goodput", "ERICA", sender="Reno") - of("goodput", "EFCI", sender="Reno")).min() > 0,
         ours=True,
     ),
     Claim(
         "A8",
-        "not_reproduced",
         "UBR is equally effective (section 2.3.1): EPD carries at least as much as ERICA with the same buffer at its edges "
         "(largest lead of ERICA)",
-        most(difference("goodput", "ERICA", LITTLE, "EPD", LITTLE)),
-        Inequality("<=", 0),
+        (of("goodput", "ERICA", LITTLE) - of("goodput", "EPD")).max() <= 0,
+        kind="not_reproduced",
         note="with Reno on one switch, several losses of a window under EPD cause timeouts; elsewhere EPD carries more",
     ),
 )
@@ -283,30 +200,14 @@ verdict = Experiment(
 )
 
 
-def lead_of_bpd(results: Measured) -> list[Values]:
-    """Goodput of BPD minus that of ERICA with the best target, at each point."""
-    found = []
-    for network, sender in PLACES:
-        place = {"network": network, "sender": sender}
-        held = [results.values("goodput", scheme=HELD, target=target, **place) for target in TARGETS]
-        best = max(held, key=lambda values: float(np.mean(values)))
-        found.append(results.values("goodput", scheme="BPD", **place) - best)
-    return found
+def lead(**place: str) -> Expression:
+    """Goodput of BPD minus that of ERICA with the best target."""
+    return at("goodput", scheme="BPD", **place) - at("goodput", scheme=HELD, **place).max("target")
 
 
-def share(target: float) -> float:
-    """Fraction of the link that ERICA allocates, without RM cells."""
-    return target * 31 / 32
-
-
-def off_target(results: Measured, network: str) -> Values:
-    """Largest deviation of goodput from the fraction of the link available to data, over the targets."""
-    return highest(
-        *(
-            abs(results.values("goodput", scheme=HELD, target=each, network=network, sender="Reno") - share(each))
-            for each in TARGETS
-        )
-    )
+def off_target(network: str) -> Expression:
+    """Largest deviation of goodput from the allocated fraction of the link without RM cells, over the targets."""
+    return abs(at("goodput", scheme=HELD, network=network, sender="Reno") - (lambda target: target * 31 / 32)).max()
 
 
 target = Experiment(
@@ -319,31 +220,24 @@ target = Experiment(
     claims=(
         Claim(
             "T1",
-            "conditional",
             "goodput equals the target minus the RM cells, 31/32 of it: largest difference over the targets (held "
             "acknowledgements, Reno)",
-            must=Inequality("<", 0.01),
+            off_target(ONE) < 0.01,
             ours=True,
-            measured=lambda results: off_target(results, ONE),
             setting="one switch, a round trip of 1.2 ms",
-            contrast=Contrast("three switches, 12 ms and more", lambda results: off_target(results, THREE)),
+            contrast=Contrast("three switches, 12 ms and more", off_target(THREE)),
         ),
         Claim(
             "T2",
-            "reproduced",
             "even with the best target, BPD carries more with fifteen connections over three switches (smaller difference)",
-            lambda results: lowest(
-                *(value for value, (network, _) in zip(lead_of_bpd(results), PLACES, strict=True) if network == THREE)
-            ),
-            Inequality(">", 0),
+            lead(network=THREE).min() > 0,
             ours=True,
         ),
         Claim(
             "T3",
-            "not_reproduced",
             "and less with Reno on one switch (difference)",
-            lambda results: lead_of_bpd(results)[PLACES.index((ONE, "Reno"))],
-            Inequality("<", 0),
+            lead(network=ONE, sender="Reno") < 0,
+            kind="not_reproduced",
             note="the two are too close to be distinguished by ten seeds",
             ours=True,
         ),

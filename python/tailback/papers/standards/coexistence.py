@@ -6,19 +6,27 @@ Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016, which first test
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from tailback._topologies import dumbbell
-from tailback.papers import Assumption, Claim, Contrast, Experiment, Grid, Inequality, Line, Measured, Ranking, Value, vary
+import tailback as tb
+from tailback.papers import (
+    Assumption,
+    Claim,
+    Contrast,
+    Experiment,
+    Expression,
+    Grid,
+    Line,
+    Measure,
+    Ranking,
+    Variant,
+    at,
+    variants,
+)
 from tailback.papers.standards.members import sender
-
-if TYPE_CHECKING:
-    from tailback._run import Run
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
 
 RATES_MBPS = (4, 12, 40, 120, 200)
 ROUND_TRIPS_MS = (5, 10, 20, 50, 100)
@@ -43,7 +51,7 @@ def competing(
     rate_mbps: int = RATE_MBPS,
     rtt_ms: int = ROUND_TRIP_MS,
     queue: dict[str, Any] = DUAL,
-) -> Scenario:
+) -> tb.Scenario:
     """Flows of each kind, all of about the same round trip."""
 
     def flows(law: str, count: int) -> dict[str, Any]:
@@ -65,54 +73,30 @@ def competing(
         "queue": {**queue, "buffer": f"{room} B"},
         "flows": {"scalable": {**flows(scalable, counts[0]), **says}, "classic": flows(classic, counts[1])},
     }
-    return dumbbell(**described, duration="120 s", warmup="40 s")
+    return tb.dumbbell(**described, duration="120 s", warmup="40 s")
 
 
-def ratio(run: Run) -> float:
-    """Mean goodput of a scalable flow divided by that of a Classic one."""
-    scalable, classic = (run.flows.where(group=group)["goodput_bps"].mean() for group in ("scalable", "classic"))
-    return float(scalable / classic) if classic > 0 else float("inf")
-
-
-def windows(run: Run) -> float:
-    """The same ratio for windows: goodputs times mean round trips."""
-    scalable, classic = (run.flows.where(group=group)["mean_rtt_s"].mean() for group in ("scalable", "classic"))
-    return ratio(run) * float(scalable / classic)
-
-
-def wait_ms(run: Run, queue: str) -> float:
+def wait_ms(run: tb.Run, queue: str) -> float:
     """Mean queueing delay in L or C, or in the only queue."""
     if run.scenario["topology"]["dumbbell"]["queue"].get("scheduler") is None:
         return 1e3 * float(run.queues.where(queue="bottleneck")["mean_wait_s"][0])
     return 1e3 * float(run.classes.where(**{"class": queue})["mean_wait_s"][0])
 
 
-def l_wait_ms(run: Run) -> float:
-    """Mean queueing delay in the L4S queue."""
-    return wait_ms(run, "L")
+RATIO = "mean(flows.scalable.goodput_bps) / mean(flows.classic.goodput_bps)"
+MEASURES: dict[str, Measure] = {
+    "ratio": RATIO,
+    # The same ratio for windows: goodputs times mean round trips.
+    "windows": f"{RATIO} * mean(flows.scalable.mean_rtt_s) / mean(flows.classic.mean_rtt_s)",
+    "l_wait_ms": partial(wait_ms, queue="L"),
+    "c_wait_ms": partial(wait_ms, queue="C"),
+    "utilisation": "queues.bottleneck.utilisation",
+}
 
 
-def c_wait_ms(run: Run) -> float:
-    """Mean queueing delay in the Classic queue."""
-    return wait_ms(run, "C")
-
-
-def utilisation(run: Run) -> float:
-    """Utilisation of the bottleneck."""
-    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
-
-
-MEASURES = {"ratio": ratio, "windows": windows, "l_wait_ms": l_wait_ms, "c_wait_ms": c_wait_ms, "utilisation": utilisation}
-
-
-def over_links(results: Measured, measure: str, rates: tuple[int, ...], round_trips: tuple[int, ...]) -> Any:
-    """One row per link, one column per seed."""
-    return np.array([results.values(measure, rate=rate, rtt=rtt) for rate in rates for rtt in round_trips])
-
-
-def factor(ratios: Any) -> Any:
-    """Factor between the rates, in either direction."""
-    return np.maximum(ratios, 1 / np.asarray(ratios))
+def factor(ratio: Expression) -> Expression:
+    """Factor between two rates, in either direction."""
+    return ratio.map(lambda values: np.maximum(values, 1 / values))
 
 
 LONG = tuple(rtt for rtt in ROUND_TRIPS_MS if rtt >= 50)
@@ -124,69 +108,53 @@ LINKS = Experiment(
     title="Prague and CUBIC over many links",
     question="Do one Prague and one CUBIC flow share a link of DualPI2 evenly, and does L stay short?",
     source='RFC 9332, sections 1.4 and 2.1, appendix A; De Schepper and others, "PI2", CoNEXT 2016, section 6',
-    variants=tuple(
-        variant
-        for rate in RATES_MBPS
-        for rtt in ROUND_TRIPS_MS
-        for variant in vary(competing("prague", "cubic", rate_mbps=rate, rtt_ms=rtt), rate=rate, rtt=rtt)
+    variants=variants(
+        lambda rate, rtt: competing("prague", "cubic", rate_mbps=rate, rtt_ms=rtt), rate=RATES_MBPS, rtt=ROUND_TRIPS_MS
     ),
     measures=MEASURES,
     claims=(
         Claim(
             "D-rates",
-            "reproduced",
             f"over round trips of up to {SHORT[-1]} ms, rates differ by less than a factor of {FACTOR:g} at any rate of the link",
-            lambda results: factor(over_links(results, "ratio", RATES_MBPS, SHORT)).max(axis=0),
-            Inequality("<", FACTOR),
+            factor(at("ratio", rate=RATES_MBPS, rtt=SHORT)).max(each_seed=True) < FACTOR,
             note="largest of all links; the RFC says roughly the same rate, and the factor is our choice",
         ),
         Claim(
             "D-rates-long",
-            "reproduced",
             f"and over {LONG[0]} and {LONG[-1]} ms",
-            lambda results: factor(over_links(results, "ratio", RATES_MBPS, LONG)).max(axis=0),
-            Inequality("<", FACTOR),
+            factor(at("ratio", rate=RATES_MBPS, rtt=LONG)).max(each_seed=True) < FACTOR,
             note="largest of all links",
         ),
         Claim(
             "D-low",
-            "reproduced",
             f"the mean queueing delay in L is less than a millisecond, from {FAST[0]} Mbit/s on",
-            lambda results: over_links(results, "l_wait_ms", FAST, ROUND_TRIPS_MS).max(axis=0),
-            Inequality("<", 1),
+            at("l_wait_ms", rate=FAST).max(each_seed=True) < 1,
             note="largest of all links",
         ),
         Claim(
             "D-low-slow",
-            "not_reproduced",
             f"and at {RATES_MBPS[0]} Mbit/s, where a packet takes two",
-            lambda results: over_links(results, "l_wait_ms", RATES_MBPS[:1], ROUND_TRIPS_MS).max(axis=0),
-            Inequality("<", 1),
+            at("l_wait_ms", rate=RATES_MBPS[0]).max(each_seed=True) < 1,
+            kind="not_reproduced",
             note="largest of five round trips: five seeds cannot decide",
         ),
         Claim(
             "D-target",
-            "reproduced",
             "C is at its target of 15 ms, over a link of 40 Mbit/s and 10 ms",
-            lambda results: results.values("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS),
-            Value(15, 1.5),
+            at("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS).equals(15, 1.5),
             published=15,
             note="within a tenth, which is our choice",
         ),
         Claim(
             "D-target-most",
-            "reproduced",
             "and never a fifth above it",
-            lambda results: over_links(results, "c_wait_ms", RATES_MBPS, ROUND_TRIPS_MS).max(axis=0),
-            Inequality("<", 18),
+            at("c_wait_ms").max(each_seed=True) < 18,
             note="largest of all links; the fifth is our choice",
         ),
         Claim(
             "D-used",
-            "reproduced",
             "the utilisation of every link is at least 0.9",
-            lambda results: over_links(results, "utilisation", RATES_MBPS, ROUND_TRIPS_MS).min(axis=0),
-            Inequality(">", 0.9),
+            at("utilisation").min(each_seed=True) > 0.9,
             note="smallest of all links; the bound is our choice",
         ),
     ),
@@ -210,11 +178,6 @@ def named(counts: tuple[int, int]) -> str:
     return f"{counts[0]}:{counts[1]}"
 
 
-def pair(results: Measured, measure: str, scalable: str, classic: str, counts: tuple[int, int], queue: str = "dualpi2") -> Any:
-    """A measure of a pair of laws."""
-    return results.values(measure, scalable=scalable, classic=classic, counts=named(counts), queue=queue)
-
-
 def labels(scalable: str, classic: str, counts: tuple[int, int], queue: str = "dualpi2") -> dict[str, Any]:
     """Labels of a pair."""
     return {"scalable": scalable, "classic": classic, "counts": named(counts), "queue": queue}
@@ -228,23 +191,16 @@ MIXES = Experiment(
     question="Does every flow have the same rate, whatever the number of flows of either kind?",
     source='RFC 9332, sections 1.4 and 2.1, equation (1); De Schepper and others, "PI2", CoNEXT 2016, section 6',
     variants=(
-        *(
-            variant
-            for scalable, classic in PAIRS
-            for counts in COUNTS
-            for variant in vary(competing(scalable, classic, counts), **labels(scalable, classic, counts))
-        ),
-        *vary(competing("dctcp", "reno", (5, 5), queue=ONE_QUEUE), **labels("dctcp", "reno", (5, 5), "codel")),
+        *(Variant(labels(*pair, counts), competing(*pair, counts)) for pair in PAIRS for counts in COUNTS),
+        Variant(labels("dctcp", "reno", (5, 5), "codel"), competing("dctcp", "reno", (5, 5), queue=ONE_QUEUE)),
     ),
     measures=MEASURES,
     claims=(
         *(
             Claim(
                 f"D-{scalable}-{classic}-{named(counts).replace(':', '-')}",
-                "reproduced",
                 f"{counts[0]} {scalable} and {counts[1]} {classic}: flows have rates within a factor of {FACTOR:g}",
-                lambda results, of=(scalable, classic, counts): factor(pair(results, "ratio", *of)),  # type: ignore[misc]
-                Inequality("<", FACTOR),
+                factor(at("ratio", **labels(scalable, classic, counts))) < FACTOR,
                 note="the factor is our choice",
             )
             for scalable, classic in PAIRS
@@ -252,10 +208,9 @@ MIXES = Experiment(
         ),
         Claim(
             "D-windows",
-            "not_reproduced",
             "windows of DCTCP and Reno are about the same: with k = 2 the coupling makes windows equal, not rates",
-            lambda results: pair(results, "windows", "dctcp", "reno", (5, 5)),
-            Value(1, 0.3),
+            at("windows", **labels("dctcp", "reno", (5, 5))).equals(1, 0.3),
+            kind="not_reproduced",
             published=1,
             note="goodputs times mean round trips, five flows each. Models of DCTCP assume growth in every round trip; here "
             "acknowledgements that echo a mark do not open the window (RFC 3168, section 6.1.2). Rates are therefore about "
@@ -263,14 +218,12 @@ MIXES = Experiment(
         ),
         Claim(
             "D-starves",
-            "conditional",
             "Reno has at least a fourth of DCTCP's rate, five flows each",
-            lambda results: pair(results, "ratio", "dctcp", "reno", (5, 5)),
-            Inequality("<", 4),
+            at("ratio", **labels("dctcp", "reno", (5, 5))) < 4,
             setting="behind DualPI2",
             contrast=Contrast(
                 "behind a single queue of CoDel, which marks DCTCP's packets as often as it discards Reno's",
-                lambda results: pair(results, "ratio", "dctcp", "reno", (5, 5), "codel"),
+                at("ratio", **labels("dctcp", "reno", (5, 5), "codel")),
             ),
             note="the fourth is our choice",
         ),

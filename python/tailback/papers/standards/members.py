@@ -1,4 +1,4 @@
-"""The tested controllers and queue policies: all that the core accepts on a plain dumbbell."""
+"""The tested controllers and queue policies: all that the core accepts on a plain tb.dumbbell."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import warnings
 from functools import cache
 from typing import Any
 
-from tailback._scenario import Scenario, schema
-from tailback._topologies import dumbbell
+import tailback as tb
 from tailback.errors import ScenarioError, ScenarioWarning
-
-__all__ = ["MSS", "PACKET", "controllers", "forms", "given", "queues", "sender"]
 
 # Bytes of payload, and on the wire.
 MSS = 1000
@@ -47,7 +44,7 @@ def sender(controller: str, **rest: Any) -> dict[str, Any]:
     }
 
 
-def is_accepted(scenario: Scenario) -> bool:
+def is_accepted(scenario: tb.Scenario) -> bool:
     """Whether a scenario is valid and causes no warning."""
     try:
         with warnings.catch_warnings():
@@ -61,7 +58,7 @@ def is_accepted(scenario: Scenario) -> bool:
 @cache
 def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
     """Names of the members of a family, in the schema's order."""
-    every = [form for form in schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
+    every = [form for form in tb.schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
     return {form["properties"][tag]["const"]: form for form in every}
 
 
@@ -69,9 +66,9 @@ def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
 def controllers() -> tuple[str, ...]:
     """Controllers that need neither prices nor marks."""
 
-    def tried(name: str) -> Scenario:
+    def tried(name: str) -> tb.Scenario:
         flows: Any = {"tcp": {"propagation_rtt": "40 ms", "tcp": sender(name)}}
-        return dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
+        return tb.dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
 
     return tuple(name for name in forms("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
 
@@ -85,7 +82,7 @@ def queues() -> dict[str, dict[str, Any]]:
 
     def accepts_reno(queue: Any) -> bool:
         flows: Any = {"tcp": {"propagation_rtt": "100 ms", "tcp": sender("reno")}}
-        return is_accepted(dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
+        return is_accepted(tb.dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
 
     alone = {name: tried(name) for name in forms("Queue", "policy") if accepts_reno(tried(name))}
     fair = {

@@ -5,17 +5,12 @@ Section numbers are the RFC's. `assumptions` lists our values for numbers that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from tailback._topologies import dumbbell, parking_lot
-from tailback.papers import Assumption, Claim, Experiment, Grid, Inequality, Line, Measured, Ranking, Value, vary
+import tailback as tb
+from tailback.papers import Assumption, Claim, Experiment, Grid, Ranking, Variant, at, lines
 from tailback.papers.standards.members import MSS, PACKET, given, queues, sender
-
-if TYPE_CHECKING:
-    from tailback._run import Run
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
 
 RTT = "100 ms"
 # Length of a step. The buffer is much larger than the bandwidth-delay product: drop-tail may delay packets by 0.4 s.
@@ -107,14 +102,14 @@ SECTIONS = {
 }
 
 
-def under(name: str, traffic: str) -> Scenario:
+def under(queue: str, traffic: str) -> tb.Scenario:
     """A link of 10 Mbit/s, or two in a row for section 10, with the named queue policy."""
-    queue = queues()[name]
+    settings = queues()[queue]
     rest: Any = {
-        "name": f"standards, {name}, {traffic}",
+        "name": f"standards, {queue}, {traffic}",
         "rate": "10 Mbps",
         "delay": "5 ms",
-        "queue": queue,
+        "queue": settings,
         "flows": TRAFFIC[traffic],
         "duration": f"{5 * STEP_S} s",
         "warmup": f"{STEP_S} s",
@@ -126,22 +121,21 @@ def under(name: str, traffic: str) -> Scenario:
                 {"at": f"{STEP_S * number} s", "link": "bottleneck", "rate": "2 Mbps" if number % 2 else "10 Mbps"}
                 for number in range(1, 5)
             ]
-            return dumbbell(**rest, timeline=changes)
+            return tb.dumbbell(**rest, timeline=changes)
         case "9.2":
-            return dumbbell(**rest | {"reverse": {"queue": queue}})
+            return tb.dumbbell(**rest | {"reverse": {"queue": settings}})
         case "10.2":
-            return parking_lot(**rest, hops=2)
+            return tb.parking_lot(**rest, hops=2)
         case _:
-            return dumbbell(**rest)
+            return tb.dumbbell(**rest)
 
 
-def measured(run: Run, column: str) -> float:
+def measured(run: tb.Run, column: str) -> float:
     """The measured queue: the only one, the one in the forward direction, or the second."""
-    name = "hop2" if "hop2" in run.queues["queue"] else "bottleneck"
-    return float(run.queues.where(queue=name)[column][0])
+    return run.value(f"queues.{'hop2' if 'hop2' in run.queues['queue'] else 'bottleneck'}.{column}")
 
 
-def tcp_share(run: Run) -> float:
+def tcp_share(run: tb.Run) -> float:
     """Goodput of all TCP flows through that queue divided by the rate of the link in packets of 1040 bytes; None without TCP."""
     elsewhere = ("back", "first")
     tcp = [name for name, flows in run.scenario["flows"].items() if "tcp" in flows and name not in elsewhere]
@@ -149,29 +143,9 @@ def tcp_share(run: Run) -> float:
     return float(goodput / (1e7 * MSS / PACKET))
 
 
-def wait_p95_ms(run: Run) -> float:
-    """95th percentile of the queueing delay."""
-    return 1e3 * measured(run, "wait_p95_s")
-
-
-def mean_wait_ms(run: Run) -> float:
+def mean_wait_ms(run: tb.Run) -> float:
     """Mean queueing delay."""
     return 1e3 * measured(run, "mean_wait_s")
-
-
-def utilisation(run: Run) -> float:
-    """Fraction of time during which the link sends."""
-    return measured(run, "utilisation")
-
-
-def loss_rate(run: Run) -> float:
-    """Fraction of the arriving packets that is lost."""
-    return measured(run, "loss_rate")
-
-
-def wait(results: Measured, queue: str, traffic: str) -> Any:
-    """Mean queueing delay in ms."""
-    return results.values("mean_wait_ms", queue=queue, traffic=traffic)
 
 
 ONE, MEDIUM, UNRESPONSIVE = "5.1.1 one Reno", "8.2.3 medium: 20 flows", "5.3 more datagrams than fit, and Reno"
@@ -182,57 +156,48 @@ SCENARIOS = Experiment(
     question="How long is the queueing delay, and how much utilisation does it cost?",
     source="RFC 7928, sections 4.4, 4.5 and 5 to 10",
     variants=tuple(
-        variant for traffic in TRAFFIC for name in queues() for variant in vary(under(name, traffic), queue=name, traffic=traffic)
+        Variant({"queue": name, "traffic": traffic}, under(name, traffic)) for traffic in TRAFFIC for name in queues()
     ),
     measures={
         "mean_wait_ms": mean_wait_ms,
-        "wait_p95_ms": wait_p95_ms,
-        "utilisation": utilisation,
-        "loss_rate": loss_rate,
+        "wait_p95_ms": lambda run: 1e3 * measured(run, "wait_p95_s"),
+        "utilisation": partial(measured, column="utilisation"),
+        "loss_rate": partial(measured, column="loss_rate"),
         "tcp_share": tcp_share,
     },
     claims=(
         Claim(
             "A-pie",
-            "reproduced",
             "PIE keeps the mean queueing delay at its target of 15 ms (RFC 8033, section 4.2), with 20 flows",
-            lambda results: wait(results, "pie", MEDIUM),
-            Value(15, 5),
+            at("mean_wait_ms", queue="pie", traffic=MEDIUM).equals(15, 5),
             published=15,
             note="within 5 ms, which is our choice",
         ),
         Claim(
             "A-codel",
-            "reproduced",
             "CoDel: packets of one flow have less than a tenth of the queueing delay under drop-tail (RFC 8289, section 1)",
-            lambda results: wait(results, "codel", ONE) - 0.1 * wait(results, "drop_tail", ONE),
-            Inequality("<", 0),
+            at("mean_wait_ms", queue="codel", traffic=ONE) < 0.1 * at("mean_wait_ms", queue="drop_tail", traffic=ONE),
             note="the tenth is our choice: the document says that there are no persistently full queues",
         ),
         Claim(
             "A-codel-used",
-            "reproduced",
             "and the utilisation is hardly lower: at least nine tenths, with 20 flows",
-            lambda results: results.values("utilisation", queue="codel", traffic=MEDIUM),
-            Inequality(">=", 0.9),
+            at("utilisation", queue="codel", traffic=MEDIUM) >= 0.9,
             note="the bound is our choice",
         ),
         Claim(
             "A-fq_codel",
-            "not_reproduced",
             "FQ-CoDel: next to datagrams that exceed the link's rate, four Reno flows have their four fifths of it (RFC 8290, "
             "section 1)",
-            lambda results: results.values("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE),
-            Value(0.8, 0.02),
+            at("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE).equals(0.8, 0.02),
+            kind="not_reproduced",
             published=0.8,
             note="the rest goes to the datagrams; the tolerance is our choice",
         ),
         Claim(
             "A-codel-unresponsive",
-            "reproduced",
             "under CoDel alone they have less than a twentieth",
-            lambda results: results.values("tcp_share", queue="codel", traffic=UNRESPONSIVE),
-            Inequality("<", 0.05),
+            at("tcp_share", queue="codel", traffic=UNRESPONSIVE) < 0.05,
             note="the bound is our choice",
             ours=True,
         ),
@@ -246,14 +211,8 @@ SCENARIOS = Experiment(
     ),
     panels=(
         (
-            Ranking(
-                "mean_wait_ms",
-                tuple(Line(name, {"queue": name, "traffic": MEDIUM}) for name in queues()),
-                "mean queueing delay, ms, 20 flows",
-            ),
-            Ranking(
-                "utilisation", tuple(Line(name, {"queue": name, "traffic": MEDIUM}) for name in queues()), "utilisation, 20 flows"
-            ),
+            Ranking("mean_wait_ms", lines("queue", tuple(queues()), traffic=MEDIUM), "mean queueing delay, ms, 20 flows"),
+            Ranking("utilisation", lines("queue", tuple(queues()), traffic=MEDIUM), "utilisation, 20 flows"),
         ),
     ),
     assumptions=(

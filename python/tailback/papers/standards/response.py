@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tailback._topologies import dumbbell
-from tailback.papers import Assumption, Claim, Curves, Experiment, Line, Measured, Value, vary
+import tailback as tb
+from tailback.papers import Assumption, Claim, Curves, Experiment, at, lines, variants
 from tailback.papers.standards.members import MSS, controllers, sender
-
-if TYPE_CHECKING:
-    from tailback._run import Run
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
 
 RTT_S = 0.1
 # Losses in a run; the first half is warm-up.
@@ -30,13 +24,13 @@ PRINTED: dict[str, dict[int, float]] = {
 }
 
 
-def through_losses(law: str, period: int) -> Scenario:
+def through_losses(law: str, period: int) -> tb.Scenario:
     """One flow, a link that is fast enough, and every n-th segment lost once; one early loss ends slow start."""
     lost = [30, *(period * number for number in range(1, LOSSES + 1))]
     flows: Any = {
         "tcp": {"propagation_rtt": f"{1e3 * RTT_S:g} ms", "size": f"{(LOSSES * period + 1) * MSS} B", "tcp": sender(law)}
     }
-    scenario = dumbbell(
+    scenario = tb.dumbbell(
         name=f"standards, {law}, a loss in {period}",
         rate="400 Gbps",
         delay="0 ms",
@@ -49,7 +43,7 @@ def through_losses(law: str, period: int) -> Scenario:
     return scenario.with_({"topology.dumbbell.loss": {"drops": [{"group": "tcp", "segment": segment} for segment in lost]}})
 
 
-def mean_window(run: Run) -> float:
+def mean_window(run: tb.Run) -> float:
     """Segments per round trip, over the second half of the losses; NaN for a law with fewer losses."""
     if len(run.trace("drops")["time_s"]) <= LOSSES:
         return math.nan
@@ -61,15 +55,11 @@ def mean_window(run: Run) -> float:
 def claim(law: str, period: int, printed: float) -> Claim:
     """A row of the table, within a tenth: if a period is ten round trips, the repair alone takes a tenth of it."""
 
-    def measured(results: Measured) -> Any:
-        return results.values("mean_window", law=law, period=period)
-
     return Claim(
         f"W-{law}-{period}",
-        "not_reproduced" if period == PERIODS[0] else "reproduced",
         f"{law} at one loss in {period:,}: a mean window of {printed:g}",
-        measured,
-        Value(printed, 0.1 * printed),
+        at("mean_window", law=law, period=period).equals(printed, 0.1 * printed),
+        kind="not_reproduced" if period == PERIODS[0] else "reproduced",
         published=printed,
         note="within a tenth, which is our choice: the formula neglects the round trips in which losses are repaired",
     )
@@ -80,26 +70,11 @@ RESPONSE = Experiment(
     title="Windows over loss",
     question="How large a window does each law maintain at a given loss rate?",
     source="RFC 9438, section 5.1, table 1; RFC 3649, section 5",
-    variants=tuple(
-        variant
-        for law in controllers()
-        for period in PERIODS
-        for variant in vary(through_losses(law, period), law=law, period=period)
-    ),
+    variants=variants(through_losses, law=controllers(), period=PERIODS),
     measures={"mean_window": mean_window},
     claims=tuple(claim(law, period, printed) for law, rows in PRINTED.items() for period, printed in rows.items()),
     panels=(
-        (
-            Curves(
-                "mean_window",
-                "period",
-                tuple(Line(law, {"law": law}) for law in controllers()),
-                "mean window",
-                "packets per loss",
-                log=True,
-                log_over=True,
-            ),
-        ),
+        Curves("mean_window", "period", lines("law", controllers()), "mean window", "packets per loss", log=True, log_over=True),
     ),
     assumptions=(
         Assumption("losses", "every n-th segment, once: the deterministic model of the RFCs' formulas"),
