@@ -335,8 +335,9 @@ class Measurements:
 
 def _name(function: Callable[..., Any]) -> str:
     """A readable name, different for different code. Measurements use the methods of `Table` and `Run`."""
-    named = function.args[0] if isinstance(function, partial) else getattr(function, "__qualname__", "")
-    word = re.sub(r"[^\w.]", "", str(named)).removeprefix(".")
+    named = function.args[0] if isinstance(function, partial) and function.args else getattr(function, "func", function)
+    named = named if isinstance(named, str) else getattr(named, "__qualname__", "")
+    word = re.sub(r"[^\w.]", "", named).removeprefix(".")
     return f"{word or 'reading'}-{fingerprint(function, Table, Run.__init__, Run.trace)[:20]}"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -29,10 +29,11 @@ _DESCRIPTIONS = ("printed",)
 
 @dataclass(frozen=True)
 class Row:
-    """A point of an expression: the labels that distinguish it, and one value per seed."""
+    """A point of an expression: the labels that distinguish it, one value per seed, and all its labels."""
 
     labels: Mapping[str, Label]
     values: Values
+    known: Mapping[str, Label]
 
 
 class Expression:
@@ -97,8 +98,8 @@ class Expression:
     def __radd__(self, other: float) -> Expression:
         return self.map(lambda values: other + values)
 
-    def __rsub__(self, other: float) -> Expression:
-        return self.map(lambda values: other - values)
+    def __rsub__(self, other: float | Callable[..., float]) -> Expression:
+        return self._with(other, lambda one, two: two - one)
 
     def __rmul__(self, other: float) -> Expression:
         return self.map(lambda values: other * values)
@@ -139,7 +140,7 @@ class Expression:
 
     def map(self, function: Callable[[Values], Values]) -> Expression:
         """A function of the values of each point."""
-        return Expression(lambda results: [Row(row.labels, function(row.values)) for row in self.rows(results)])
+        return Expression(lambda results: [replace(row, values=function(row.values)) for row in self.rows(results)])
 
     def min(self, *over: str, each_seed: bool = False) -> Expression:
         """The point with the lowest mean over the seeds, among those that differ only in these labels; all by default.
@@ -156,9 +157,14 @@ class Expression:
             return self.fold(lambda values: values.max(axis=0), *over)
         return self._group(over, lambda results, rows: max(rows, key=lambda row: results.centre(row.values)).values)
 
-    def furthest(self, *over: str) -> Expression:
-        """Like `max`, with the highest absolute mean."""
-        return self._group(over, lambda results, rows: max(rows, key=lambda row: abs(results.centre(row.values))).values)
+    def furthest(self, *over: str, ratio: bool = False) -> Expression:
+        """Like `max`, with the mean that is furthest from 0 or, for a ratio, by the largest factor from 1."""
+
+        def distance(results: Measured, row: Row) -> float:
+            centre = results.centre(row.values)
+            return abs(math.log(centre)) if ratio else abs(centre)
+
+        return self._group(over, lambda results, rows: max(rows, key=lambda row: distance(results, row)).values)
 
     def mean(self, *over: str) -> Expression:
         """The mean over points that differ only in these labels; over all by default."""
@@ -179,21 +185,24 @@ class Expression:
 
         def rows(results: Measured) -> list[Row]:
             groups = _groups(self.rows(results), (over,))
-            return [Row({**two.labels}, two.values - one.values) for _, members in groups for one, two in pairwise(members)]
+            return [replace(two, values=two.values - one.values) for _, members in groups for one, two in pairwise(members)]
 
         return Expression(rows)
 
     def _group(self, over: tuple[str, ...], choose: Callable[[Measured, list[Row]], Values]) -> Expression:
-        return Expression(
-            lambda results: [Row(labels, choose(results, members)) for labels, members in _groups(self.rows(results), over)]
-        )
+        def rows(results: Measured) -> list[Row]:
+            return [
+                Row(labels, choose(results, members), _common(members)) for labels, members in _groups(self.rows(results), over)
+            ]
+
+        return Expression(rows)
 
     def _with(self, other: Operand, combine: Callable[[Any, Any], Values]) -> Expression:
         if isinstance(other, Expression):
             return Expression(lambda results: _aligned(self.rows(results), other.rows(results), combine))
         if callable(other):
             return Expression(
-                lambda results: [Row(row.labels, combine(row.values, _applied(other, row))) for row in self.rows(results)]
+                lambda results: [replace(row, values=combine(row.values, _applied(other, row))) for row in self.rows(results)]
             )
         return self.map(lambda values: combine(values, other))
 
@@ -232,10 +241,14 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
         ]
         if not found:
             raise LookupError(f"0 points have {labels}")
-        values = {name: {point.labels.get(name) for point in found} for point in found for name in point.labels}
-        distinct = [name for name, each in values.items() if len(each) > 1 and name not in _DESCRIPTIONS]
+        common = {name for name, label in found[0].labels.items() if all(point.labels.get(name) == label for point in found)}
         return [
-            Row({name: point.labels[name] for name in distinct if name in point.labels}, point.values[measure]) for point in found
+            Row(
+                {name: label for name, label in point.labels.items() if name not in common.union(_DESCRIPTIONS)},
+                point.values[measure],
+                point.labels,
+            )
+            for point in found
         ]
 
     return Expression(rows)
@@ -243,17 +256,17 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
 
 def computed(function: Callable[[Measured], Values]) -> Expression:
     """A function of the results, for a statistic that is not an expression."""
-    return Expression(lambda results: [Row({}, function(results))])
+    return Expression(lambda results: [Row({}, function(results), {})])
 
 
-def lowest(*expressions: Expression) -> Expression:
-    """The expression with the lowest mean over the seeds."""
-    return _listed(expressions).min("")
+def lowest(*expressions: Expression, each_seed: bool = False) -> Expression:
+    """The expression with the lowest mean over the seeds, or the lowest value of each seed."""
+    return _listed(expressions).min("", each_seed=each_seed)
 
 
-def highest(*expressions: Expression) -> Expression:
-    """The expression with the highest mean over the seeds."""
-    return _listed(expressions).max("")
+def highest(*expressions: Expression, each_seed: bool = False) -> Expression:
+    """The expression with the highest mean over the seeds, or the highest value of each seed."""
+    return _listed(expressions).max("", each_seed=each_seed)
 
 
 def furthest(*expressions: Expression) -> Expression:
@@ -290,12 +303,17 @@ def by_means(statistic: Expression) -> Expression:
 
 def _listed(expressions: Iterable[Expression]) -> Expression:
     """Several expressions as one, with their position as a label without a name."""
-    known = list(expressions)
+    listed = list(expressions)
     return Expression(
         lambda results: [
-            Row({**row.labels, "": place}, row.values) for place, each in enumerate(known) for row in each.rows(results)
+            replace(row, labels={**row.labels, "": place}) for place, each in enumerate(listed) for row in each.rows(results)
         ]
     )
+
+
+def _common(rows: list[Row]) -> dict[str, Label]:
+    """Labels that all rows have."""
+    return {name: label for name, label in rows[0].known.items() if all(row.known.get(name) == label for row in rows)}
 
 
 def _groups(rows: list[Row], over: tuple[str, ...]) -> list[tuple[dict[str, Label], list[Row]]]:
@@ -322,7 +340,9 @@ def _aligned(left: list[Row], right: list[Row], combine: Callable[[Any, Any], Va
         if not matching:
             raise LookupError(f"the point {dict(one.labels)} has no partner")
         partners.update(matching)
-        found += [Row({**right[place].labels, **one.labels}, combine(one.values, right[place].values)) for place in matching]
+        for other in (right[place] for place in matching):
+            labels, known = {**other.labels, **one.labels}, {**other.known, **one.known}
+            found.append(Row(labels, combine(one.values, other.values), known))
     if single := set(range(len(right))) - partners:
         raise LookupError(f"the point {dict(right[min(single)].labels)} has no partner")
     return found
@@ -330,4 +350,4 @@ def _aligned(left: list[Row], right: list[Row], combine: Callable[[Any, Any], Va
 
 def _applied(function: Callable[..., float], row: Row) -> float:
     """A function of the labels that its parameters name."""
-    return function(**{name: row.labels[name] for name in inspect.signature(function).parameters})
+    return function(**{name: row.known[name] for name in inspect.signature(function).parameters})

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailback._run import Run
-from tailback._scenario import Scenario
-from tailback._topologies import dumbbell
+import tailback as tb
 from tailback.papers import (
     Assumption,
     Claim,
     Contrast,
     Curves,
     Experiment,
-    Inequality,
+    Expression,
     Line,
-    Measured,
     Ranking,
     ReferenceLine,
     Trace,
     TracePanel,
-    Value,
-    Values,
     Variant,
+    at,
+    lowest,
+    variants,
 )
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
     FORMS,
+    QUEUE,
+    SHARE_1,
+    SHARE_2,
+    SHARE_3,
     STARTS,
     STOPS,
+    UTILISATION,
     name,
-    queue,
     queue_over_time,
-    share_1,
-    share_2,
-    share_3,
-    shared_link,
     tcp,
-    utilisation,
-    window_1,
-    window_2,
-    window_3,
+    three_flows,
+    window_traces,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["EXPERIMENTS"]
 
 # Figure B.4: source and destination node, and start time of each flow.
 PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
@@ -57,7 +50,7 @@ LINKS = ("left", "middle", "right")
 PARKING_ALPHA = 1000
 
 
-def parking_lot(form: str, until_s: int) -> Scenario:
+def parking_lot(form: str, until_s: int) -> tb.Scenario:
     """Four nodes in a line, with the flows that have started by then; the last five seconds are measured."""
     link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
     flows = {
@@ -65,7 +58,7 @@ def parking_lot(form: str, until_s: int) -> Scenario:
         for number, (origin, end, start) in enumerate(PARKING_LOT, 1)
         if start < until_s
     }
-    return Scenario(
+    return tb.Scenario(
         {
             "name": "cui-thesis, figure B.4",
             "duration": f"{until_s} s",
@@ -75,36 +68,12 @@ def parking_lot(form: str, until_s: int) -> Scenario:
                 where: {**link, "from": f"node{number}", "to": f"node{number + 1}"} for number, where in enumerate(LINKS, 1)
             },
             "flows": flows,
+            "record": {"traces": ["cwnd"]},
         }
     )
 
 
-def queue_at(run: Run, link: str) -> float:
-    """Time-averaged queue, in packets."""
-    return float(run.queues.where(queue=link)["mean_queue_units"][0])
-
-
-def queue_left(run: Run) -> float:
-    """Queue of the first link."""
-    return queue_at(run, "left")
-
-
-def queue_middle(run: Run) -> float:
-    """Queue of the second link."""
-    return queue_at(run, "middle")
-
-
-def queue_right(run: Run) -> float:
-    """Queue of the third link."""
-    return queue_at(run, "right")
-
-
-def goodput_of_first(run: Run) -> float:
-    """Goodput of the first flow, in Mb/s."""
-    return float(run.flows.where(group=name(1))["goodput_bps"][0]) / 1e6
-
-
-def swing(run: Run) -> float:
+def swing(run: tb.Run) -> float:
     """Largest peak-to-peak variation of a window in the measured seconds, relative to its mean."""
     trace = run.trace("cwnd")
     swings = []
@@ -120,34 +89,9 @@ def swing(run: Run) -> float:
 PARKING_PHASES = (20, 40, 60, 100)
 
 
-def at(measure: str, form: str, until_s: int) -> Callable[[Measured], Values]:
-    """A measure at the end of a phase."""
-    return lambda results: results.values(measure, form=form, until_s=until_s)
-
-
-def largest_swing(form: str) -> Callable[[Measured], Values]:
-    """Largest value over all phases."""
-
-    def found(results: Measured) -> Values:
-        values: Values = np.array([at("swing", form, until)(results) for until in PARKING_PHASES]).max(axis=0)
-        return values
-
-    return found
-
-
-def queued_elsewhere(form: str) -> Callable[[Measured], Values]:
-    """Packets queued after the first link, with two flows."""
-    return lambda results: at("queue_middle", form, 40)(results) + at("queue_right", form, 40)(results)
-
-
-def shorter_queue(form: str) -> Callable[[Measured], Values]:
-    """The shorter queue of the first and third link in the last phase."""
-
-    def found(results: Measured) -> Values:
-        values: Values = np.minimum(at("queue_left", form, 100)(results), at("queue_right", form, 100)(results))
-        return values
-
-    return found
+def queue(link: str, form: str, until_s: int) -> Expression:
+    """Queue of a link at the end of a phase."""
+    return at(f"queue_{link}", form=form, until_s=until_s)
 
 
 FIGURE_B_5 = Experiment(
@@ -155,16 +99,12 @@ FIGURE_B_5 = Experiment(
     title="Figures B.4 to B.7: FAST over several bottlenecks",
     question="Do FAST flows pass from one equilibrium to the next when bottlenecks appear and disappear?",
     source="figures B.4 to B.7, appendix B: alpha 1000, nodes 1 to 4 in a line",
-    variants=tuple(
-        Variant({"form": form, "until_s": until}, parking_lot(form, until).with_({"record.traces": ["cwnd"]}))
-        for form in FORMS
-        for until in PARKING_PHASES
-    ),
+    variants=variants(parking_lot, form=FORMS, until_s=PARKING_PHASES),
     measures={
-        "queue_left": queue_left,
-        "queue_middle": queue_middle,
-        "queue_right": queue_right,
-        "goodput_of_first": goodput_of_first,
+        "queue_left": "queues.left.mean_queue_units",
+        "queue_middle": "queues.middle.mean_queue_units",
+        "queue_right": "queues.right.mean_queue_units",
+        "goodput_of_first": f"flows.{name(1)}.goodput_bps / 1e6",
         "swing": swing,
     },
     claims=tuple(
@@ -173,48 +113,30 @@ FIGURE_B_5 = Experiment(
         for claim in (
             Claim(
                 f"C-B.5.1-left-{form}",
-                "reproduced",
                 f"the bottleneck of flow 1 is the left link first (packets queued elsewhere with two flows), form {form}",
-                queued_elsewhere(form),
-                Inequality("<", 1),
+                queue("middle", form, 40) + queue("right", form, 40) < 1,
             ),
             Claim(
                 f"C-B.5.1-both-{form}",
-                "reproduced",
                 f"and in the end both the left and the right link (the shorter of their queues), form {form}",
-                shorter_queue(form),
-                Inequality(">", PARKING_ALPHA),
+                lowest(queue("left", form, 100), queue("right", form, 100), each_seed=True) > PARKING_ALPHA,
             ),
             Claim(
                 f"C-B.5.1-rest-{form}",
-                "reproduced",
                 "without oscillation (variation of a window in the last five seconds of a phase, relative to its mean), "
                 f"form {form}",
-                largest_swing(form),
-                Inequality("<", 0.05),
+                at("swing", form=form).max(each_seed=True) < 0.05,
             ),
         )
     ),
     panels=((TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
-    traces=tuple(
-        Trace(f"window {number}", {"form": "module", "until_s": 100}, {"cwnd": [name(number)]}, window)
-        for number, window in ((1, window_1), (2, window_2), (3, window_3))
-    ),
+    traces=window_traces("window {}", form="module", until_s=100),
     assumptions=(Assumption("rates and delays", "100 Mb/s and 10 ms each; all flows stay to the end"),),
     exact=True,
 )
 
 
-def come_and_go(form: str) -> Scenario:
-    """The full sequence of figure B.1: three flows of 50 ms that leave in reverse order."""
-    flows: dict[str, Any] = {
-        name(number): {"propagation_rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
-        for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
-    }
-    return shared_link("cui-thesis, figure B.1, full sequence", flows, STOPS[0]).with_({"record.traces": ["cwnd"]})
-
-
-def settling(run: Run) -> float:
+def settling(run: tb.Run) -> float:
     """Seconds from a change until all windows stay within 5 % of their final values, for the slowest phase."""
     trace = run.trace("cwnd")
     slowest = 0.0
@@ -228,35 +150,31 @@ def settling(run: Run) -> float:
     return slowest
 
 
-def settling_in(form: str) -> Callable[[Measured], Values]:
-    """Settling time of a form."""
-    return lambda results: results.values("settling", form=form)
-
-
 FIGURE_B_1_SETTLING = Experiment(
     id="cui-thesis/figB.1-settling",
     title="Figures B.1 and B.2: how fast FAST flows converge",
     question="How long do FAST flows take to converge when one arrives or leaves?",
     source="figures B.1 and B.2, appendix B: 100 Mb/s, 50 ms, alpha 200",
-    variants=tuple(Variant({"form": form}, come_and_go(form)) for form in FORMS),
+    variants=variants(
+        lambda form: three_flows(form, STOPS[0]).with_(
+            {"name": "cui-thesis, figure B.1, full sequence", "record.traces": ["cwnd"]}
+        ),
+        form=FORMS,
+    ),
     measures={"settling": settling},
     claims=(
         *(
             Claim(
                 f"C-B.1.1-{form}",
-                "reproduced",
                 f"each phase converges quickly (slowest phase: seconds until windows stay within 5 %), form {form}",
-                settling_in(form),
-                Inequality("<", 5),
+                at("settling", form=form) < 5,
             )
             for form in FORMS
         ),
         Claim(
             "B.1-forms",
-            "reproduced",
             "the module was about twice as fast as (4.1) (slowest phase by (4.1) divided by that of form `module`)",
-            lambda results: settling_in("thesis")(results) / settling_in("module")(results),
-            Value(2, 0.2),
+            (at("settling", form="thesis") / at("settling", form="module")).equals(2, 0.2),
             note="ns-2 itself takes 5.1 s by a different measure, for which (4.1) takes 10.9 s.",
             ours=True,
         ),
@@ -270,14 +188,14 @@ FAST_PHASES = {"one flow": 10, "two flows": 30, "three flows": 50}
 TEN_GIGABIT_ALPHA = 10_000
 
 
-def ten_gigabit(form: str, until_s: int) -> Scenario:
+def ten_gigabit(form: str, until_s: int) -> tb.Scenario:
     """Figure B.8: flows of 20 ms that start 20 s apart, with the flows that have started by then."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
         for number, start in enumerate((0, 10, 30), 1)
         if start < until_s
     }
-    return dumbbell(
+    return tb.dumbbell(
         name="cui-thesis, figure B.8",
         rate="10 Gbps",
         delay="2 ms",
@@ -294,28 +212,23 @@ FIGURE_B_8 = Experiment(
     question="Does FAST behave at 10 Gb/s as it does at 100 Mb/s?",
     source="figures B.8 to B.10, appendix B: 10 Gb/s, 20 ms, alpha 10,000",
     variants=tuple(Variant({"phase": phase}, ten_gigabit("module", until)) for phase, until in FAST_PHASES.items()),
-    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue, "utilisation": utilisation},
+    measures={"share_1": SHARE_1, "share_2": SHARE_2, "share_3": SHARE_3, "queue": QUEUE, "utilisation": UTILISATION},
     claims=(
         Claim(
             "C-B.8.1",
-            "reproduced",
             "the link is filled within seconds (utilisation from 7 to 10 s)",
-            lambda results: results.values("utilisation", phase="one flow"),
-            Inequality(">", 0.999),
+            at("utilisation", phase="one flow") > 0.999,
         ),
         Claim(
             "C-B.8.1-order",
-            "reproduced",
             "the same order of unfairness as at 100 Mb/s (share of the first of two flows, (4.23))",
-            lambda results: results.values("share_1", phase="two flows"),
-            Value(0.38197, 0.01),
+            at("share_1", phase="two flows").equals(0.38197, 0.01),
         ),
         Claim(
             "C-B.8.1-queue",
-            "not_reproduced",
             "queueing delay is small (with three flows, relative to the round trip of 20 ms)",
-            lambda results: results.values("queue", phase="three flows") * 8000 / 10e9 / 0.02,
-            Inequality("<", 1),
+            at("queue", phase="three flows") * 8000 / 10e9 / 0.02 < 1,
+            kind="not_reproduced",
             note="46,000 packets, 4.6 alpha, as (4.19) gives for three flows, take 37 ms at 10 Gb/s.",
         ),
     ),
@@ -327,7 +240,7 @@ FIGURE_B_8 = Experiment(
 LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
 
 
-def random_loss(form: str, probability: float) -> Scenario:
+def random_loss(form: str, probability: float) -> tb.Scenario:
     """One flow of 100 ms over a link with random losses."""
     flows: dict[str, Any] = {
         name(1): {
@@ -335,7 +248,7 @@ def random_loss(form: str, probability: float) -> Scenario:
             "tcp": {**tcp(ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
         }
     }
-    return dumbbell(
+    return tb.dumbbell(
         name="cui-thesis, figure B.11",
         rate="100 Mbps",
         delay="5 ms",
@@ -346,11 +259,6 @@ def random_loss(form: str, probability: float) -> Scenario:
     ).with_({"topology.dumbbell.loss": {"probability": probability}})
 
 
-def longest_queue(run: Run) -> float:
-    """Longest queue, in packets."""
-    return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
-
-
 FIGURE_B_11 = Experiment(
     id="cui-thesis/figB.11",
     title="Figures B.11 and B.12: FAST under random loss",
@@ -359,25 +267,20 @@ FIGURE_B_11 = Experiment(
     variants=tuple(
         Variant({"form": form, "loss": probability}, random_loss(form, probability)) for form in FORMS for probability in LOSSES
     ),
-    measures={"utilisation": utilisation, "longest_queue": longest_queue},
+    measures={"utilisation": UTILISATION, "longest_queue": "queues.bottleneck.max_queue_units"},
     claims=(
         Claim(
             "C-B.11.1",
-            "reproduced",
             "it recovers from random losses (utilisation at one loss in 100,000 packets)",
-            lambda results: results.values("utilisation", form="module", loss=1e-5),
-            Inequality(">", 0.9),
+            at("utilisation", form="module", loss=1e-5) > 0.9,
         ),
         Claim(
             "C-B.11.1-spikes",
-            "conditional",
             "recovery causes spikes in the queue (longest queue divided by alpha, one loss in 100,000 packets)",
-            lambda results: results.values("longest_queue", form="module", loss=1e-5) / ALPHA,
-            Inequality(">", 2),
+            at("longest_queue", form="module", loss=1e-5) / ALPHA > 2,
             setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
             contrast=Contrast(
-                "by (4.1), which evaluates the current window",
-                lambda results: results.values("longest_queue", form="thesis", loss=1e-5) / ALPHA,
+                "by (4.1), which evaluates the current window", at("longest_queue", form="thesis", loss=1e-5) / ALPHA
             ),
         ),
     ),

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import tailback as tb
 from tailback import models
-from tailback._run import Run
-from tailback._topologies import dumbbell
 from tailback.papers import (
     Assumption,
-    AxisValue,
     Claim,
     Computation,
     Curves,
     Experiment,
-    Inequality,
+    Expression,
+    Label,
     Line,
-    Measured,
     ReferenceLine,
     Trace,
     TracePanel,
-    Value,
-    Values,
     Variant,
+    at,
+    axis,
+    lowest,
     vary,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
 
 # Section 4.3.3 uses 12500 packets a second for 100 Mb/s: 1000 bytes each.
 CAPACITY_PPS = 12_500
@@ -45,6 +41,11 @@ ALPHA = 200
 SPACING_S = 80
 MEASURED_S = 10
 
+
+# Time-averaged queue in packets, and utilisation.
+QUEUE, UTILISATION = "queues.bottleneck.mean_queue_units", "queues.bottleneck.utilisation"
+
+FAIRNESS = "jain(flows.*.goodput_bps)"
 
 # Forms of FAST's update.
 FORMS = ("thesis", "module")
@@ -72,7 +73,7 @@ def name(number: int) -> str:
     return f"flow{number:02}"
 
 
-def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Scenario:
+def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> tb.Scenario:
     """Flows of 40 ms that start one after the other on a link with an unlimited queue."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp}
@@ -81,9 +82,9 @@ def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Sce
     return shared_link(f"cui-thesis, {count} arrivals", flows, spacing_s * count)
 
 
-def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
+def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> tb.Scenario:
     """100 Mb/s with an unlimited queue; the last seconds are measured."""
-    return dumbbell(
+    return tb.dumbbell(
         name=title,
         rate="100 Mbps",
         delay="5 ms",
@@ -108,7 +109,7 @@ def expected_of_fast(arrived: int, alpha: float) -> Expected:
     return Expected(np.asarray(found.share), alpha * float(np.asarray(found.queue)[0]))
 
 
-def shares(run: Run | Expected) -> NDArray[np.float64]:
+def shares(run: tb.Run | Expected) -> NDArray[np.float64]:
     """Rates of the flows divided by their sum, in order of arrival."""
     if isinstance(run, Expected):
         return run.shares
@@ -117,85 +118,45 @@ def shares(run: Run | Expected) -> NDArray[np.float64]:
     return found
 
 
-def share_of(run: Run | Expected, number: int) -> float:
-    """Share of a flow by its arrival index; NaN if it has not arrived."""
+def share_of(run: tb.Run | Expected, number: int) -> float:
+    """A flow's share of the capacity by its arrival index; NaN if it has not arrived."""
     found = shares(run)
     return float(found[number - 1]) if len(found) >= number else math.nan
 
 
-def rate_of_second(run: Run | Expected) -> float:
-    """Rate of the second flow, in packets per second."""
-    return CAPACITY_PPS * share_of(run, 2)
+# Shares of the first three flows, and rates in packets per second.
+SHARE_1, SHARE_2, SHARE_3 = (partial(share_of, number=number) for number in (1, 2, 3))
 
 
-def rate_of_sixth(run: Run | Expected) -> float:
-    """Rate of the sixth flow, in packets per second."""
-    return CAPACITY_PPS * share_of(run, 6)
+def rate_of(run: tb.Run | Expected, number: int) -> float:
+    """Rate of a flow, in packets per second."""
+    return CAPACITY_PPS * share_of(run, number)
 
 
-def share_1(run: Run | Expected) -> float:
-    """The first flow's share of the capacity."""
-    return share_of(run, 1)
-
-
-def share_2(run: Run | Expected) -> float:
-    """The second flow's share of the capacity."""
-    return share_of(run, 2)
-
-
-def share_3(run: Run | Expected) -> float:
-    """The third flow's share of the capacity."""
-    return share_of(run, 3)
-
-
-def first_of_equal(run: Run | Expected) -> float:
+def first_of_equal(run: tb.Run | Expected) -> float:
     """Rate of the first flow divided by an equal share."""
     found = shares(run)
     return float(found[0]) * len(found)
 
 
-def fairness(run: Run | Expected) -> float:
+def fairness(run: tb.Run | Expected) -> float:
     """Jain's index (4.24)."""
     found = shares(run)
     return 1 / (len(found) * float((found**2).sum()))
 
 
-def queue(run: Run | Expected) -> float:
+def queue(run: tb.Run | Expected) -> float:
     """Time-averaged queue, in packets."""
-    if isinstance(run, Expected):
-        return run.queued
-    return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
+    return run.value(QUEUE) if isinstance(run, tb.Run) else run.queued
 
 
-def utilisation(run: Run) -> float:
-    """Utilisation of the bottleneck."""
-    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
-
-
-def off_model(run: Run | Expected) -> float:
+def off_model(run: tb.Run | Expected) -> float:
     """Largest relative deviation of a rate from (4.20)."""
     found = shares(run)
     return float(np.abs(found / expected_of_fast(len(found), ALPHA).shares - 1).max())
 
 
-def by_model(arrived: int) -> models.ArrivalEquilibrium:
-    """Values of (4.19)."""
-    return models.fast_arrivals(arrived=arrived)
-
-
-def step(equilibrium: models.ArrivalEquilibrium) -> float:
-    """B(i) / B(1): B(1) is alpha."""
-    return float(equilibrium.step)
-
-
 ARRIVED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-
-
-def excess(results: Measured) -> Values:
-    """Largest absolute value of B(i) / B(1) - log i."""
-    steps = np.array([results.values("step", arrived=count) - math.log(count) for count in ARRIVED])
-    largest: Values = np.abs(steps).max(axis=0)
-    return largest
 
 
 FIGURE_4_1 = Experiment(
@@ -203,15 +164,13 @@ FIGURE_4_1 = Experiment(
     title="Figure 4.1: queue added by each arrival",
     question="Does the queue added by a FAST flow grow faster than the logarithm of the number of flows before it?",
     source="figure 4.1, section 4.3.3, equation (4.19)",
-    variants=vary(Computation(by_model), [AxisValue({"arrived": count}, {"arrived": count}) for count in ARRIVED]),
-    measures={"step": step},
+    variants=vary(Computation(models.fast_arrivals), axis("arrived", ARRIVED)),
+    measures={"step": "step"},
     claims=(
         Claim(
             "C-4.1.1",
-            "reproduced",
             "B(i) / B(1) - log i stays bounded: its largest value up to 1000 flows",
-            excess,
-            Inequality("<=", 1),
+            abs(at("step") - (lambda arrived: math.log(arrived))).max(each_seed=True) <= 1,
         ),
     ),
     panels=((Curves("step", "arrived", (Line("(4.19)", {}),), "added to the queue, in alpha", "flows that have arrived"),),),
@@ -222,34 +181,9 @@ FIGURE_4_1 = Experiment(
 COUNTS = tuple(range(1, 11))
 
 
-def over_counts(measure: str, form: str) -> Callable[[Measured], Values]:
-    """Values of a measure, one row per number of flows."""
-    return lambda results: np.array([results.values(measure, arrived=count, alpha=ALPHA, form=form) for count in COUNTS])
-
-
-def worst(form: str) -> Callable[[Measured], Values]:
-    """Largest deviation of any rate at any number of flows."""
-
-    def found(results: Measured) -> Values:
-        largest: Values = over_counts("off_model", form)(results).max(axis=0)
-        return largest
-
-    return found
-
-
-def min_fall(form: str) -> Callable[[Measured], Values]:
-    """Smallest fall of Jain's index from one number of flows to the next."""
-
-    def found(results: Measured) -> Values:
-        least: Values = (-np.diff(over_counts("fairness", form)(results), axis=0)).min(axis=0)
-        return least
-
-    return found
-
-
-def first_of_two(alpha: int, form: str) -> Callable[[Measured], Values]:
-    """The first flow's share of the capacity with a second one."""
-    return lambda results: results.values("share_1", arrived=2, alpha=alpha, form=form)
+def of(measure: str, form: str) -> Expression:
+    """A measure for each number of flows."""
+    return at(measure, alpha=ALPHA, form=form)
 
 
 def by_form() -> tuple[Line, ...]:
@@ -285,13 +219,13 @@ FIGURE_4_2 = Experiment(
         ),
     ),
     measures={
-        "rate_of_second": rate_of_second,
-        "rate_of_sixth": rate_of_sixth,
+        "rate_of_second": partial(rate_of, number=2),
+        "rate_of_sixth": partial(rate_of, number=6),
         "first_of_equal": first_of_equal,
         "fairness": fairness,
         "queue": queue,
         "off_model": off_model,
-        "share_1": share_1,
+        "share_1": SHARE_1,
     },
     claims=tuple(
         claim
@@ -299,26 +233,22 @@ FIGURE_4_2 = Experiment(
         for claim in (
             Claim(
                 f"C-4.2.1-{form}",
-                "reproduced" if form == "thesis" else "not_reproduced",
                 f"theory and simulation agree almost perfectly (largest deviation of any rate, 1 to 10 flows), form {form}",
-                worst(form),
-                Inequality("<", 0.03),
+                of("off_model", form).max(each_seed=True) < 0.03,
+                kind="reproduced" if form == "thesis" else "not_reproduced",
                 note="" if form == "thesis" else FEWER,
             ),
             Claim(
                 f"C-4.5.1-{form}",
-                "reproduced",
                 f"fairness falls with the number of flows (smallest fall of Jain's index), form {form}",
-                min_fall(form),
-                Inequality(">", 0),
+                (-of("fairness", form).steps("arrived")).min(each_seed=True) > 0,
             ),
             *(
                 Claim(
                     f"C-4.3.1-{alpha}-{form}",
-                    "not_reproduced" if (alpha, form) == (50, "module") else "reproduced",
                     f"of two flows the first gets 2 / (3 + sqrt 5) of the capacity, whatever alpha: {alpha}, form {form}",
-                    first_of_two(alpha, form),
-                    Value(0.38197, 0.004),
+                    at("share_1", arrived=2, alpha=alpha, form=form).equals(0.38197, 0.004),
+                    kind="not_reproduced" if (alpha, form) == (50, "module") else "reproduced",
                     published=0.38197,
                     note=FEWER if (alpha, form) == (50, "module") else "",
                 )
@@ -351,7 +281,7 @@ STARTS = (0, 20, 40)
 STOPS = (100, 80, 60)
 
 
-def three_flows(form: str, until: int) -> Scenario:
+def three_flows(form: str, until: int) -> tb.Scenario:
     """Figure B.1: three flows of 50 ms, with the flows that have started by then."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
@@ -365,43 +295,14 @@ def three_flows(form: str, until: int) -> Scenario:
 PHASES = {"one flow": 20, "two flows": 40, "three flows": 60, "two flows again": 80}
 
 
-def rate(results: Measured, form: str, number: int, phase: str) -> Values:
-    """Rate of a flow divided by the capacity."""
-    return results.values(f"share_{number}", form=form, phase=phase)
+def newer_gets_more(form: str) -> Expression:
+    """Smallest excess of a newer flow's share over that of the previous one, with two and with three flows."""
+    first, second = (at(f"share_{number}", form=form, phase=("two flows", "three flows")) for number in (1, 2))
+    newest = at("share_3", form=form, phase="three flows") - at("share_2", form=form, phase="three flows")
+    return lowest((second - first).min(each_seed=True), newest, each_seed=True)
 
 
-def newer_gets_more(form: str) -> Callable[[Measured], Values]:
-    """Smallest excess of a newer flow's share over that of the previous one."""
-
-    def found(results: Measured) -> Values:
-        steps = [
-            rate(results, form, newer, phase) - rate(results, form, newer - 1, phase)
-            for phase, flows in (("two flows", 2), ("three flows", 3))
-            for newer in range(2, flows + 1)
-        ]
-        least: Values = np.min(steps, axis=0)
-        return least
-
-    return found
-
-
-def apart_again(form: str) -> Callable[[Measured], Values]:
-    """Difference of the first two flows' shares after the third has left."""
-
-    def found(results: Measured) -> Values:
-        first, second = (rate(results, form, number, "two flows again") for number in (1, 2))
-        difference: Values = np.abs(first - second)
-        return difference
-
-    return found
-
-
-def queue_of_two(form: str) -> Callable[[Measured], Values]:
-    """Packets in the queue with two flows."""
-    return lambda results: results.values("queue", form=form, phase="two flows")
-
-
-def window_of(run: Run, number: int) -> tuple[Any, Any]:
+def window_of(run: tb.Run, number: int) -> tuple[Any, Any]:
     """Window of a flow over time. A constant window has no rows, so it is extended to the end of the flow."""
     trace = run.trace("cwnd").where(group=name(number))
     times, windows = (np.asarray(trace[column], float) for column in ("time_s", "cwnd_packets"))
@@ -410,22 +311,14 @@ def window_of(run: Run, number: int) -> tuple[Any, Any]:
     return np.append(times, end), np.append(windows, windows[-1:])
 
 
-def window_1(run: Run) -> tuple[Any, Any]:
-    """Window of the first flow."""
-    return window_of(run, 1)
+def window_traces(label: str, **where: Label) -> tuple[Trace, ...]:
+    """Windows of the first three flows, named by a format of their number."""
+    return tuple(
+        Trace(label.format(number), where, {"cwnd": [name(number)]}, partial(window_of, number=number)) for number in (1, 2, 3)
+    )
 
 
-def window_2(run: Run) -> tuple[Any, Any]:
-    """Window of the second flow."""
-    return window_of(run, 2)
-
-
-def window_3(run: Run) -> tuple[Any, Any]:
-    """Window of the third flow."""
-    return window_of(run, 3)
-
-
-def queue_over_time(run: Run) -> tuple[Any, Any]:
+def queue_over_time(run: tb.Run) -> tuple[Any, Any]:
     """Packets in the bottleneck queue."""
     trace = run.trace("queue")
     return trace["time_s"], trace["queue_units"]
@@ -441,34 +334,29 @@ FIGURE_B_1 = Experiment(
     variants=tuple(
         Variant({"form": form, "phase": phase}, three_flows(form, until)) for form in FORMS for phase, until in PHASES.items()
     ),
-    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue},
+    measures={"share_1": SHARE_1, "share_2": SHARE_2, "share_3": SHARE_3, "queue": queue},
     claims=tuple(
         claim
         for form in FORMS
         for claim in (
             Claim(
                 f"C-B.1.2-{form}",
-                "reproduced",
                 "from 20 to 60 s newer flows have larger rates (smallest difference of the shares of two consecutive flows), "
                 f"form {form}",
-                newer_gets_more(form),
-                Inequality(">", 0),
+                newer_gets_more(form) > 0,
             ),
             Claim(
                 f"C-B.1.3-{form}",
-                "not_reproduced",
                 f"from 60 to 80 s flows 1 and 2 share evenly (difference of their shares, within a twentieth), form {form}",
-                apart_again(form),
-                Inequality("<", 0.05),
+                abs(at("share_1", form=form, phase="two flows again") - at("share_2", form=form, phase="two flows again")) < 0.05,
+                kind="not_reproduced",
                 note="When the third flow leaves, the windows of the others exceed the path: the queue does not empty, and the "
                 "second flow's estimate of the propagation delay still contains 0.7 alpha of queue.",
             ),
             Claim(
                 f"C-B.3.1-{form}",
-                "reproduced",
                 f"with two flows the queue exceeds 2 alpha = 400 packets, form {form}",
-                queue_of_two(form),
-                Inequality(">", 400),
+                at("queue", form=form, phase="two flows") > 400,
             ),
         )
     ),
@@ -486,12 +374,7 @@ FIGURE_B_1 = Experiment(
         trace
         for form in FORMS
         for trace in (
-            *(
-                Trace(
-                    f"window {number}, form {form}", {"form": form, "phase": "two flows again"}, {"cwnd": [name(number)]}, window
-                )
-                for number, window in ((1, window_1), (2, window_2), (3, window_3))
-            ),
+            *window_traces(f"window {{}}, form {form}", form=form, phase="two flows again"),
             Trace(f"queue, form {form}", {"form": form, "phase": "two flows again"}, {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),

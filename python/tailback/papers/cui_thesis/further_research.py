@@ -4,30 +4,11 @@ change or lose packets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from tailback._run import Run
-from tailback._scenario import Scenario
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Ranking,
-    ReferenceLine,
-    Value,
-    Values,
-    Variant,
-)
-from tailback.papers.cui_thesis.fast import fairness, queue, utilisation
-
-__all__ = ["EXPERIMENTS"]
+import tailback as tb
+from tailback.papers import Assumption, Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at
+from tailback.papers.cui_thesis.fast import FAIRNESS, QUEUE, UTILISATION
 
 # Packets of 1500 bytes on 100 Mb/s in 50 ms.
 PRODUCT = 417
@@ -38,11 +19,11 @@ def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
     return {"preset": "sack", "timestamps": True, "controller": {"kind": "fast", "alpha": alpha, "update": "module", **law}}
 
 
-def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> Scenario:
+def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> tb.Scenario:
     """100 Mb/s, 120 s with the last 80 measured; flows of 50 ms that start within the first five seconds."""
     usual = {"from": "left", "to": "right", "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}}
     link = rest.pop("link", {})
-    return Scenario(
+    return tb.Scenario(
         {
             "name": "cui-thesis, further research",
             "duration": "120 s",
@@ -54,37 +35,8 @@ def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest:
     )
 
 
-def rates(run: Run, group: str) -> Values:
-    """Rates of the flows of a group, in bit/s."""
-    found: Values = np.asarray(run.flows.where(group=group)["goodput_bps"], float)
-    return found
-
-
-def share_of_fast(run: Run) -> float:
-    """FAST's fraction of the goodput it shares with one other flow."""
-    own, other = rates(run, "fast")[0], rates(run, "other")[0]
-    return float(own / (own + other))
-
-
 BUFFERS = {0.25: PRODUCT // 4, 1: PRODUCT, 4: 4 * PRODUCT}
 OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic", "BBR": "linux/bbr"}
-
-
-def share_against(other: str, buffer: float) -> Callable[[Measured], Values]:
-    """FAST's share."""
-    return lambda results: results.values("share_of_fast", other=other, buffer=buffer)
-
-
-def formatted(results: Measured, values: Values) -> str:
-    """A share and its interval in per cent."""
-    interval = results.interval(values)
-    return f"{100 * interval.mean:.0f} ± {100 * (interval.high - interval.mean):.0f} %"
-
-
-def mean(results: Measured, measure: str, digits: int = 2, **labels: Any) -> str:
-    """Mean over the seeds, with its interval."""
-    interval = results.interval(results.values(measure, **labels))
-    return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
 BESIDE = Experiment(
@@ -100,14 +52,12 @@ BESIDE = Experiment(
         for other, preset in OTHERS.items()
         for products, packets in BUFFERS.items()
     ),
-    measures={"share_of_fast": share_of_fast},
+    measures={"share_of_fast": "share(flows.fast.goodput_bps)"},
     claims=tuple(
         Claim(
             f"further-beside-{other}",
-            "reproduced",
             f"FAST gets less than a fifth next to {other} if the buffer holds four products",
-            share_against(other, 4),
-            Inequality("<", 0.2),
+            at("share_of_fast", other=other, buffer=4) < 0.2,
             ours=True,
         )
         for other in OTHERS
@@ -129,7 +79,8 @@ BESIDE = Experiment(
         "FAST keeps its share next to Reno and CUBIC only while the buffer is short. With a bandwidth-delay product or more, "
         "and always next to BBR, it is displaced:"
         + ", ".join(
-            f"{formatted(results, share_against(other, products)(results))} next to {other} with {products:g} products"
+            f"{results.formatted(at('share_of_fast', other=other, buffer=products), 0, 100)} % "
+            f"next to {other} with {products:g} products"
             for other in OTHERS
             for products in BUFFERS
         )
@@ -139,11 +90,6 @@ BESIDE = Experiment(
 
 ROUND_TRIPS_MS = (10, 30, 100, 300)
 SENDERS: dict[str, dict[str, Any]] = {"FAST": fast(), "CUBIC": {"preset": "linux/cubic"}, "Reno": {"preset": "linux/reno"}}
-
-
-def longest_over_shortest(run: Run) -> float:
-    """Rate of the flow of 300 ms divided by that of the flow of 10 ms."""
-    return float(rates(run, "rtt300")[0] / rates(run, "rtt10")[0])
 
 
 MIXTURE = Experiment(
@@ -161,14 +107,12 @@ MIXTURE = Experiment(
         )
         for law, tcp in SENDERS.items()
     ),
-    measures={"fairness": fairness, "longest_over_shortest": longest_over_shortest},
+    measures={"fairness": FAIRNESS, "longest_over_shortest": "flows.rtt300.goodput_bps / flows.rtt10.goodput_bps"},
     claims=(
         Claim(
             "further-round-trips",
-            "reproduced",
             "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
-            lambda results: results.values("fairness", law="FAST") - results.values("fairness", law="CUBIC"),
-            Inequality(">", 0),
+            at("fairness", law="FAST") > at("fairness", law="CUBIC"),
             ours=True,
         ),
     ),
@@ -177,7 +121,8 @@ MIXTURE = Experiment(
     answer=lambda results: (
         "Nearly: a flow's queue does not depend on its round trip. The flow of 300 ms gets"
         + ", ".join(
-            f"{mean(results, 'longest_over_shortest', law=law)} times the rate of the flow of 10 ms with {law}" for law in SENDERS
+            f"{results.formatted(at('longest_over_shortest', law=law))} times the rate of the flow of 10 ms with {law}"
+            for law in SENDERS
         )
         + "."
     ),
@@ -198,14 +143,12 @@ MANAGED = Experiment(
         Variant({"policy": policy}, on_one_link({"fast": {"count": 4, "tcp": fast(100)}}, {"buffer": "1000 packets", **settings}))
         for policy, settings in POLICIES.items()
     ),
-    measures={"fairness": fairness, "utilisation": utilisation, "queue": queue},
+    measures={"fairness": FAIRNESS, "utilisation": UTILISATION, "queue": QUEUE},
     claims=(
         Claim(
             "further-policies-codel",
-            "reproduced",
             "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
-            lambda results: results.values("fairness", policy="codel") - results.values("fairness", policy="drop_tail"),
-            Inequality(">", 0),
+            at("fairness", policy="codel") > at("fairness", policy="drop_tail"),
             ours=True,
         ),
     ),
@@ -218,9 +161,9 @@ MANAGED = Experiment(
         "They prevent its equilibrium, which improves fairness: the queue empties now and then, and all flows measure the "
         "true round trip of the path."
         + "; ".join(
-            f"{policy}: utilisation {mean(results, 'utilisation', digits=3, policy=policy)}, "
-            f"queue {mean(results, 'queue', digits=0, policy=policy)} packets, "
-            f"Jain's index {mean(results, 'fairness', digits=3, policy=policy)}"
+            f"{policy}: utilisation {results.formatted(at('utilisation', policy=policy), 3)}, "
+            f"queue {results.formatted(at('queue', policy=policy), 0)} packets, "
+            f"Jain's index {results.formatted(at('fairness', policy=policy), 3)}"
             for policy in POLICIES
         )
         + "."
@@ -248,17 +191,12 @@ RANDOM_LOSS = Experiment(
         for law, tcp in LOSSY.items()
         for loss in LOSSES
     ),
-    measures={"utilisation": utilisation},
+    measures={"utilisation": UTILISATION},
     claims=(
         Claim(
             "further-loss",
-            "reproduced",
             "at one loss in a thousand FAST uses more than three times as much as CUBIC",
-            lambda results: (
-                results.values("utilisation", law="FAST, module", loss=1e-3)
-                / results.values("utilisation", law="CUBIC", loss=1e-3)
-            ),
-            Inequality(">", 3),
+            (at("utilisation", law="FAST, module", loss=1e-3) / at("utilisation", law="CUBIC", loss=1e-3)) > 3,
             ours=True,
         ),
     ),
@@ -269,7 +207,8 @@ RANDOM_LOSS = Experiment(
     answer=lambda results: (
         "More than laws that interpret each loss as a full queue, because it returns quickly:"
         + "; ".join(
-            f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, loss=loss)}" for loss in LOSSES) for law in LOSSY
+            f"{law} " + ", ".join(f"{results.formatted(at('utilisation', law=law, loss=loss))}" for loss in LOSSES)
+            for law in LOSSY
         )
         + " (one loss in 100,000 to one in 100)."
     ),
@@ -278,13 +217,13 @@ RANDOM_LOSS = Experiment(
 HOPS = 3
 
 
-def several_bottlenecks(factor: int) -> Scenario:
+def several_bottlenecks(factor: int) -> tb.Scenario:
     """A flow over three links, each shared with one other flow; its alpha is a multiple of theirs."""
     link = {"rate": "100 Mbps", "delay": "5 ms", "queue": {"buffer": "20000 packets"}}
     flows: dict[str, Any] = {"long": {"from": "node1", "to": f"node{HOPS + 1}", "tcp": fast(50 * factor)}}
     for hop in range(1, HOPS + 1):
         flows[f"short{hop}"] = {"from": f"node{hop}", "to": f"node{hop + 1}", "propagation_rtt": f"{10 * HOPS} ms", "tcp": fast()}
-    return Scenario(
+    return tb.Scenario(
         {
             "name": "cui-thesis, several bottlenecks",
             "duration": "60 s",
@@ -296,11 +235,8 @@ def several_bottlenecks(factor: int) -> Scenario:
     )
 
 
-def long_over_short(run: Run) -> float:
-    """Rate of the flow over all links divided by the mean of the others."""
-    short = np.mean([rates(run, f"short{hop}")[0] for hop in range(1, HOPS + 1)])
-    return float(rates(run, "long")[0] / short)
-
+# Sum of the rates of the flows over one link.
+SHORT = " + ".join(f"flows.short{hop}.goodput_bps" for hop in range(1, HOPS + 1))
 
 BOTTLENECKS = Experiment(
     id="cui-thesis/further-bottlenecks",
@@ -308,23 +244,19 @@ BOTTLENECKS = Experiment(
     question="What rate does a FAST flow receive over several bottlenecks, and which alpha makes it equal to the others?",
     source="further research of chapter 4; (4.15) for several links",
     variants=tuple(Variant({"factor": factor}, several_bottlenecks(factor)) for factor in range(1, HOPS + 1)),
-    measures={"long_over_short": long_over_short},
+    measures={"long_over_short": f"flows.long.goodput_bps / (({SHORT}) / {HOPS})"},
     claims=(
         Claim(
             "further-bottlenecks",
-            "reproduced",
             "with equal alpha a flow over three bottlenecks gets a third of the others' rate: alpha divided by the sum of "
             "its delays",
-            lambda results: results.values("long_over_short", factor=1),
-            Value(1 / HOPS, 0.02),
+            at("long_over_short", factor=1).equals(1 / HOPS, 0.02),
             ours=True,
         ),
         Claim(
             "further-bottlenecks-rule",
-            "reproduced",
             "with alpha times the number of bottlenecks it gets the same",
-            lambda results: results.values("long_over_short", factor=HOPS),
-            Value(1, 0.05),
+            at("long_over_short", factor=HOPS).equals(1, 0.05),
             ours=True,
         ),
     ),
@@ -377,30 +309,24 @@ ROUTE = Experiment(
         for law, settings in AGAIN.items()
         for count in COUNTS
     ),
-    measures={"utilisation": utilisation, "fairness": fairness, "queue": queue},
+    measures={"utilisation": UTILISATION, "fairness": FAIRNESS, "queue": QUEUE},
     claims=(
         Claim(
             "further-route-plain",
-            "reproduced",
             "a FAST flow interprets 25 ms of additional propagation delay as queueing and yields to it (utilisation of one flow)",
-            lambda results: results.values("utilisation", law="plain", flows=1),
-            Inequality("<", 0.5),
+            at("utilisation", law="plain", flows=1) < 0.5,
             ours=True,
         ),
         Claim(
             "further-route-again",
-            "reproduced",
             "draining again, with a reset of the base round trip, restores it (utilisation of one flow)",
-            lambda results: results.values("utilisation", law="draining every 20 s", flows=1),
-            Inequality(">", 0.95),
+            at("utilisation", law="draining every 20 s", flows=1) > 0.95,
             ours=True,
         ),
         Claim(
             "further-route-fair",
-            "reproduced",
             "and four flows stay fair (Jain's index)",
-            lambda results: results.values("fairness", law="draining every 20 s", flows=4),
-            Inequality(">", 0.95),
+            at("fairness", law="draining every 20 s", flows=4) > 0.95,
             ours=True,
         ),
     ),
@@ -413,7 +339,8 @@ ROUTE = Experiment(
     answer=lambda results: (
         "It interprets the longer path as a queue, permanently:"
         + "; ".join(
-            f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, flows=count)}" for count in COUNTS) for law in AGAIN
+            f"{law} " + ", ".join(f"{results.formatted(at('utilisation', law=law, flows=count))}" for count in COUNTS)
+            for law in AGAIN
         )
         + "of the link (one flow, four flows). Resetting the base round trip and draining the queue again helps; a reset alone "
         "does not, because a new base would include the standing queue."

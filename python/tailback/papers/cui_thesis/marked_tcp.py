@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailback._run import Run
-from tailback._scenario import Scenario
+import tailback as tb
 from tailback.papers import (
     Assumption,
     Claim,
     Computation,
     Curves,
     Experiment,
-    Inequality,
+    Expression,
     Line,
-    Measured,
     ReferenceLine,
     Trace,
     TracePanel,
-    Value,
-    Values,
     Variant,
+    at,
+    highest,
+    lines,
+    lowest,
+    variants,
 )
-from tailback.papers.cui_thesis.signals import (
-    MOST,
-    Height,
-    bisect,
-    counted,
-    formatted,
-    marked,
-    mean_queue,
-    on_one_link,
-    red,
-    utilisation,
-)
+from tailback.papers.cui_thesis.signals import MOST, Height, bisect, marked, mean_queue, on_one_link, red, utilisation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["EXPERIMENTS"]
 
 # A sender of Reno with ECN.
 RENO = {"preset": "sack", "mss": "960 B", "delayed_ack": False, "ecn": True, "timestamps": True, "receiver_window": 100_000}
@@ -63,77 +50,47 @@ QUEUES: dict[str, dict[str, Any]] = {
 }
 
 
-def loaded(policy: str, count: int) -> Scenario:
+def loaded(policy: str, flows: int) -> tb.Scenario:
     """This number of Reno flows with ECN on 40 Mb/s, 50 ms."""
-    flow = {"count": count, "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
+    flow = {"count": flows, "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
     return on_one_link("cui-thesis, section 2.3.3", "40 Mbps", QUEUES[policy], flow, (20, 60))
 
 
-def lost(run: Run) -> float:
-    """Fraction of the packets arriving at the bottleneck that is discarded."""
-    return counted(run, "bottleneck", "dropped_units")
+LOST = "queues.bottleneck.dropped_units / queues.bottleneck.arrived_units"
 
 
-def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """The largest value, or another statistic, of a measure over the numbers of flows."""
-
-    def found(results: Measured) -> Values:
-        values: Values = of([results.values(measure, policy=policy, flows=count) for count in COUNTS], axis=0)
-        return values
-
-    return found
-
-
-def off_target(values: Any, axis: int) -> Any:
-    """Largest distance from the target, in packets."""
-    return np.abs(np.asarray(values) - TARGET).max(axis=axis)
-
+# Largest distance of REM's queue from its target in packets, and its smallest utilisation.
+OFF_TARGET = abs(at("queue_length", policy="REM") - TARGET).max(each_seed=True)
+USED = at("utilisation", policy="REM").min(each_seed=True)
 
 LOAD = Experiment(
     id="cui-thesis/rem-load",
     title="Section 2.3.3: REM and the number of flows",
     question="Does REM keep input rate and queue constant whatever the number of flows?",
     source="section 2.3.3, equation (2.5)",
-    variants=tuple(Variant({"policy": policy, "flows": count}, loaded(policy, count)) for policy in QUEUES for count in COUNTS),
-    measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": lost},
+    variants=variants(loaded, policy=tuple(QUEUES), flows=COUNTS),
+    measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": LOST},
     claims=(
         Claim(
             "C-2.3.3-queue",
-            "reproduced",
             "REM stabilises the queue around its target regardless of the number of flows (largest distance, packets)",
-            by_count("REM", "queue_length", off_target),
-            Inequality("<", 10),
+            OFF_TARGET < 10,
         ),
-        Claim(
-            "C-2.3.3-rate",
-            "reproduced",
-            "and the input rate around the capacity: high utilisation (smallest)",
-            by_count("REM", "utilisation", np.min),
-            Inequality(">", 0.95),
-        ),
+        Claim("C-2.3.3-rate", "and the input rate around the capacity: high utilisation (smallest)", USED > 0.95),
         Claim(
             "C-2.3.3-loss",
-            "reproduced",
             "and negligible loss (largest fraction of the packets)",
-            by_count("REM", "lost", np.max),
-            Inequality("<", 0.001),
+            at("lost", policy="REM").max(each_seed=True) < 0.001,
         ),
         Claim(
             "C-2.3.3-price",
-            "reproduced",
             "with more users the marking probability increases (smallest increase as their number doubles)",
-            by_count("REM", "marked", lambda values, axis: np.diff(values, axis=axis).min(axis=axis)),
-            Inequality(">", 0),
+            at("marked", policy="REM").steps("flows").min(each_seed=True) > 0,
         ),
         Claim(
             "C-2.3.3-red",
-            "reproduced",
             "if the queue is the congestion measure, it varies with the number of sources (RED, 160 flows over 10)",
-            lambda results: (
-                results.values("queue_length", policy="RED", flows=COUNTS[-1])
-                / results.values("queue_length", policy="RED", flows=COUNTS[0])
-            ),
-            Inequality(">", 2),
+            (at("queue_length", policy="RED", flows=COUNTS[-1]) / at("queue_length", policy="RED", flows=COUNTS[0])) > 2,
         ),
     ),
     panels=(
@@ -141,21 +98,13 @@ LOAD = Experiment(
             Curves(
                 "queue_length",
                 "flows",
-                tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
+                lines("policy", tuple(QUEUES)),
                 "average queue, packets",
                 "flows",
                 reference_lines=(ReferenceLine("target of REM", TARGET),),
             ),
         ),
-        (
-            Curves(
-                "marked",
-                "flows",
-                tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
-                "fraction of packets marked",
-                "flows",
-            ),
-        ),
+        (Curves("marked", "flows", lines("policy", tuple(QUEUES)), "fraction of packets marked", "flows"),),
     ),
     assumptions=(
         Assumption(
@@ -166,9 +115,9 @@ LOAD = Experiment(
     ),
     answer=lambda results: (
         f"Yes: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
-        f"{formatted(results, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
-        f"{formatted(results, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
-        f"{formatted(results, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
+        f"{results.formatted(OFF_TARGET, 1)} packets of its target of {TARGET}, and at least "
+        f"{results.formatted(USED, 3)} of the link is used. With RED the queue grows to "
+        f"{results.formatted(at('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
     ),
 )
 
@@ -225,7 +174,7 @@ def loop(capacity_mbps: float, delay_ms: float) -> Loop:
     return Loop(queue, at_rest / math.prod(math.hypot(1, turned / corner) for corner in corners))
 
 
-def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
+def regulated(capacity_mbps: float, delay_ms: float) -> tb.Scenario:
     """Reno flows with ECN at RED."""
     queue = red(min_threshold=f"{MIN_THRES} packets", max_threshold=f"{MAX_THRES} packets", weight=WEIGHT, buffer="10000 packets")
     flow = {"count": FLOWS, "propagation_rtt": f"{delay_ms} ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
@@ -233,7 +182,7 @@ def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
     return on_one_link("cui-thesis, section 2.3.1", f"{capacity_mbps:g} Mbps", queue, flow, (SETTLED_S, END_S), record=record)
 
 
-def queue_over_time(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def queue_over_time(run: tb.Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Queue length every 20 ms, for plotting."""
     trace = run.trace("queue")
     times = np.arange(SETTLED_S, run.simulated_s, 0.02)
@@ -241,7 +190,7 @@ def queue_over_time(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return times, np.asarray(trace["queue_units"], float)[place]
 
 
-def variation(run: Run | Height) -> float:
+def variation(run: tb.Run | Height) -> float:
     """Standard deviation of the queue over its mean, over time."""
     if isinstance(run, Height):
         return run.height
@@ -268,37 +217,23 @@ DOUBLED = {"delay": (50, 100, 200), "capacity": (20, 40, 80)}
 HEIGHTS = {"delay": 1.8, "capacity": 1.8, "gain": 1.0}
 
 
-def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """Largest or smallest variation at these points."""
-
-    def found(results: Measured) -> Values:
-        values: Values = of([results.values("variation", line="measured", sweep=sweep, at=at) for sweep, at in places], axis=0)
-        return values
-
-    return found
+def measured(sweep: str, *places: float) -> Expression:
+    """Variation at some points of a sweep; at all by default."""
+    where: dict[str, Any] = {"at": places} if places else {}
+    return at("variation", line="measured", sweep=sweep, **where)
 
 
-def min_growth(sweep: str) -> Callable[[Measured], Values]:
-    """Smallest increase of the variation as delay or capacity doubles, from within the condition on."""
-
-    def found(results: Measured) -> Values:
-        values = [results.values("variation", line="measured", sweep=sweep, at=at) for at in DOUBLED[sweep]]
-        least: Values = np.diff(values, axis=0).min(axis=0)
-        return least
-
-    return found
-
-
-def begins(sweep: str) -> Callable[[Measured], Values]:
+def begins(sweep: str) -> Expression:
     """Gain of the linear system at the onset of oscillation, interpolated between simulated points."""
+    gains = [GAINS[sweep, place] for place in SWEEPS[sweep]]
+    return measured(sweep).fold(
+        lambda values: np.array([np.interp(OSCILLATES, np.maximum.accumulate(run), gains) for run in values.T])
+    )
 
-    def found(results: Measured) -> Values:
-        gains = [GAINS[sweep, at] for at in SWEEPS[sweep]]
-        runs = np.array([results.values("variation", line="measured", sweep=sweep, at=at) for at in SWEEPS[sweep]])
-        crossed: Values = np.array([np.interp(OSCILLATES, np.maximum.accumulate(run), gains) for run in runs.T])
-        return crossed
 
-    return found
+# Largest variation well within the condition, and smallest well beyond it.
+WITHIN = highest(*(measured(*place) for place in STABLE), each_seed=True)
+BEYOND = lowest(*(measured(*place) for place in UNSTABLE), each_seed=True)
 
 
 INSTABILITY = Experiment(
@@ -329,47 +264,38 @@ INSTABILITY = Experiment(
     claims=(
         Claim(
             "C-2.3.1-within",
-            "reproduced",
             "within the condition the queue does not oscillate (largest relative standard deviation, gain below 0.6)",
-            at_places(STABLE, np.max),
-            Inequality("<", 0.2),
+            WITHIN < 0.2,
         ),
         Claim(
             "C-2.3.1-beyond",
-            "reproduced",
             "beyond it the queue oscillates (smallest relative standard deviation, gain above 1.4)",
-            at_places(UNSTABLE, np.min),
-            Inequality(">", 0.7),
+            BEYOND > 0.7,
         ),
         *(
             Claim(
                 f"C-2.3.1-{sweep}",
-                "reproduced",
                 f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (smallest increase of the "
                 "relative standard deviation as it doubles and doubles again, from within the condition on)",
-                min_growth(sweep),
-                Inequality(">", 0),
+                measured(sweep, *DOUBLED[sweep]).fold(lambda values: np.diff(values, axis=0).min(axis=0)) > 0,
             )
             for sweep in SWEEPS
         ),
         *(
             Claim(
                 f"C-2.3.1-at-{sweep}",
-                "not_reproduced",
                 f"it begins where the linear system becomes unstable, by {sweep} (gain at which the relative standard deviation "
                 f"is {OSCILLATES})",
-                begins(sweep),
-                Value(1, 0.05),
+                begins(sweep).equals(1, 0.05),
+                kind="not_reproduced",
                 note="Slightly earlier: near its limit the system hardly damps the disturbances of single marks and windows.",
             )
             for sweep in SWEEPS
         ),
         Claim(
             "C-2.3.1-cost",
-            "reproduced",
             "the oscillation costs throughput (utilisation at the largest delay)",
-            lambda results: results.values("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]),
-            Inequality("<", 0.95),
+            at("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]) < 0.95,
         ),
     ),
     panels=(
@@ -425,9 +351,9 @@ INSTABILITY = Experiment(
     answer=lambda results: (
         f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "
         f"{LIMITS['capacity']:.0f} Mb/s with {DELAY_MS} ms. The relative standard deviation of the queue is at most "
-        f"{formatted(results, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
-        f"{formatted(results, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
-        f"{formatted(results, begins('delay'))} by delay and {formatted(results, begins('capacity'))} by capacity."
+        f"{results.formatted(WITHIN, 3)} where its gain is below 0.6, and at least "
+        f"{results.formatted(BEYOND, 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
+        f"{results.formatted(begins('delay'))} by delay and {results.formatted(begins('capacity'))} by capacity."
     ),
 )
 

@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-
-import numpy as np
 
 from tailback.models import trunk_loss
 from tailback.papers import (
     Assumption,
     AxisValue,
     Claim,
+    Comparison,
     Computation,
     Curves,
     Experiment,
-    Inequality,
-    Measured,
-    Value,
-    Values,
+    Expression,
     Variant,
+    at,
+    axis,
+    by_means,
+    highest,
+    lowest,
     vary,
 )
 from tailback.papers.cui_thesis.losses import (
     EXACT_LINES,
     LINES,
-    MEASURES,
     MODELS,
     SIMULATION,
     TRUNK_VARIANTS,
     WIDTH_OF_A_SEED,
-    a_value_a_seed,
-    below,
     gap,
     margin,
     off,
-    places,
     ratio,
     trunk,
     worst,
 )
-
-__all__ = ["EXPERIMENTS"]
 
 UP_TO_ONE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 AROUND_ONE = (*UP_TO_ONE, 1.1, 1.2)
@@ -93,9 +87,11 @@ NOT_HELD = {
 }
 
 
-def claim(id: str, text: str, measured: partial[Values], must: Inequality | Value, published: float | None = None) -> Claim:
+def claim(id: str, text: str, statement: Comparison, published: float | None = None) -> Claim:
+    """A claim about means over all seeds."""
     note = NOT_HELD.get(id, "")
-    return Claim(id, "not_reproduced" if note else "reproduced", text, a_value_a_seed(measured), must, published, note=note)
+    by_seed = Comparison(by_means(statement.measured), statement.must)
+    return Claim(id, text, by_seed, kind="not_reproduced" if note else "reproduced", published=published, note=note)
 
 
 @dataclass(frozen=True)
@@ -114,10 +110,10 @@ class Figure:
         overload = self.loads is OVERLOAD
         # The chains of the other variants are then small enough to be solved.
         exact = self.buffer <= 10
-        lines = (*LINES, *(EXACT_LINES if exact else ()))
+        shown = (*LINES, *(EXACT_LINES if exact else ()))
         # The text describes only the linear axis of figure 3.17 and the logarithmic one of 3.24.
         linear = overload or self.number == 17
-        loads = [AxisValue({"load": load}, {"load": load}) for load in self.loads]
+        loads = axis("load", self.loads)
         ports = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": self.buffer}
         width = OVERLOAD_WIDTH if overload else WIDTH_OF_A_SEED
         return Experiment(
@@ -127,9 +123,9 @@ class Figure:
             question="Which of the five models is nearest to the simulation?",
             source=f"figure 3.{self.number}, section 3.6.5; no values in the text",
             variants=(*trunk(loads, exact=exact, width=width, **ports), *self._beside(loads)),
-            measures=MEASURES,
+            measures={"loss": "loss"},
             claims=(*self._best(exact), *(self._in_overload() if overload else self._at_usual_loads())),
-            panels=((Curves("loss", "load", lines, "packet loss", "intended load", log=not linear),),),
+            panels=((Curves("loss", "load", shown, "packet loss", "intended load", log=not linear),),),
             assumptions=(GRID,),
         )
 
@@ -138,7 +134,7 @@ class Figure:
         if self.number != 27:
             return ()
         shallower = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": 5}
-        models = [AxisValue({"by": f"{by}, B = 5"}, {"model": by}) for by in ("g1dm", "ebd")]
+        models = axis("by", {f"{by}, B = 5": {"model": by} for by in ("g1dm", "ebd")})
         return vary(Computation(trunk_loss, shallower), loads, models)
 
     def _id(self, what: str) -> str:
@@ -147,15 +143,17 @@ class Figure:
     def _best(self, exact: bool) -> tuple[Claim, ...]:
         """The nearest model depends on the service time of packets that waited. Without waiting places all readings coincide."""
         best = f"G1DM is the best of the five, or within {TIE:.1%} of it: excess error of the next model, mean log of factors"
-        claims = [claim(self._id("best"), best, partial(margin), Inequality(">=", -TIE))]
+        claims = [claim(self._id("best"), best, margin() >= -TIE)]
         for variant in TRUNK_VARIANTS if exact and self.buffer else ():
             text = f"the same with the service times of the variant `{variant}`, solved exactly"
-            claims.append(claim(self._id(f"best-{variant}"), text, partial(margin, reference=variant), Inequality(">=", -TIE)))
+            claims.append(claim(self._id(f"best-{variant}"), text, margin(variant) >= -TIE))
         return tuple(claims)
 
     def _at_usual_loads(self) -> tuple[Claim, ...]:
         poisson = f"M/M/K/(K+B) is the least accurate at light load (up to {LIGHT:g}): its excess error over the next model"
-        claims = [claim(self._id("poisson"), poisson, partial(poisson_is_worst), Inequality(">", 0))]
+        light = tuple(load for load in self.loads if load <= LIGHT)
+        others = highest(*(off(by, load=light) for by in MODELS if by != "mmkkb"), each_seed=True)
+        claims = [claim(self._id("poisson"), poisson, off("mmkkb", load=light) > others)]
         if self.buffer == 0:
             same_text = "without waiting places G1DM equals EBD and EBI equals EB (largest relative difference)"
             nearer = "the former two are nearer to the simulation: excess error of the latter two"
@@ -163,37 +161,40 @@ class Figure:
                 f"without waiting places G1DM is accurate (within {ACCURATE:.0%} of the exact loss; largest relative error)"
             )
             solved = f"so is the simulation (within {NEAR:.0%})"
+            same = highest(
+                *(abs(ratio(*each) - 1).max(each_seed=True) for each in (("g1dm", "ebd"), ("ebi", "eb"))), each_seed=True
+            )
             claims += [
-                claim(self._id("1"), same_text, partial(same), Value(0, 1e-12)),
-                claim(self._id("nearer"), nearer, partial(discarding_helps), Inequality(">", 0)),
-                claim(self._id("2"), accurate, partial(worst, by="g1dm", against="fresh"), Inequality("<", ACCURATE)),
-                claim(self._id("exact"), solved, partial(worst, by=SIMULATION, against="fresh"), Inequality("<", NEAR)),
+                claim(self._id("1"), same_text, same.equals(0, 1e-12)),
+                claim(self._id("nearer"), nearer, off("ebi") > off("ebd")),
+                claim(self._id("2"), accurate, worst("g1dm", "fresh") < ACCURATE),
+                claim(self._id("exact"), solved, worst(SIMULATION, "fresh") < NEAR),
             ]
             return tuple(claims)
         accurate = f"G1DM is accurate (within {ACCURATE:.0%}; largest relative error)"
-        claims.append(claim(self._id("accurate"), accurate, partial(worst, by="g1dm"), Inequality("<", ACCURATE)))
+        claims.append(claim(self._id("accurate"), accurate, worst("g1dm") < ACCURATE))
         if self.inputs >= 16:
             insignificant = (
                 f"with many inputs the inserting effect remains insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, "
                 "largest gap)"
             )
-            claims.append(claim(self._id("3"), insignificant, partial(gap), Inequality("<", INSIGNIFICANT)))
+            claims.append(claim(self._id("3"), insignificant, gap() < INSIGNIFICANT))
         if self.number == 27:
             grows = "the inserting effect (EBD over G1DM, largest gap) grows from B = 5, figure 3.26, to B = 10"
-            claims.append(claim("C-3.26.1", grows, partial(growth_of_the_gap), Inequality(">", 0)))
+            claims.append(claim("C-3.26.1", grows, gap() > gap(", B = 5")))
         return tuple(claims)
 
     def _in_overload(self) -> tuple[Claim, ...]:
         accurate = f"G1DM is accurate in overload (within {ACCURATE:.0%}; largest relative error)"
         no_worse = f"G1DM is no worse than EBD, or within {TIE:.1%} (excess error of EBD)"
         claims = [
-            claim(self._id("accurate"), accurate, partial(worst, by="g1dm"), Inequality("<", ACCURATE)),
-            claim(self._id("ebd"), no_worse, partial(ebd_is_worse), Inequality(">=", -TIE)),
+            claim(self._id("accurate"), accurate, worst("g1dm") < ACCURATE),
+            claim(self._id("ebd"), no_worse, off("ebd") - off("g1dm") >= -TIE),
         ]
         # With 500 inputs or more the difference is a few thousandths, so EB is compared instead.
         if self.inputs < 500:
             large = "EBI is too large (relative excess, where it is smallest)"
-            claims.append(claim(self._id("ebi"), large, partial(too_large, "ebi"), Inequality(">", 0)))
+            claims.append(claim(self._id("ebi"), large, (ratio("ebi") - 1).min() > 0))
         if self.buffer >= 1000:
             factor = self.inputs / (self.inputs - self.transmitters)
             near = f"with a large buffer the loss is near (load - 1) / load (within {NEAR:.0%}; largest relative difference)"
@@ -201,66 +202,21 @@ class Figure:
             exactly = f"{self.inputs}/{self.inputs - self.transmitters}"
             eb = f"EB is too large by M / (M - K) = {exactly} (at a load of {OVERLOAD[-1]:g})"
             claims += [
-                claim(self._id("near"), near, partial(worst, by=SIMULATION, against=excess), Inequality("<", NEAR)),
-                claim(self._id("follow"), follow, partial(followers), Inequality("<", NEAR)),
-                claim(self._id("1"), eb, partial(ratio, by="eb", load=OVERLOAD[-1]), Value(factor, TOLERANCE), published=factor),
+                claim(self._id("near"), near, from_excess(SIMULATION) < NEAR),
+                claim(self._id("follow"), follow, highest(from_excess("mmkkb"), from_excess("ebd"), each_seed=True) < NEAR),
+                claim(self._id("1"), eb, ratio("eb", load=OVERLOAD[-1]).equals(factor, TOLERANCE), published=factor),
             ]
         return tuple(claims)
 
 
-def same(results: Measured) -> Values:
-    pairs = (("g1dm", "ebd"), ("ebi", "eb"))
-    differences = [np.abs(ratio(results, one, other, load=load) - 1) for one, other in pairs for load in places(results, "load")]
-    largest: Values = np.max(differences, axis=0)
-    return largest
+def from_excess(by: str) -> Expression:
+    """Largest relative error of a loss against equation (3.16)."""
+    return abs(at("loss", by=by) / (lambda load: (load - 1) / load) - 1).max()
 
 
-def discarding_helps(results: Measured) -> Values:
-    return off(results, "ebi") - off(results, "ebd")
-
-
-def ebd_is_worse(results: Measured) -> Values:
-    return off(results, "ebd") - off(results, "g1dm")
-
-
-def poisson_is_worst(results: Measured) -> Values:
-    light = below(results, LIGHT)
-    others: Values = np.max([off(results, by, where=light) for by in MODELS if by != "mmkkb"], axis=0)
-    return off(results, "mmkkb", where=light) - others
-
-
-def growth_of_the_gap(results: Measured) -> Values:
-    return gap(results) - gap(results, ", B = 5")
-
-
-def too_large(by: str, results: Measured) -> Values:
-    excesses = [ratio(results, by, load=load) - 1 for load in places(results, "load")]
-    return min(excesses, key=lambda each: float(each[0]))
-
-
-def excess(load: float) -> float:
-    """Equation (3.16)."""
-    return (load - 1) / load
-
-
-def followers(results: Measured) -> Values:
-    larger: Values = np.maximum(worst(results, "mmkkb", excess), worst(results, "ebd", excess))
-    return larger
-
-
-def gain(by: str, results: Measured) -> Values:
+def gain(by: str) -> Expression:
     """Error of a model with the fewest inputs minus that with the most."""
-    return off(results, by, "inputs", [INPUTS[0]]) - off(results, by, "inputs", [INPUTS[-1]])
-
-
-def min_gain(results: Measured) -> Values:
-    gains: Values = np.min([gain(by, results) for by in MODELS], axis=0)
-    return gains
-
-
-def min_margin(results: Measured) -> Values:
-    margins = [margin(results, "inputs", [inputs]) for inputs in INPUTS]
-    return min(margins, key=lambda each: float(each[0]))
+    return off(by, inputs=INPUTS[0]) - off(by, inputs=INPUTS[-1])
 
 
 over_inputs = Experiment(
@@ -268,59 +224,55 @@ over_inputs = Experiment(
     title="Figure 3.32: loss of a trunk over its inputs, K = 1, B = 3, load 0.7",
     question="How many inputs does each model require to be accurate?",
     source="figure 3.32, section 3.6.5; no values in the text",
-    variants=trunk(
-        [AxisValue({"inputs": inputs}, {"inputs": inputs}) for inputs in INPUTS], exact=True, transmitters=1, buffer=3, load=0.7
-    ),
-    measures=MEASURES,
+    variants=trunk(axis("inputs", INPUTS), exact=True, transmitters=1, buffer=3, load=0.7),
+    measures={"loss": "loss"},
     claims=(
         claim(
             "C-3.32.1",
             f"the accuracy of all models improves with the inputs: error with {INPUTS[0]} minus error with {INPUTS[-1]}, "
             "smallest over the models",
-            partial(min_gain),
-            Inequality(">", 0),
+            lowest(*map(gain, MODELS), each_seed=True) > 0,
         ),
         claim(
-            "C-3.32.2",
-            "M/M/K/(K+B) improves with the inputs: error with the fewest minus error with the most",
-            partial(gain, "mmkkb"),
-            Inequality(">", 0),
+            "C-3.32.2", "M/M/K/(K+B) improves with the inputs: error with the fewest minus error with the most", gain("mmkkb") > 0
         ),
         claim(
             "C-3.32.best",
             f"G1DM is always the closest, or within {TIE:.1%} of it: smallest excess error of the next model",
-            partial(min_margin),
-            Inequality(">=", -TIE),
+            lowest(*(margin(inputs=inputs) for inputs in INPUTS)) >= -TIE,
         ),
     ),
     panels=((Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),),
     assumptions=(Assumption("numbers of inputs", ", ".join(map(str, INPUTS))),),
 )
 
-EXPERIMENTS = (
-    Figure(17, 16, 2, 0, UP_TO_ONE).experiment,
-    Figure(18, 80, 20, 0, UP_TO_ONE).experiment,
-    Figure(19, 16, 2, 1, UP_TO_ONE).experiment,
-    Figure(20, 80, 20, 5, UP_TO_ONE).experiment,
-    Figure(21, 16, 2, 10, UP_TO_ONE).experiment,
-    Figure(22, 16, 1, 10, UP_TO_ONE).experiment,
-    Figure(23, 2, 1, 0, AROUND_ONE).experiment,
-    Figure(24, 2, 1, 5, AROUND_ONE).experiment,
-    Figure(25, 2, 1, 10, AROUND_ONE).experiment,
-    Figure(26, 4, 1, 5, AROUND_ONE).experiment,
-    Figure(27, 4, 1, 10, AROUND_ONE).experiment,
-    Figure(28, 8, 1, 5, AROUND_ONE).experiment,
-    Figure(29, 8, 1, 10, AROUND_ONE).experiment,
-    Figure(30, 12, 1, 5, AROUND_ONE).experiment,
-    Figure(31, 12, 1, 10, AROUND_ONE).experiment,
-    over_inputs,
-    Figure(33, 16, 2, 0, OVERLOAD).experiment,
-    Figure(34, 80, 20, 0, OVERLOAD).experiment,
-    Figure(35, 16, 2, 1, OVERLOAD).experiment,
-    Figure(36, 80, 20, 5, OVERLOAD).experiment,
-    Figure(37, 16, 2, 10, OVERLOAD).experiment,
-    Figure(38, 10, 1, 1000, OVERLOAD).experiment,
-    Figure(39, 16, 2, 1000, OVERLOAD).experiment,
-    Figure(40, 500, 2, 1000, OVERLOAD).experiment,
-    Figure(41, 1000, 1, 1000, OVERLOAD).experiment,
+# Number, inputs, transmitters, places and loads.
+FIGURES = (
+    Figure(17, 16, 2, 0, UP_TO_ONE),
+    Figure(18, 80, 20, 0, UP_TO_ONE),
+    Figure(19, 16, 2, 1, UP_TO_ONE),
+    Figure(20, 80, 20, 5, UP_TO_ONE),
+    Figure(21, 16, 2, 10, UP_TO_ONE),
+    Figure(22, 16, 1, 10, UP_TO_ONE),
+    Figure(23, 2, 1, 0, AROUND_ONE),
+    Figure(24, 2, 1, 5, AROUND_ONE),
+    Figure(25, 2, 1, 10, AROUND_ONE),
+    Figure(26, 4, 1, 5, AROUND_ONE),
+    Figure(27, 4, 1, 10, AROUND_ONE),
+    Figure(28, 8, 1, 5, AROUND_ONE),
+    Figure(29, 8, 1, 10, AROUND_ONE),
+    Figure(30, 12, 1, 5, AROUND_ONE),
+    Figure(31, 12, 1, 10, AROUND_ONE),
+    Figure(33, 16, 2, 0, OVERLOAD),
+    Figure(34, 80, 20, 0, OVERLOAD),
+    Figure(35, 16, 2, 1, OVERLOAD),
+    Figure(36, 80, 20, 5, OVERLOAD),
+    Figure(37, 16, 2, 10, OVERLOAD),
+    Figure(38, 10, 1, 1000, OVERLOAD),
+    Figure(39, 16, 2, 1000, OVERLOAD),
+    Figure(40, 500, 2, 1000, OVERLOAD),
+    Figure(41, 1000, 1, 1000, OVERLOAD),
+)
+EXPERIMENTS = tuple(
+    sorted((over_inputs, *(figure.experiment for figure in FIGURES)), key=lambda each: float(each.id.rpartition("fig")[2]))
 )

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from tailback._run import Run
-from tailback._topologies import dumbbell
+import tailback as tb
 from tailback.papers import (
     Assumption,
     Claim,
     Contrast,
     Experiment,
-    Inequality,
+    Expression,
     Line,
-    Measured,
     Ranking,
     ReferenceLine,
     Trace,
     TracePanel,
-    Values,
     Variant,
+    at,
+    variants,
 )
-from tailback.papers.cui_thesis.fast import (
-    FORMS,
-    fairness,
-    name,
-    queue_over_time,
-    share_1,
-    share_2,
-    shares,
-    tcp,
-    window_1,
-    window_2,
-)
-
-if TYPE_CHECKING:
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
+from tailback.papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, name, queue_over_time, shares, tcp, window_of
 
 # K of (4.32), and other settings of each law.
 K = 0.1
@@ -59,7 +42,7 @@ def sender(alpha: float, form: str, recovery: str, **law: Any) -> dict[str, Any]
 
 def overflowing(
     count: int, rtt_ms: int, buffer: int, form: str, recovery: str, law: dict[str, Any], length_s: int = 220
-) -> Scenario:
+) -> tb.Scenario:
     """Flows with alpha 800 that start 20 s apart, plus or minus half a second; the period after the last start is measured."""
     flows: dict[str, Any] = {
         name(number): {
@@ -69,7 +52,7 @@ def overflowing(
         }
         for number in range(1, count + 1)
     }
-    return dumbbell(
+    return tb.dumbbell(
         name=f"cui-thesis, {count} overflowing flows",
         rate="100 Mbps",
         delay="5 ms",
@@ -81,33 +64,12 @@ def overflowing(
     )
 
 
-def reductions(run: Run, number: int) -> float:
-    """Window reductions of a flow: fast retransmits and timeouts."""
-    flow = run.flows.where(group=name(number))
-    return float(flow["fast_retransmits"][0] + flow["timeouts"][0])
+# Window reductions: fast retransmits and timeouts.
+REDUCTIONS = "flows.{0}.fast_retransmits + flows.{0}.timeouts"
+TIMEOUTS = "sum(flows.*.timeouts)"
 
 
-def reductions_1(run: Run) -> float:
-    """Window reductions of the first flow."""
-    return reductions(run, 1)
-
-
-def reductions_2(run: Run) -> float:
-    """Window reductions of the second flow."""
-    return reductions(run, 2)
-
-
-def timeouts(run: Run) -> float:
-    """Timeouts of all flows."""
-    return float(np.asarray(run.flows["timeouts"], float).sum())
-
-
-def reductions_in_all(run: Run) -> float:
-    """Window reductions of all flows."""
-    return sum(reductions(run, number) for number in range(1, len(run.flows) + 1))
-
-
-def second_ahead(run: Run) -> float:
+def second_ahead(run: tb.Run) -> float:
     """Fraction of time, in bins of 5 s after the warm-up, during which the second flow is faster than the first."""
     trace = run.trace("throughput")
     first, second = (trace.where(group=name(number)) for number in (1, 2))
@@ -116,96 +78,74 @@ def second_ahead(run: Run) -> float:
     return float(ahead.mean())
 
 
-def largest(run: Run) -> float:
-    """Largest share of the capacity of any flow."""
-    return float(shares(run).max())
-
-
 RTTS = (50, 150)
 
 
-def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Callable[[Measured], Values]:
+def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Expression:
     """A measure of the two flows."""
-    return lambda results: results.values(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
+    return at(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
 
 
-def more_reductions(recovery: str) -> Callable[[Measured], Values]:
-    """Difference in window reductions, second flow minus first."""
+def more_reductions(recovery: str) -> Expression:
+    """Window reductions of the second flow minus twice those of the first."""
+    first, second = (two(f"reductions_{number}", "plain", "module", recovery, 50) for number in (1, 2))
+    return second - 2 * first
 
-    def found(results: Measured) -> Values:
-        of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(results) for number in (1, 2)]
-        difference: Values = of[1] - 2 * of[0]
-        return difference
 
-    return found
+def apart(rtt_ms: int) -> Expression:
+    """Difference of the shares of two flows with alpha-adjusting."""
+    return abs(two("share_1", *ADJUSTING, rtt_ms) - two("share_2", *ADJUSTING, rtt_ms))
 
+
+ADJUSTING = ("alpha-adjusting", "module", "sack")
 
 FIGURE_4_11 = Experiment(
     id="cui-thesis/fig4.11",
     title="Figures 4.11 to 4.17: two flows of FAST, a buffer for one of them",
     question="How do two equal FAST flows share a link whose buffer is smaller than the sum of their alphas?",
     source="figures 4.11 to 4.17, section 4.5: alpha 800, buffer 1590 packets",
-    variants=tuple(
-        Variant(
-            {"law": law, "form": form, "recovery": recovery, "rtt_ms": rtt_ms},
-            overflowing(2, rtt_ms, 1590, form, recovery, LAWS[law]),
-        )
-        for law in LAWS
-        for form in FORMS
-        for recovery in RECOVERIES
-        for rtt_ms in RTTS
+    variants=variants(
+        lambda law, form, recovery, rtt_ms: overflowing(2, rtt_ms, 1590, form, recovery, LAWS[law]),
+        law=tuple(LAWS),
+        form=FORMS,
+        recovery=RECOVERIES,
+        rtt_ms=RTTS,
     ),
     measures={
-        "share_1": share_1,
-        "share_2": share_2,
-        "reductions_1": reductions_1,
-        "reductions_2": reductions_2,
-        "timeouts": timeouts,
+        "share_1": SHARE_1,
+        "share_2": SHARE_2,
+        "reductions_1": REDUCTIONS.format(name(1)),
+        "reductions_2": REDUCTIONS.format(name(2)),
+        "timeouts": TIMEOUTS,
         "second_ahead": second_ahead,
     },
     claims=(
         Claim(
             "C-4.12.1",
-            "conditional",
             "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 minus twice those of flow 1)",
-            more_reductions("newreno"),
-            Inequality(">", 0),
+            more_reductions("newreno") > 0,
             setting="losses repaired as by NewReno, 50 ms",
             contrast=Contrast("with SACK", more_reductions("sack")),
         ),
         Claim(
             "C-4.14.1",
-            "not_reproduced",
             "with Algorithm 1 the slower flow can overtake (fraction of time in which flow 2 is faster; NewReno, 150 ms)",
-            two("second_ahead", "Algorithm 1", "module", "newreno", 150),
-            Inequality(">", 0.1),
+            two("second_ahead", "Algorithm 1", "module", "newreno", 150) > 0.1,
+            kind="not_reproduced",
             note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for "
             "a timeout, and the other flow occupies the buffer.",
         ),
         Claim(
             "C-4.15.1-share",
-            "conditional",
             "with alpha-adjusting both have the same mean window (difference of their shares)",
-            lambda results: abs(
-                two("share_1", "alpha-adjusting", "module", "sack", 150)(results)
-                - two("share_2", "alpha-adjusting", "module", "sack", 150)(results)
-            ),
-            Inequality("<", 0.1),
+            apart(150) < 0.1,
             setting="SACK, 150 ms: the link empties at each overflow, so that the second flow measures the true round trip",
-            contrast=Contrast(
-                "with 50 ms, where it does not",
-                lambda results: abs(
-                    two("share_1", "alpha-adjusting", "module", "sack", 50)(results)
-                    - two("share_2", "alpha-adjusting", "module", "sack", 50)(results)
-                ),
-            ),
+            contrast=Contrast("with 50 ms, where it does not", apart(50)),
         ),
         Claim(
             "C-4.15.1-timeouts",
-            "conditional",
             "and there are no timeouts (in 180 s)",
-            two("timeouts", "alpha-adjusting", "module", "sack", 150),
-            Inequality("<", 1),
+            two("timeouts", "alpha-adjusting", "module", "sack", 150) < 1,
             setting="SACK",
             contrast=Contrast("as by NewReno", two("timeouts", "alpha-adjusting", "module", "newreno", 150)),
         ),
@@ -232,8 +172,8 @@ FIGURE_4_11 = Experiment(
     traces=tuple(
         Trace(trace, {"law": "alpha-adjusting", "form": "module", "recovery": "sack", "rtt_ms": 150}, record, of)
         for trace, record, of in (
-            ("window 1", {"cwnd": [name(1)]}, window_1),
-            ("window 2", {"cwnd": [name(2)]}, window_2),
+            ("window 1", {"cwnd": [name(1)]}, partial(window_of, number=1)),
+            ("window 2", {"cwnd": [name(2)]}, partial(window_of, number=2)),
             ("queue", {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),
@@ -251,7 +191,7 @@ BIN_S = 0.1
 AFTER_S = 1.0
 
 
-def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> Scenario:
+def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> tb.Scenario:
     """Figure 4.18: four flows on 400 Mb/s with Algorithm 1 and alpha-adjusting."""
     flows: dict[str, Any] = {
         name(number): {
@@ -261,7 +201,7 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> 
         }
         for number, (rtt_ms, alpha) in enumerate(zip(rtts_ms, alphas, strict=True), 1)
     }
-    return dumbbell(
+    return tb.dumbbell(
         name="cui-thesis, figure 4.18",
         rate="400 Mbps",
         delay="5 ms",
@@ -273,7 +213,7 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> 
     )
 
 
-def shorter_at_overflow(run: Run) -> float:
+def shorter_at_overflow(run: tb.Run) -> float:
     """Rate of the flow of 40 ms divided by that of the longest round trip just after overflows, divided by the same at other
     times.
     """
@@ -291,16 +231,16 @@ def shorter_at_overflow(run: Run) -> float:
     return float(ratios[0] / ratios[1])
 
 
-def off_ratio(run: Run) -> float:
+def off_ratio(run: tb.Run) -> float:
     """Largest relative deviation of a flow's share from its share of the sum of alphas."""
     flows = run.scenario["flows"]
     alphas = np.array([flows[name(number)]["tcp"]["controller"]["alpha"] for number in range(1, 5)], float)
     return float(np.abs(shares(run) / (alphas / alphas.sum()) - 1).max())
 
 
-def four(measure: str, case: str, form: str) -> Callable[[Measured], Values]:
+def four(measure: str, case: str, form: str) -> Expression:
     """A measure of the four flows."""
-    return lambda results: results.values(measure, case=case, form=form)
+    return at(measure, case=case, form=form)
 
 
 FIGURE_4_19 = Experiment(
@@ -316,32 +256,27 @@ FIGURE_4_19 = Experiment(
             Variant({"case": "alphas", "form": form}, four_flows((50,) * 4, ALPHAS, form)),
         )
     ),
-    measures={"off_ratio": off_ratio, "fairness": fairness, "timeouts": timeouts, "shorter_at_overflow": shorter_at_overflow},
+    measures={"off_ratio": off_ratio, "fairness": FAIRNESS, "timeouts": TIMEOUTS, "shorter_at_overflow": shorter_at_overflow},
     claims=tuple(
         claim
         for form in FORMS
         for claim in (
             Claim(
                 f"C-4.20.1-{form}",
-                "reproduced",
                 f"rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s), form {form}",
-                four("fairness", "round trips", form),
-                Inequality(">", 0.95),
+                four("fairness", "round trips", form) > 0.95,
             ),
             Claim(
                 f"C-4.20.1-overflow-{form}",
-                "reproduced",
                 "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in "
                 f"the second after a loss, divided by the same at other times), form {form}",
-                four("shorter_at_overflow", "round trips", form),
-                Inequality(">", 1),
+                four("shorter_at_overflow", "round trips", form) > 1,
             ),
             Claim(
                 f"C-4.21.1-{form}",
-                "not_reproduced",
                 f"windows and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
-                four("off_ratio", "alphas", form),
-                Inequality("<", 0.05),
+                four("off_ratio", "alphas", form) < 0.05,
+                kind="not_reproduced",
                 note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the "
                 "largest window has a loss, and only it halves its alpha.",
             ),
@@ -371,24 +306,14 @@ MECHANISMS = tuple(
 )
 
 
-def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]:
+def effect(label: str, value: str, instead: str) -> Expression:
     """Effect on the largest share: the mean over all other settings."""
-
-    def found(results: Measured) -> Values:
-        one, other = (
-            np.mean([point.values["largest"] for point in results.where(**{label: word})], axis=0) for word in (value, instead)
-        )
-        difference: Values = one - other
-        return difference
-
-    return found
+    return at("largest", **{label: value}).mean() - at("largest", **{label: instead}).mean()
 
 
-def by_default(form: str) -> Callable[[Measured], Values]:
+def by_default(form: str) -> Expression:
     """Losses that cause a response, with each form's default, repaired as by NewReno."""
-    return lambda results: results.values(
-        "reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not"
-    )
+    return at("reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not")
 
 
 FIGURE_B_14 = Experiment(
@@ -398,49 +323,40 @@ FIGURE_B_14 = Experiment(
     source="figures B.14 and B.15, appendix B: alpha 800, buffer 1300 packets",
     variants=MECHANISMS,
     measures={
-        "largest": largest,
-        "share_1": share_1,
-        "fairness": fairness,
-        "timeouts": timeouts,
-        "reductions": reductions_in_all,
+        "largest": "max(flows.*.goodput_bps) / sum(flows.*.goodput_bps)",
+        "share_1": SHARE_1,
+        "fairness": FAIRNESS,
+        "timeouts": TIMEOUTS,
+        "reductions": f"sum({REDUCTIONS.format('*')})",
     },
     claims=(
         Claim(
             "C-B.14.1",
-            "conditional",
             "one flow dominates (largest share)",
-            lambda results: results.values("largest", form="module", old_window=True, recovery="newreno", timer="does not"),
-            Inequality(">", 0.5),
+            at("largest", form="module", old_window=True, recovery="newreno", timer="does not") > 0.5,
             setting="form `module`, losses repaired as by NewReno",
             contrast=Contrast(
-                "by (4.1) with SACK",
-                lambda results: results.values("largest", form="thesis", old_window=False, recovery="sack", timer="does not"),
+                "by (4.1) with SACK", at("largest", form="thesis", old_window=False, recovery="sack", timer="does not")
             ),
         ),
         *(
             Claim(
                 f"C-B.15.1-{form}",
-                "reproduced",
                 f"overflows are frequent (losses with a response in 100 s, of all three flows), form {form}",
-                by_default(form),
-                Inequality(">", 10),
+                by_default(form) > 10,
             )
             for form in FORMS
         ),
         Claim(
             "B.14-recovery",
-            "reproduced",
             "recovery decides (largest share with NewReno minus that with SACK, over all other settings)",
-            effect("recovery", "newreno", "sack"),
-            Inequality(">", 0.1),
+            effect("recovery", "newreno", "sack") > 0.1,
             ours=True,
         ),
         Claim(
             "B.14-timer",
-            "reproduced",
             "the timer's back-off does not (largest share with it minus that without)",
-            lambda results: abs(effect("timer", "backs off", "does not")(results)),
-            Inequality("<", 0.05),
+            abs(effect("timer", "backs off", "does not")) < 0.05,
             ours=True,
         ),
     ),

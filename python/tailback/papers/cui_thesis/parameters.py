@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from tailback._run import Run
-from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, Values, vary
+import tailback as tb
+from tailback.papers import Assumption, Claim, Curves, Experiment, Line, at, lines, variants
 from tailback.papers.cui_thesis.packets import (
     BEGINS,
     EDGES,
     FLOW_BPS,
     GBPS,
     LENGTH,
+    MEASURES,
     SENDERS,
     begins,
-    log10_loss,
     switch,
     utilisation,
 )
-
-if TYPE_CHECKING:
-    from tailback._scenario import Scenario
-
-__all__ = ["EXPERIMENTS"]
 
 # Rate per flow, in bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
@@ -40,82 +32,52 @@ def shorter(share: float) -> dict[str, Any]:
 def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
     """Figures 3.10 and 3.11."""
 
-    def trunk(share: float, count: int, buffered: bool) -> Scenario:
-        flows = round(rate_gbps * GBPS / share) * count
-        places = count if buffered else 0
-        return switch(4 * count, count, places, flows, rate_gbps * GBPS, **shorter(share), **begins(share))
-
-    def of(results: Measured, share: str, count: int, buffered: bool) -> Values:
-        return results.values("utilisation", share=share, links=count, buffer="1 a link" if buffered else "none")
+    def trunk(share: str, links: int, buffer: str) -> tb.Scenario:
+        share_bps = SHARES[share]
+        flows, places = round(rate_gbps * GBPS / share_bps) * links, links if buffer == "1 a link" else 0
+        return switch(4 * links, links, places, flows, rate_gbps * GBPS, **shorter(share_bps), **begins(share_bps))
 
     return Experiment(
         id="cui-thesis/fig3.10",
         title="Figures 3.10 and 3.11: utilisation over the links of a trunk, by the share of a flow",
         question="What is the effect of wavelength conversion and of one packet of buffer per link?",
         source="figures 3.10 and 3.11, section 3.4.1",
-        variants=tuple(
-            variant
-            for name, share in SHARES.items()
-            for count in links
-            for buffered in (False, True)
-            for variant in vary(trunk(share, count, buffered), share=name, links=count, buffer="1 a link" if buffered else "none")
-        ),
-        measures={"utilisation": utilisation, "log10_loss": log10_loss},
+        variants=variants(trunk, share=tuple(SHARES), links=links, buffer=("none", "1 a link")),
+        measures=MEASURES,
         claims=(
             *(
                 Claim(
                     f"C-3.10.1-{name.split()[0]}",
-                    "reproduced",
                     f"the utilisation rises with the links, with {name} per flow",
-                    lambda results, name=name: np.min(  # type: ignore[misc]
-                        [of(results, name, more, False) - of(results, name, fewer, False) for fewer, more in pairwise(links)],
-                        axis=0,
-                    ),
-                    Inequality(">", 0),
+                    at("utilisation", share=name, buffer="none").steps("links").min(each_seed=True) > 0,
                     note="smallest step, without a buffer",
                 )
                 for name in SHARES
             ),
             Claim(
                 "C-3.10.3",
-                "reproduced",
                 "with the same links, a lower rate per flow gives a higher utilisation",
-                lambda results: np.min(
-                    [
-                        of(results, less, count, False) - of(results, more, count, False)
-                        for count in links
-                        for less, more in zip(SHARES, list(SHARES)[1:], strict=False)
-                    ],
-                    axis=0,
-                ),
-                Inequality(">", 0),
+                (-at("utilisation", buffer="none").steps("share")).min(each_seed=True) > 0,
                 note="smallest difference",
             ),
             Claim(
                 "C-3.11.1",
-                "reproduced",
                 "one packet of buffer per link raises every point well above its bufferless counterpart: by half or more",
-                lambda results: np.min(
-                    [of(results, name, count, True) / of(results, name, count, False) - 1 for name in SHARES for count in links],
-                    axis=0,
-                ),
-                Inequality(">", 0.5),
+                (at("utilisation", buffer="1 a link") / at("utilisation", buffer="none") - 1).min(each_seed=True) > 0.5,
                 note="smallest gain relative to the utilisation without a buffer; the bound is our choice",
             ),
         ),
         panels=tuple(
-            (
-                Curves(
-                    "utilisation",
-                    "links",
-                    tuple(Line(name, {"share": name, "buffer": buffer}) for name in SHARES),
-                    "utilisation",
-                    "links of the trunk",
-                    title="no buffer" if buffer == "none" else "one packet per link",
-                    log_over=True,
-                ),
+            Curves(
+                "utilisation",
+                "links",
+                lines("share", tuple(SHARES), buffer=buffer),
+                "utilisation",
+                "links of the trunk",
+                title=title,
+                log_over=True,
             )
-            for buffer in ("none", "1 a link")
+            for buffer, title in (("none", "no buffer"), ("1 a link", "one packet per link"))
         ),
         assumptions=(SENDERS, BEGINS, EDGES, LENGTH, Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3")),
         max_seeds=4,
@@ -128,7 +90,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
     flows = round(20_000 * scale)
     scaled_rates = [rate * scale for rate in rates]
 
-    def trunk(rate: float) -> Scenario:
+    def trunk(rate: float) -> tb.Scenario:
         share = 20 * rate * GBPS / flows
         return switch(80, 20, 0, flows, rate * GBPS, **shorter(share), **begins(share))
 
@@ -137,25 +99,19 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
         title="Figures 3.12 and 3.13: throughput and utilisation over the link rate",
         question="What is the effect of faster links on the same flows?",
         source="figures 3.12 and 3.13, section 3.4.2",
-        variants=tuple(variant for rate in scaled_rates for variant in vary(trunk(rate), rate=rate)),
+        variants=variants(trunk, rate=scaled_rates),
         measures={"utilisation": utilisation, "throughput_bps": throughput},
         claims=(
             Claim(
                 "C-3.12.1",
-                "reproduced",
                 "the throughput rises with the link rate",
-                lambda results: np.diff([results.values("throughput_bps", rate=rate) for rate in scaled_rates], axis=0).min(
-                    axis=0
-                ),
-                Inequality(">", 0),
+                at("throughput_bps").steps("rate").min(each_seed=True) > 0,
                 note=f"smallest step, bit/s, of a trunk shared by {flows} flows",
             ),
             Claim(
                 "C-3.13.1",
-                "reproduced",
                 "the utilisation falls with the link rate",
-                lambda results: np.diff([results.values("utilisation", rate=rate) for rate in scaled_rates], axis=0).max(axis=0),
-                Inequality("<", 0),
+                at("utilisation").steps("rate").max(each_seed=True) < 0,
                 note="largest step",
             ),
         ),
@@ -188,7 +144,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
     )
 
 
-def throughput(run: Run) -> float:
+def throughput(run: tb.Run) -> float:
     """Throughput of the trunk, in bit/s."""
     made = run.scenario["topology"]["dwdm"]
     return utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])

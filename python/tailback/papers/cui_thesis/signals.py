@@ -9,27 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailback._run import Run
-from tailback._scenario import Scenario
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Computation,
-    Contrast,
-    Curves,
-    Experiment,
-    Inequality,
-    Line,
-    Measured,
-    Value,
-    Values,
-    Variant,
-)
+import tailback as tb
+from tailback.papers import Assumption, Claim, Computation, Contrast, Curves, Experiment, Expression, Line, Variant, at, highest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["EXPERIMENTS"]
 
 # Packets of 1000 bytes on the wire, one per millisecond.
 RATE, PACKETS_PER_S = "8 Mbps", 1000
@@ -52,10 +36,10 @@ def steady(window: int, **controller: Any) -> dict[str, Any]:
 
 def on_one_link(
     name: str, rate: str, queue: dict[str, Any], flow: dict[str, Any], seconds: tuple[int, int], **rest: Any
-) -> Scenario:
+) -> tb.Scenario:
     """A group of flows over a queue, for this many seconds."""
     warmup, end = seconds
-    return Scenario(
+    return tb.Scenario(
         {
             "name": name,
             "duration": f"{end} s",
@@ -74,9 +58,9 @@ class Height:
     height: float
 
 
-def utilisation(run: Run | Height) -> float:
+def utilisation(run: tb.Run | Height) -> float:
     """Utilisation of the bottleneck."""
-    return float(run.queues.where(queue="bottleneck")["utilisation"][0]) if isinstance(run, Run) else math.nan
+    return run.value("queues.bottleneck.utilisation") if isinstance(run, tb.Run) else math.nan
 
 
 @dataclass(frozen=True)
@@ -86,10 +70,9 @@ class Expected:
     probability: float
 
 
-def counted(run: Run, queue: str, column: str) -> float:
+def counted(run: tb.Run, queue: str, column: str) -> float:
     """A counter of a queue, as a fraction of its arrivals."""
-    found = run.queues.where(queue=queue)
-    return float(found[column][0] / found["arrived_units"][0])
+    return run.value(f"queues.{queue}.{column} / queues.{queue}.arrived_units")
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
@@ -150,14 +133,14 @@ def red(**settings: Any) -> dict[str, Any]:
     }
 
 
-def constant_window(queue: int, gentle: bool) -> Scenario:
+def constant_window(queue: int, gentle: bool) -> tb.Scenario:
     """A window that does not react, so that every packet finds the same queue and the average equals it."""
     flow = {"propagation_rtt": "10.5 ms", "tcp": steady(queue + ELSEWHERE)}
     # The average settles within twenty times 1 / w_q packets.
     return on_one_link("cui-thesis, figure 2.1", RATE, red(gentle=gentle), flow, (10, 70))
 
 
-def overload(load: float) -> Scenario:
+def overload(load: float) -> tb.Scenario:
     """A load above the link's rate, and RED that drops: it has to discard the excess, and the queue settles where it does."""
     source = {"kind": "poisson", "rate": f"{8 * load:.4g} Mbps", "packet_size": "1000 B"}
     flow = {"propagation_rtt": "10.5 ms", "source": source}
@@ -181,7 +164,7 @@ def balance(load: float) -> Balance:
     return Balance(balanced(load))
 
 
-def marked(run: Run | Expected | Balance) -> float:
+def marked(run: tb.Run | Expected | Balance) -> float:
     """Fraction of the packets arriving at the bottleneck that is marked or discarded early."""
     if isinstance(run, Balance):
         return math.nan
@@ -190,7 +173,7 @@ def marked(run: Run | Expected | Balance) -> float:
     return counted(run, "bottleneck", "marked_units") + counted(run, "bottleneck", "dropped_early")
 
 
-def mean_queue(run: Run | Expected | Balance) -> float:
+def mean_queue(run: tb.Run | Expected | Balance) -> float:
     """Time-averaged queue, in packets."""
     if isinstance(run, Balance):
         return run.queue
@@ -199,48 +182,18 @@ def mean_queue(run: Run | Expected | Balance) -> float:
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
 
 
-def over_definition(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """Marked fraction divided by the probability of figure 2.1, averaged over queues."""
-
-    def found(results: Measured) -> Values:
-        ratios = [results.values("marked", line="measured", gentle=gentle, queue=at) / raw(at, gentle) for at in queues]
-        mean: Values = np.mean(ratios, axis=0)
-        return mean
-
-    return found
+def marks(gentle: bool, queues: tuple[int, ...] = BETWEEN) -> Expression:
+    """Marked fraction at some queues."""
+    return at("marked", line="measured", gentle=gentle, queue=queues)
 
 
-def off_spreading(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
+def off_spreading(gentle: bool) -> Expression:
     """Largest relative deviation from the probability of figure 2.1 with spread marks."""
-
-    def found(results: Measured) -> Values:
-        values = [
-            np.abs(results.values("marked", line="measured", gentle=gentle, queue=at) / spread(raw(at, gentle)) - 1)
-            for at in queues
-        ]
-        largest: Values = np.max(values, axis=0)
-        return largest
-
-    return found
+    return abs(marks(gentle) / (lambda queue: spread(raw(queue, gentle))) - 1).max(each_seed=True)
 
 
-def extreme(gentle: bool, queues: tuple[int, ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """Largest or smallest marked fraction at any of these queues."""
-
-    def found(results: Measured) -> Values:
-        values: Values = of([results.values("marked", line="measured", gentle=gentle, queue=at) for at in queues], axis=0)
-        return values
-
-    return found
-
-
-def off_balance(results: Measured) -> Values:
-    """Largest distance of the queue from its computed equilibrium, in packets."""
-    found: Values = np.max(
-        [np.abs(results.values("queue_length", line="dropping", load=at) - balanced(at)) for at in LOADS], axis=0
-    )
-    return found
-
+# Marked fraction divided by the probability of figure 2.1, averaged over queues.
+OVER_DEFINITION = (marks(True) / (lambda queue: raw(queue, True))).mean()
 
 ALL = (*BELOW, *BETWEEN, *ABOVE)
 SHAPES = {True: "gentle", False: "not gentle"}
@@ -269,18 +222,15 @@ FIGURE_2_1 = Experiment(
     claims=(
         Claim(
             "C-2.1.1",
-            "reproduced",
             "below the lower threshold no packet is dropped or marked (largest fraction of packets)",
-            extreme(True, BELOW, np.max),
-            Inequality("<=", 0),
+            marks(True, BELOW).max(each_seed=True) <= 0,
         ),
         Claim(
             "C-2.1.2",
-            "not_reproduced",
             "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (marked fraction "
             "divided by that)",
-            over_definition(True, BETWEEN),
-            Value(1, 0.05),
+            OVER_DEFINITION.equals(1, 0.05),
+            kind="not_reproduced",
             published=1,
             note="This is the probability before marks are spread out (p_b). In Floyd and Jacobson it grows with the number of "
             "packets since the last mark: all distances up to 1 / p_b are equally likely, with half of that as their mean. "
@@ -288,31 +238,23 @@ FIGURE_2_1 = Experiment(
         ),
         Claim(
             "C-2.1.2-even",
-            "reproduced",
             "the marked fraction is that of spread marks, twice as much (largest relative deviation, both shapes)",
-            lambda results: np.maximum(off_spreading(True, BETWEEN)(results), off_spreading(False, BETWEEN)(results)),
-            Inequality("<", 0.05),
+            highest(off_spreading(True), off_spreading(False), each_seed=True) < 0.05,
         ),
         Claim(
             "C-2.1.3",
-            "reproduced",
             "above the upper threshold all arriving packets are dropped or marked (smallest fraction of packets, not gentle)",
-            extreme(False, ABOVE, np.min),
-            Inequality(">=", 1),
+            marks(False, ABOVE).min(each_seed=True) >= 1,
         ),
         Claim(
             "C-2.1.3-gentle",
-            "reproduced",
             "gentle RED does not do so yet at a sixth above it (largest fraction of packets, up to 70)",
-            extreme(True, ABOVE[:3], np.max),
-            Inequality("<", 0.6),
+            marks(True, ABOVE[:3]).max(each_seed=True) < 0.6,
         ),
         Claim(
             "C-2.1.4",
-            "reproduced",
             "RED that drops holds the queue at which it discards the excess (largest distance from that, loads of 1.02 to 1.16)",
-            off_balance,
-            Inequality("<", 2),
+            abs(at("queue_length", line="dropping") - balanced).max(each_seed=True) < 2,
         ),
     ),
     panels=(
@@ -349,17 +291,11 @@ FIGURE_2_1 = Experiment(
         ),
     ),
     answer=lambda results: (
-        f"In shape only. Between the thresholds it marks {formatted(results, over_definition(True, BETWEEN), 3)} times as much, "
+        f"In shape only. Between the thresholds it marks {results.formatted(OVER_DEFINITION, 3)} times as much, "
         "because marks are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks "
         "everything from a probability of one half in the figure, at 87 packets instead of 120."
     ),
 )
-
-
-def formatted(results: Measured, of: Callable[[Measured], Values], digits: int = 2) -> str:
-    """A mean over the seeds with its interval."""
-    interval = results.interval(of(results))
-    return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
 # REM, figure 2.2. The document gives no phi; here a price of one marks half of the packets.
@@ -373,7 +309,7 @@ HOPS = (1, 3, 6)
 SMALL, LARGE = SUMS[:2], SUMS[5:]
 
 
-def priced(hops: int, total: float) -> Scenario:
+def priced(hops: int, total: float) -> tb.Scenario:
     """Links in a row with this sum of prices, each filled by a window that does not react, and a paced flow through all."""
     rem = {
         "policy": "rem",
@@ -401,7 +337,7 @@ def priced(hops: int, total: float) -> Scenario:
         "propagation_rtt": f"{2 * hops} ms",
         "tcp": steady(20_000, rate=f"{8 * THROUGH:g} Mbps"),
     }
-    return Scenario(
+    return tb.Scenario(
         {
             "name": f"cui-thesis, figure 2.2, {hops} links",
             "duration": "50 s",
@@ -423,7 +359,7 @@ def proportional(total: float) -> Expected:
     return Expected(math.log(PHI) * total)
 
 
-def end_to_end(run: Run | Expected) -> float:
+def end_to_end(run: tb.Run | Expected) -> float:
     """Fraction of the packets through all links that arrives marked."""
     if isinstance(run, Expected):
         return run.probability
@@ -431,7 +367,7 @@ def end_to_end(run: Run | Expected) -> float:
     return float(flow["marked_packets"][0] / flow["delivered_packets"][0])
 
 
-def prices(run: Run) -> NDArray[np.float64]:
+def prices(run: tb.Run) -> NDArray[np.float64]:
     """Prices of the links, by (2.5) from their average number of packets: queued and in service."""
     links = run.scenario["links"]
     found = []
@@ -442,12 +378,12 @@ def prices(run: Run) -> NDArray[np.float64]:
     return np.array(found)
 
 
-def price(run: Run | Expected) -> float:
+def price(run: tb.Run | Expected) -> float:
     """Sum of the prices of all links."""
     return math.nan if isinstance(run, Expected) else float(prices(run).sum())
 
 
-def off_link(run: Run | Expected) -> float:
+def off_link(run: tb.Run | Expected) -> float:
     """Marked fraction at a link minus (2.6) of its price, the largest of all links."""
     if isinstance(run, Expected):
         return math.nan
@@ -455,27 +391,23 @@ def off_link(run: Run | Expected) -> float:
     return float(np.abs(own - (1 - PHI ** -prices(run))).max())
 
 
-def off_path(run: Run | Expected) -> float:
+def off_path(run: tb.Run | Expected) -> float:
     """Marked fraction end to end minus (2.7) of the prices."""
     return math.nan if isinstance(run, Expected) else end_to_end(run) - (1 - PHI ** -price(run))
 
 
-def over_proportional(run: Run | Expected) -> float:
+def over_proportional(run: tb.Run | Expected) -> float:
     """Marked fraction end to end divided by (2.8)."""
     return math.nan if isinstance(run, Expected) else end_to_end(run) / (math.log(PHI) * price(run))
 
 
-def over_all(
-    measure: str, totals: tuple[float, ...], of: Callable[..., Any], hops: tuple[int, ...] = HOPS
-) -> Callable[[Measured], Values]:
-    """Mean or another statistic of a measure over paths and prices."""
+def over_proportional_at(totals: tuple[float, ...]) -> Expression:
+    """Marked fraction divided by (2.8), averaged over paths and prices."""
+    return at("over_proportional", hops=HOPS, total=totals).mean()
 
-    def found(results: Measured) -> Values:
-        values: Values = of([results.values(measure, hops=count, total=total) for count in hops for total in totals], axis=0)
-        return values
 
-    return found
-
+# Largest deviation from (2.6) at any link of any path.
+OFF_LINK = at("off_link", hops=HOPS).max(each_seed=True)
 
 FIGURE_2_2 = Experiment(
     id="cui-thesis/fig2.2",
@@ -504,29 +436,23 @@ FIGURE_2_2 = Experiment(
     claims=(
         Claim(
             "C-2.2.1",
-            "reproduced",
             "a queue marks with probability 1 - phi^-p (2.6) (largest deviation at any link of any path)",
-            over_all("off_link", SUMS, np.max),
-            Inequality("<", 0.02),
+            OFF_LINK < 0.02,
         ),
         *(
             Claim(
                 f"C-2.2.2-{hops}",
-                "reproduced",
                 f"end to end it is exponential in the sum of the prices (2.7), {hops} links (mean deviation)",
-                over_all("off_path", SUMS, np.mean, (hops,)),
-                Value(0, 0.003),
+                at("off_path", hops=hops).mean().equals(0, 0.003),
             )
             for hops in HOPS[1:]
         ),
         Claim(
             "C-2.2.3",
-            "conditional",
             "it is approximately proportional to the sum of the prices (2.8) (measured divided by that)",
-            over_all("over_proportional", SMALL, np.mean),
-            Value(1, 0.05),
+            over_proportional_at(SMALL).equals(1, 0.05),
             setting="sums of prices of 0.05 and 0.1: small, as stated",
-            contrast=Contrast("sums of prices of 2 to 4", over_all("over_proportional", LARGE, np.mean)),
+            contrast=Contrast("sums of prices of 2 to 4", over_proportional_at(LARGE)),
         ),
     ),
     panels=(
@@ -552,10 +478,10 @@ FIGURE_2_2 = Experiment(
         ),
     ),
     answer=lambda results: (
-        f"Yes: at any link the marked fraction is at most {formatted(results, over_all('off_link', SUMS, np.max), 4)} off "
+        f"Yes: at any link the marked fraction is at most {results.formatted(OFF_LINK, 4)} off "
         "(2.6). A path of six links marks like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
-        f"{formatted(results, over_all('over_proportional', SMALL, np.mean), 3)} with sums of 0.05 and 0.1, and "
-        f"{formatted(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
+        f"{results.formatted(over_proportional_at(SMALL), 3)} with sums of 0.05 and 0.1, and "
+        f"{results.formatted(over_proportional_at(LARGE), 3)} with 2 to 4."
     ),
 )
 

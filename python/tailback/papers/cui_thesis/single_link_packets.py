@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tailback._run import Run
-from tailback._simulation import simulate
-from tailback._topologies import dumbbell
+import tailback as tb
 from tailback.papers import (
     Assumption,
-    AxisValue,
     Claim,
     Computation,
     Contrast,
     Curves,
     Experiment,
-    Inequality,
+    Expression,
     Line,
-    Measured,
-    Values,
+    at,
+    axis,
+    variants,
     vary,
 )
 from tailback.papers.cui_thesis import sizing
 from tailback.papers.cui_thesis.packets import NAME, SENDERS
-
-if TYPE_CHECKING:
-    from tailback._scenario import Scenario
-
-__all__ = ["LINKS"]
 
 # Section 3.8.2: a link of 4000 packets of 500 bytes a second.
 LINK_FLOWS = (10, 30, 100)
@@ -53,7 +45,7 @@ NEVER_BELOW = {
 OVERESTIMATES: dict[str, Any] = {"3.54": "not_reproduced", "3.55": "reproduced"}
 
 
-def single(flows: int, buffer: int, seconds: int | None = None) -> Scenario:
+def single(flows: int, buffer: int, seconds: int | None = None) -> tb.Scenario:
     """Paced flows of 100 ms over access links of half the rate."""
     seconds = seconds or LINK_SECONDS
     group: Any = {
@@ -63,7 +55,7 @@ def single(flows: int, buffer: int, seconds: int | None = None) -> Scenario:
         "sender_access": {"rate": "8 Mbps"},
         "tcp": {"preset": "newreno", "mss": "460 B", "delayed_ack": False, "pacing": True},
     }
-    return dumbbell(
+    return tb.dumbbell(
         name=f"cui-thesis, {flows} flows on 16 Mb/s",
         rate="16 Mbps",
         delay="5 ms",
@@ -80,8 +72,8 @@ def min_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
     seconds = LINK_SECONDS * LONGER.get((flows, target), 1)
 
     def is_enough(buffer: int) -> bool:
-        run = simulate(single(flows, buffer, seconds), seed)
-        return float(run.queues.where(queue="bottleneck")["utilisation"][0]) >= target
+        run = tb.simulate(single(flows, buffer, seconds), seed)
+        return run.value("queues.bottleneck.utilisation") >= target
 
     too_few, enough = -1, 64
     while not is_enough(enough):
@@ -98,20 +90,18 @@ def needed(number: str) -> Experiment:
     """One of figures 3.52 to 3.55 by packets."""
     target = LINK_TARGETS[number]
 
-    def least(results: Measured, by: str) -> Values:
-        return np.array([results.values("buffer", by=by, flows=count) for count in LINK_FLOWS])
+    def of(by: str) -> Expression:
+        return at("buffer", by=by)
 
-    def off(results: Measured, rule: str) -> Values:
-        distances: Values = np.abs(np.log(least(results, rule) / least(results, NAME)))
-        return distances
+    def off(rule: str) -> Expression:
+        return abs((of(rule) / of(NAME)).log())
 
     never_below: list[Any] = ["reproduced" if holds else "not_reproduced" for holds in NEVER_BELOW[number]]
     overestimates = Claim(
         f"C-3.54.1-{100 * target:g}",
-        OVERESTIMATES.get(number, "not_reproduced"),
         "(3.27) greatly overestimates: it gives twice the simulated requirement or more",
-        lambda results: (least(results, "(3.27)") / least(results, NAME)).min(axis=0),
-        Inequality(">=", 2),
+        (of("(3.27)") / of(NAME)).min(each_seed=True) >= 2,
+        kind=OVERESTIMATES.get(number, "not_reproduced"),
         note="smallest ratio of its buffer to the requirement; the factor is our choice",
     )
     return Experiment(
@@ -126,30 +116,28 @@ def needed(number: str) -> Experiment:
                 *vary(Computation(min_buffer, {"flows": count, "target": target}), flows=count, by=NAME),
                 *vary(
                     Computation(sizing.required_of_link, {"flows": count, "target": target}),
-                    [AxisValue({"by": rule}, {"rule": rule}) for rule in ("(3.27)", "Appenzeller")],
+                    axis("by", {rule: {"rule": rule} for rule in ("(3.27)", "Appenzeller")}),
                     flows=count,
                 ),
             )
         ),
-        measures={"buffer": sizing.buffer},
+        measures={"buffer": "buffer"},
         claims=(
             *(
                 Claim(
                     f"C-3.52.1-{100 * target:g}-{flows}",
-                    never_below[place],
                     f"(3.27) is never below the simulated requirement, with {flows} flows",
-                    lambda results, place=place: (least(results, NAME) - least(results, "(3.27)"))[place],  # type: ignore[misc]
-                    Inequality("<=", 0),
+                    at("buffer", by=NAME, flows=flows) <= at("buffer", by="(3.27)", flows=flows),
+                    kind=never_below[place],
                     note="number of packets below the requirement",
                 )
                 for place, flows in enumerate(LINK_FLOWS)
             ),
             Claim(
                 f"C-3.54.1-nearer-{100 * target:g}",
-                "not_reproduced",
                 "Appenzeller's rule is nearer to the simulated requirement than (3.27)",
-                lambda results: (off(results, "Appenzeller") - off(results, "(3.27)")).max(axis=0),
-                Inequality("<", 0),
+                (off("Appenzeller") - off("(3.27)")).max(each_seed=True) < 0,
+                kind="not_reproduced",
                 note="difference of the logarithmic distances, smallest value; claimed for targets above 95 %",
                 ours=target <= 0.95,
             ),
@@ -193,7 +181,7 @@ LINK_PACKETS_PER_S = 4000
 SETTLED_S = 60
 
 
-def filled(flows: int, part: float, senders: str) -> Scenario:
+def filled(senders: str, flows: int, part: float) -> tb.Scenario:
     """Flows of 50 to 150 ms on 16 Mb/s, or one of 150 ms, with a buffer of this fraction of rate times longest round trip."""
     changes: dict[str, Any] = {
         "flows.tcp.tcp.pacing": senders == PACED,
@@ -207,21 +195,15 @@ def filled(flows: int, part: float, senders: str) -> Scenario:
     return single(flows, round(part * LINK_PACKETS_PER_S * LONGEST_S)).with_(changes)
 
 
-def idle(run: Run) -> float:
-    """Fraction of time during which the link is idle."""
-    return 1 - float(run.queues.where(queue="bottleneck")["utilisation"][0])
+# Fraction of time during which the link is idle.
+IDLE = "1 - queues.bottleneck.utilisation"
 
 
-def min_queue(run: Run) -> float:
+def min_queue(run: tb.Run) -> float:
     """Minimum queue in packets after settling."""
     trace = run.trace("queue")
     settled = np.asarray(trace["time_s"], float) > SETTLED_S
     return float(np.asarray(trace["queue_units"], float)[settled].min())
-
-
-def timeouts(run: Run) -> float:
-    """Timeouts of all flows."""
-    return float(np.asarray(run.flows["timeouts"]).sum())
 
 
 def bound(part: float) -> float:
@@ -230,30 +212,14 @@ def bound(part: float) -> float:
     return max(0.0, (round(part * product) - product) / 2)
 
 
-def max_idle(senders: str, part: float) -> Callable[[Measured], Values]:
+def idle(senders: str, part: float) -> Expression:
     """Largest idle fraction over the numbers of flows."""
-    return lambda results: np.max([results.values("idle", senders=senders, part=part, flows=count) for count in CROWDS], axis=0)
+    return at("idle", senders=senders, part=part).max(each_seed=True)
 
 
-def spare(senders: str) -> Callable[[Measured], Values]:
-    """Smallest excess of the minimum queue over (3.28)."""
-    return lambda results: np.min(
-        [
-            results.values("min_queue", senders=senders, part=part, flows=count) - bound(part)
-            for part in PARTS
-            for count in CROWDS
-            if part > 1
-        ],
-        axis=0,
-    )
-
-
-def from_bound(senders: str) -> Callable[[Measured], Values]:
-    """Largest distance of the minimum queue of one flow from (3.28)."""
-    return lambda results: np.max(
-        [np.abs(results.values("min_queue", senders=senders, part=part, flows=1) - bound(part)) for part in PARTS if part > 1],
-        axis=0,
-    )
+def excess(senders: str, **where: int) -> Expression:
+    """Excess of the minimum queue over (3.28)."""
+    return at("min_queue", senders=senders, part=tuple(part for part in PARTS if part > 1), **where) - bound
 
 
 # The derivation assumes that senders send w + 1 packets for w acknowledgements and none in between: they do not pace.
@@ -265,62 +231,44 @@ WORST_CASE = Experiment(
     title="Section 3.8.3: the buffer with which a queue never empties",
     question="Does a buffer of rate times the longest round trip keep the link busy, and a smaller one not?",
     source="section 3.8.3, equations (3.28) and (3.29)",
-    variants=tuple(
-        variant
-        for senders in (REGULAR, PACED)
-        for count in CROWDS
-        for part in PARTS
-        for variant in vary(filled(count, part, senders), senders=senders, flows=count, part=part)
-    ),
-    measures={"idle": idle, "min_queue": min_queue, "timeouts": timeouts},
+    variants=variants(filled, senders=(REGULAR, PACED), flows=CROWDS, part=PARTS),
+    measures={"idle": IDLE, "min_queue": min_queue, "timeouts": "sum(flows.*.timeouts)"},
     claims=(
         Claim(
             "C-3.8.3",
-            "conditional",
             "a buffer larger than rate times round trip keeps the queue from emptying",
-            max_idle(REGULAR, 1.1),
-            Inequality("<", 1e-6),
+            idle(REGULAR, 1.1) < 1e-6,
             setting=CLOCKED,
-            contrast=Contrast(STARVES, max_idle(PACED, 1.1)),
+            contrast=Contrast(STARVES, idle(PACED, 1.1)),
             note="fraction of time during which the link is idle with 1.1 of it, the largest over the numbers of flows",
         ),
         Claim(
             "C-3.8.3-bound",
-            "conditional",
             "the queue is never shorter than (3.28) says",
-            spare(REGULAR),
-            Inequality(">=", -1),
+            excess(REGULAR).min(each_seed=True) >= -1,
             setting=CLOCKED,
-            contrast=Contrast("paced senders", spare(PACED)),
+            contrast=Contrast("paced senders", excess(PACED).min(each_seed=True)),
             note="minimum queue minus (3.28), with 1.1 and 1.5 of it, smallest value; counting the packet in transmission is our "
             "choice",
         ),
         Claim(
             "C-3.8.3-tight",
-            "conditional",
             "the bound (3.28) is tight: one flow reaches it",
-            from_bound(REGULAR),
-            Inequality("<=", 1),
+            abs(excess(REGULAR, flows=1)).max(each_seed=True) <= 1,
             setting=CLOCKED,
-            contrast=Contrast("paced senders", from_bound(PACED)),
+            contrast=Contrast("paced senders", abs(excess(PACED, flows=1)).max(each_seed=True)),
             note="the distance in packets, with 1.1 and 1.5 of it; counting the packet in transmission is our choice",
         ),
         Claim(
             "C-3.8.3-smaller",
-            "reproduced",
             "a smaller buffer does not in the worst case",
-            lambda results: np.min(
-                [results.values("idle", senders=senders, part=0.9, flows=1) for senders in (REGULAR, PACED)], axis=0
-            ),
-            Inequality(">", 1e-4),
+            at("idle", part=0.9, flows=1).min(each_seed=True) > 1e-4,
             note="with 0.9 of it and one flow, with or without pacing",
         ),
         Claim(
             "C-3.8.3-paced",
-            "reproduced",
             "with one paced flow, or ten, even one and a half times as much does not keep the link busy",
-            lambda results: np.min([results.values("idle", senders=PACED, part=1.5, flows=count) for count in (1, 10)], axis=0),
-            Inequality(">", 1e-4),
+            at("idle", senders=PACED, part=1.5, flows=(1, 10)).min(each_seed=True) > 1e-4,
             note="fraction of time during which the link is idle, smallest value",
             ours=True,
         ),

@@ -12,23 +12,22 @@ from tailback import models
 from tailback.errors import ParameterError
 from tailback.papers import (
     Assumption,
-    AxisValue,
     Claim,
     Computation,
     Curves,
     Experiment,
-    Inequality,
+    Expression,
     Label,
     Line,
     Measured,
-    Value,
     Values,
     Variant,
+    at,
+    axis,
+    computed,
     vary,
 )
 from tailback.papers.cui_thesis.tables import Entry, table
-
-__all__ = ["EXPERIMENTS", "PACKET_BYTES"]
 
 PACKET_BYTES = 1040
 # Section 3.8.1.
@@ -67,30 +66,9 @@ def required(
 
 def entry(printed: int, **parameters: Any) -> dict[str, float]:
     """A table entry next to the printed value."""
-    return {**required(**parameters), "printed": float(printed)}
-
-
-def buffer(found: dict[str, float]) -> float:
-    """Buffer by the rule, in packets."""
-    return found["buffer"]
-
-
-def printed(found: dict[str, float]) -> float:
-    """Buffer printed in the table, in packets."""
-    return found["printed"]
-
-
-def difference(found: dict[str, float]) -> float:
-    """Difference from the printed value, in packets."""
-    return found["buffer"] - found["printed"]
-
-
-def ratio(found: dict[str, float]) -> float:
-    """Ratio to the printed value."""
-    return found["buffer"] / found["printed"] if found["printed"] else float(found["buffer"] == 0)
-
-
-ENTRY = {"buffer": buffer, "printed": printed, "difference": difference, "ratio": ratio}
+    buffer = required(**parameters)["buffer"]
+    ratio = buffer / printed if printed else float(buffer == 0)
+    return {"buffer": buffer, "printed": printed, "difference": buffer - printed, "ratio": ratio}
 
 
 def case(row: Entry) -> str:
@@ -120,38 +98,14 @@ def entries(number: str) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def off(rule: str) -> Callable[[Measured], Values]:
+def off(rule: str) -> Expression:
     """Differences of a rule from its printed entries, in packets."""
-    return lambda results: np.array([sum(abs(float(point.values["difference"][0])) for point in results.where(rule=rule))])
+    return abs(at("difference", rule=rule)).sum()
 
 
-def furthest(rule: str) -> Callable[[Measured], Values]:
+def furthest(rule: str) -> Expression:
     """The ratio to the printed value that is furthest from 1."""
-    return lambda results: max(
-        (point.values["ratio"] for point in results.where(rule=rule)), key=lambda each: abs(math.log(each[0]))
-    )
-
-
-def below_the_others(results: Measured) -> Values:
-    """Smallest distance, in printed values, from (3.23) to O(log W), Appenzeller and BDP."""
-    least = math.inf
-    for ours in results.where(rule="(3.23)"):
-        for rule in ("O(log W)", "Appenzeller", "BDP"):
-            same = {"case": ours.labels["case"], **({} if rule == "BDP" else {"target": ours.labels["target"]})}
-            least = min(least, float(results.values("printed", rule=rule, **same)[0] - ours.values["printed"][0]))
-    return np.array([least])
-
-
-def over_two_inputs(results: Measured) -> Values:
-    """Largest buffer of (3.23) divided by twice the inputs, both by the equations."""
-    return np.array(
-        [
-            max(
-                float(ours.values["buffer"][0] / results.values("buffer", rule="2M", case=ours.labels["case"])[0])
-                for ours in results.where(rule="(3.23)")
-            )
-        ]
-    )
+    return at("ratio", rule=rule).furthest(ratio=True)
 
 
 def as_printed(number: str) -> tuple[Claim, ...]:
@@ -165,35 +119,32 @@ def as_printed(number: str) -> tuple[Claim, ...]:
     rounded = "for 70 % and 50 ms the equation gives 260.001, printed is 260" if number == "3.1" else ""
     larger = 6.75 if number == "3.1" else 2.5
     exceeds = f"it is up to {larger:g} times" if number in ("3.1", "3.2") else ""
-    nothing = Value(0, 0)
     return (
-        Claim(f"T{number}.1", "reproduced", ours, off("(3.23)"), nothing),
-        Claim(f"T{number}.2", "reproduced", plain, lambda results: off("BDP")(results) + off("10 to 20")(results), nothing),
-        Claim(f"T{number}.3", "not_reproduced" if halved else "reproduced", two, off("2M"), nothing, note=halved),
-        Claim(f"T{number}.4", "not_reproduced" if rounded else "reproduced", logarithm, off("O(log W)"), nothing, note=rounded),
+        Claim(f"T{number}.1", ours, off("(3.23)").equals(0)),
+        Claim(f"T{number}.2", plain, (off("BDP") + off("10 to 20")).equals(0)),
+        Claim(f"T{number}.3", two, off("2M").equals(0), kind="not_reproduced" if halved else "reproduced", note=halved),
+        Claim(
+            f"T{number}.4", logarithm, off("O(log W)").equals(0), kind="not_reproduced" if rounded else "reproduced", note=rounded
+        ),
         Claim(
             f"T{number}.5",
-            "not_reproduced",
             literal,
-            furthest("Appenzeller"),
-            Value(1, 0.02),
+            furthest("Appenzeller").equals(1, 0.02),
+            kind="not_reproduced",
             published=1.0,
             note="larger by the square root of 40",
         ),
-        Claim(f"T{number}.6", "reproduced", slower, furthest("Appenzeller, 1 Gb/s"), Value(1, 0.02), published=1.0),
+        Claim(f"T{number}.6", slower, furthest("Appenzeller, 1 Gb/s").equals(1, 0.02), published=1.0),
         Claim(
             f"C-T{number}.1",
-            "reproduced",
             "(3.23) gives less than O(log W), Appenzeller and BDP",
-            below_the_others,
-            Inequality(">", 0),
+            (at("printed", rule=("O(log W)", "Appenzeller", "BDP")) - at("printed", rule="(3.23)")).min() > 0,
         ),
         Claim(
             f"C-T{number}.2",
-            "not_reproduced" if exceeds else "reproduced",
             "(3.23) is of the size of twice the inputs: at most double",
-            over_two_inputs,
-            Inequality("<=", 2),
+            (at("buffer", rule="(3.23)") / at("buffer", rule="2M")).max() <= 2,
+            kind="not_reproduced" if exceeds else "reproduced",
             note=exceeds,
         ),
     )
@@ -207,7 +158,7 @@ def of_table(number: str, question: str) -> Experiment:
         question=question,
         source=f"table {number}, section 3.8.1",
         variants=entries(number),
-        measures=ENTRY,
+        measures={name: name for name in ("buffer", "printed", "difference", "ratio")},
         claims=as_printed(number),
         assumptions=(
             Assumption("mean of the round trips", "the given harmonic mean, in all rules"),
@@ -225,23 +176,16 @@ SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
 
 def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
     """Rules over targets, for the two networks of a figure, with the entries of the corresponding table."""
-    rules = [AxisValue({"rule": rule}, {"rule": rule}) for rule in SHOWN]
-    targets = [AxisValue({"target": target}, {"target": target}) for target in TARGETS]
-    names = [AxisValue({"case": name}, parameters) for name, parameters in cases.items()]
     entered = {(row.inputs, row.transmitters, row.flows, row.rtt_s, row.rule, row.target): row.printed for row in table(number)}
     variants = []
-    for variant in vary(Computation(required), names, rules, targets):
-        network = cases[str(variant.labels["case"])]
-        place = (
-            *(network[name] for name in ("inputs", "transmitters", "flows", "rtt_s")),
-            *map(variant.labels.get, ("rule", "target")),
-        )
+    for variant in vary(Computation(required), axis("case", cases), axis("rule", SHOWN), axis("target", TARGETS)):
+        place = (*cases[str(variant.labels["case"])].values(), variant.labels["rule"], variant.labels["target"])
         labels = {**variant.labels, "printed": entered[place]} if place in entered else variant.labels
         variants.append(Variant(labels, variant.scenario))
     return tuple(variants)
 
 
-def more(first: str, second: str) -> Callable[[Measured], Values]:
+def more(first: str, second: str) -> Expression:
     """Smallest difference of (3.23) between two networks, over targets at which either buffer is positive."""
 
     def least(results: Measured) -> Values:
@@ -250,7 +194,7 @@ def more(first: str, second: str) -> Callable[[Measured], Values]:
         ]
         return np.array([min(float(one[0] - other[0]) for one, other in pairs if one[0] or other[0])])
 
-    return least
+    return computed(least)
 
 
 def of_figure(
@@ -267,14 +211,10 @@ def of_figure(
         question=f"How does the buffer by (3.23) depend on {what}?",
         source=f"figure {number}, section 3.8.1",
         variants=curves(entries_of, cases),
-        measures={"buffer": buffer},
+        measures={"buffer": "buffer"},
         claims=(
             Claim(
-                f"C-{number}.2",
-                "reproduced",
-                f"{larger} requires a larger buffer than {smaller}, at every target",
-                more(larger, smaller),
-                Inequality(">", 0),
+                f"C-{number}.2", f"{larger} requires a larger buffer than {smaller}, at every target", more(larger, smaller) > 0
             ),
             *claims,
         ),
@@ -300,11 +240,6 @@ def of_figure(
 def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dict[str, Any]:
     """Parameters of `required`."""
     return {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rtt_s": rtt_s}
-
-
-def buffer_by_rule(name: str, target: float) -> Callable[[Measured], Values]:
-    """Buffer by (3.23)."""
-    return lambda results: results.values("buffer", rule="(3.23)", case=name, target=target)
 
 
 # Section 3.8.2: 4000 packets of 500 bytes a second, 100 ms.
@@ -334,42 +269,17 @@ def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
         return {"buffer": math.nan}
 
 
-def over(rule: str, target: float) -> Callable[[Measured], Values]:
-    """Smallest difference of (3.27) minus another rule, over the numbers of flows."""
-    return lambda results: np.min(_distances(results, rule, target), axis=0)
-
-
-def under(target: float) -> Callable[[Measured], Values]:
-    """Smallest difference of any other rule minus (3.27), over the numbers of flows."""
-    return lambda results: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(results, rule, target)], axis=0)
-
-
-def _distances(results: Measured, rule: str, target: float) -> list[Values]:
-    return [
-        results.values("buffer", rule="(3.27)", flows=flows, target=target)
-        - results.values("buffer", rule=rule, flows=flows, target=target)
-        for flows in FLOWS
-    ]
-
-
-def has_no_answer(target: float) -> Callable[[Measured], Values]:
-    """Fraction of the numbers of flows for which O(log W) has no answer."""
-    return lambda results: np.mean(
-        [np.isnan(results.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0
-    )
-
-
 def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment:
     """Required buffer of a single link over the number of flows."""
-    rules = [AxisValue({"rule": rule}, {"rule": rule}) for rule in LINK_RULES]
-    flows = [AxisValue({"flows": count}, {"flows": count}) for count in FLOWS]
     return Experiment(
         id=f"cui-thesis/fig{number}",
         title=f"Figure {number}: buffer of a single link for {100 * target:g} %",
         question="How do the rules depend on the number of flows?",
         source=f"figure {number}, section 3.8.2",
-        variants=vary(Computation(required_of_link, {"target": target}), rules, flows, target=target),
-        measures={"buffer": buffer},
+        variants=vary(
+            Computation(required_of_link, {"target": target}), axis("rule", LINK_RULES), axis("flows", FLOWS), target=target
+        ),
+        measures={"buffer": "buffer"},
         claims=claims,
         panels=(
             (
@@ -397,13 +307,15 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
 def no_value(number: str, target: float) -> Claim:
     """C-3.53.1 at one target."""
     text = f"O(log W) with an over-provision of 95 % has no value at {100 * target:g} %"
-    return Claim(f"C-3.53.1-{100 * target:g}", "reproduced", text, has_no_answer(target), Value(1, 0))
+    return Claim(f"C-3.53.1-{100 * target:g}", text, at("buffer", rule="O(log W)").map(np.isnan).mean().equals(1))
 
 
 def overestimates(number: str, target: float) -> Claim:
     """The part of C-3.54.1 that requires no simulation; `-packets` compares (3.27) with the required buffer."""
     return Claim(
-        f"C-{number}.2", "reproduced", "(3.27) gives more than Appenzeller", over("Appenzeller", target), Inequality(">", 0)
+        f"C-{number}.2",
+        "(3.27) gives more than Appenzeller",
+        (at("buffer", rule="(3.27)") - at("buffer", rule="Appenzeller")).min(each_seed=True) > 0,
     )
 
 
@@ -412,28 +324,18 @@ NO_BUFFER = Experiment(
     title="Chapter 6: no buffer for 80 %",
     question="Do 500,000 flows over 400 inputs and 100 links of 40 Gb/s reach 80 % without a buffer?",
     source="chapter 6",
-    variants=vary(
-        Computation(required, {"rule": "(3.23)", **trunk(400, 100, 500_000)}),
-        [AxisValue({"target": target}, {"target": target}) for target in (0.7, 0.8)],
-    ),
-    measures={"buffer": buffer},
+    variants=vary(Computation(required, {"rule": "(3.23)", **trunk(400, 100, 500_000)}), axis("target", (0.7, 0.8))),
+    measures={"buffer": "buffer"},
     claims=(
         Claim(
             "C-6.1",
-            "not_reproduced",
             "(3.23) gives no buffer for 80 %",
-            lambda results: results.values("buffer", target=0.8),
-            Value(0, 0),
+            at("buffer", target=0.8).equals(0),
+            kind="not_reproduced",
             published=0.0,
             note="for 70 % it gives none",
         ),
-        Claim(
-            "C-6.1b",
-            "reproduced",
-            "(3.23) gives no buffer for 70 %",
-            lambda results: results.values("buffer", target=0.7),
-            Value(0, 0),
-        ),
+        Claim("C-6.1b", "(3.23) gives no buffer for 70 %", at("buffer", target=0.7).equals(0)),
     ),
     exact=True,
 )
@@ -450,18 +352,14 @@ EXPERIMENTS = (
         (
             Claim(
                 "C-3.51.1",
-                "reproduced",
                 "16 links and 64000 flows need 9 packets for 70 %",
-                buffer_by_rule("16 links", 0.7),
-                Value(9, 0),
+                at("buffer", rule="(3.23)", case="16 links", target=0.7).equals(9),
                 published=9.0,
             ),
             Claim(
                 "C-3.51.1b",
-                "reproduced",
                 "four times as many of both need none",
-                buffer_by_rule("64 links", 0.7),
-                Value(0, 0),
+                at("buffer", rule="(3.23)", case="64 links", target=0.7).equals(0),
                 published=0.0,
             ),
         ),
@@ -476,10 +374,8 @@ EXPERIMENTS = (
         (
             Claim(
                 "C-3.52.2",
-                "reproduced",
                 "(3.27) is no larger than any other rule",
-                under(0.75),
-                Inequality(">=", 0),
+                (at("buffer", rule=LINK_RULES[1:]) - at("buffer", rule="(3.27)")).min(each_seed=True) >= 0,
                 note="with ten flows it equals 2N: both give 20",
             ),
         ),
