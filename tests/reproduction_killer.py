@@ -25,9 +25,9 @@ from tailback._pictures import picture
 from tailback._study import failpoint, runner
 from tailback._study.fingerprint import fingerprint
 from tailback.papers import Document, Experiment
-from toy_experiment import TOY, timeouts
+from toy_experiment import TIMEOUTS, TOY
 
-OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())
+OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": TIMEOUTS}, ())
 
 
 def reproduce(out: Path) -> None:

@@ -12,16 +12,14 @@ from tailback.papers import (
     Contrast,
     Curves,
     Experiment,
-    Inequality,
     Line,
-    Measured,
     Outcome,
     Point,
     Ranking,
     ReferenceLine,
     Trace,
-    Value,
     Values,
+    at,
     vary,
 )
 
@@ -43,12 +41,10 @@ def goodput(run: tb.Run) -> float:
     return float(run.groups["goodput_bps"][0]) / 10e6
 
 
-def timeouts(run: tb.Run) -> float:
-    return float(run.flows["timeouts"].sum())
+TIMEOUTS = "sum(flows.*.timeouts)"
 
 
-def more_with_fifty(results: Measured) -> Values:
-    return results.values("goodput", packets=50) - results.values("goodput", packets=2)
+MORE_WITH_FIFTY = at("goodput", packets=50) > at("goodput", packets=2)
 
 
 def window(run: tb.Run) -> tuple[Values, Values]:
@@ -56,23 +52,20 @@ def window(run: tb.Run) -> tuple[Values, Values]:
 
 
 CLAIMS = (
-    Claim("T1", "reproduced", "a buffer of 50 packets carries more than one of 2", more_with_fifty, Inequality(">", 0)),
+    Claim("T1", "a buffer of 50 packets carries more than one of 2", MORE_WITH_FIFTY),
     Claim(
         "T2",
-        "conditional",
         "half of the link is used",
-        lambda results: results.values("goodput", packets=50),
-        Inequality(">", 0.5),
+        at("goodput", packets=50) > 0.5,
         published=0.9,
         setting="50 packets",
-        contrast=Contrast("2 packets", lambda results: results.values("goodput", packets=2)),
+        contrast=Contrast("2 packets", at("goodput", packets=2)),
     ),
     Claim(
         "T3",
-        "not_reproduced",
         "two packets are enough",
-        lambda results: results.values("goodput", packets=2),
-        Value(0.99, 0.01),
+        at("goodput", packets=2).equals(0.99, 0.01),
+        kind="not_reproduced",
         published=0.99,
     ),
 )
@@ -87,17 +80,15 @@ TOY = Experiment(
     measures={"goodput": goodput},
     claims=CLAIMS,
     panels=(
-        (
-            Curves(
-                "goodput",
-                "packets",
-                (Line("toy", {}),),
-                "goodput",
-                "buffer, packets",
-                reference_lines=(ReferenceLine("90 %", 0.9),),
-            ),
+        Curves(
+            "goodput",
+            "packets",
+            (Line("toy", {}),),
+            "goodput",
+            "buffer, packets",
+            reference_lines=(ReferenceLine("90 %", 0.9),),
         ),
-        (Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),),
+        Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),
     ),
     traces=(Trace("cwnd", {"packets": 2}, ["cwnd"], window),),
     assumptions=(Assumption("everything", "a toy"),),

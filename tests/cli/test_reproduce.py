@@ -20,15 +20,14 @@ from tailback.papers import (
     Claim,
     Contrast,
     Experiment,
-    Inequality,
     Kind,
 )
-from toy_experiment import TOY, more_with_fifty, replaced
+from toy_experiment import MORE_WITH_FIFTY, TOY, replaced
 
 
 @pytest.mark.parametrize(("kind", "code"), [("reproduced", 1), ("not_reproduced", 0)])
 def test_only_a_claim_that_is_no_longer_reproduced_fails_the_command(toys: list[Experiment], kind: Kind, code: int) -> None:
-    toys[:] = [replaced(Claim("T", kind, "false", more_with_fifty, Inequality("<", 0)))]
+    toys[:] = [replaced(Claim("T", "false", MORE_WITH_FIFTY.measured < 0, kind=kind))]
     done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])
     assert done.exit_code == code, done.output
     assert ("CONTRADICTED" if kind == "reproduced" else "contradicted") in done.stdout
@@ -37,12 +36,10 @@ def test_only_a_claim_that_is_no_longer_reproduced_fails_the_command(toys: list[
 def test_a_conditional_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Experiment]) -> None:
     claim = Claim(
         "T",
-        "conditional",
         "false",
-        more_with_fifty,
-        Inequality("<", 0),
+        MORE_WITH_FIFTY.measured < 0,
         setting="here",
-        contrast=Contrast("there", more_with_fifty),
+        contrast=Contrast("there", MORE_WITH_FIFTY.measured),
     )
     toys[:] = [replaced(claim)]
     done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])

@@ -18,7 +18,7 @@ def test_measures_apply_to_models_and_runs() -> None:
 
 def test_a_run_of_two_flows_is_close_to_its_model() -> None:
     run = tb.simulate(fast.arrivals(2, fast.tcp(50, update="module"), spacing_s=30))
-    assert fast.share_1(run) == pytest.approx(0.382, abs=0.02)
+    assert fast.SHARE_1(run) == pytest.approx(0.382, abs=0.02)
     assert fast.off_model(run) < 0.05
 
 

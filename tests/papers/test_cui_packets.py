@@ -92,8 +92,8 @@ def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch:
 
 def test_an_overflow_leaves_half_of_the_excess_over_the_product() -> None:
     assert [single_link_packets.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
-    run = tb.simulate(single_link_packets.filled(1, 1.5, single_link_packets.REGULAR), seed=1)
-    assert single_link_packets.idle(run) == 0
+    run = tb.simulate(single_link_packets.filled(single_link_packets.REGULAR, 1, 1.5), seed=1)
+    assert run.value(single_link_packets.IDLE) == 0
     assert single_link_packets.min_queue(run) == pytest.approx(150, abs=1)
 
 
@@ -168,4 +168,4 @@ def test_fits_recover_the_constants_of_bursts() -> None:
     assert burst == pytest.approx(0.22, rel=1e-6)
     assert prefactor == pytest.approx(1.1, rel=1e-5)
     assert unpaced.prefactor(results) == pytest.approx(1.1, rel=1e-5)
-    assert np.abs(unpaced.off(results, (15, 29), unpaced.FIFTH)).max() < 1e-12
+    assert abs(unpaced.off((15, 29), unpaced.FIFTH)).max()(results) < 1e-12

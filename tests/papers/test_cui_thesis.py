@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.papers import Measured, Point, experiments
-from tailback.papers.cui_thesis.losses import SIMULATION, a_value_a_seed, mean_loss, off, ratio
+from tailback.papers import Measured, Point, at, by_means, experiments
+from tailback.papers.cui_thesis.losses import SIMULATION, off, ratio
 from tailback.papers.cui_thesis.open_loop import NOT_HELD
 from tailback.papers.cui_thesis.tables import RULES, table
 
@@ -21,14 +21,14 @@ def losses(**by: list[float]) -> Measured:
 def test_an_interval_of_a_ratio_is_the_jackknife_of_mean_losses() -> None:
     results = losses(simulation=[0.1, 0.2, 0.3], g1dm=[0.4, 0.4, 0.4])
     # Means of all values and of all except one: 0.2; 0.25, 0.2, 0.15.
-    np.testing.assert_allclose(mean_loss(results, SIMULATION, load=0.5), [0.2, 0.25, 0.2, 0.15])
-    values = a_value_a_seed(lambda outcome: ratio(outcome, "g1dm", load=0.5))(results)
+    np.testing.assert_allclose(at("loss", by=SIMULATION)(results.means()), [0.2, 0.25, 0.2, 0.15])
+    values = by_means(ratio("g1dm"))(results)
     np.testing.assert_allclose(values, [3 * 2 - 2 * 0.4 / each for each in (0.25, 0.2, 0.15)])
 
 
 def test_exact_values_have_an_interval_of_width_0() -> None:
     results = losses(simulation=[0.1, 0.1, 0.1], ebd=[0.3] * 3, g1dm=[0.7] * 3)
-    values = a_value_a_seed(lambda outcome: ratio(outcome, "g1dm", "ebd", load=0.5))(results)
+    values = by_means(ratio("g1dm", "ebd"))(results)
     assert set(values) == {0.7 / 0.3}
 
 
@@ -36,7 +36,7 @@ def test_noise_does_not_bias_the_distance_of_a_model() -> None:
     noise = np.random.default_rng(1).normal(0, 0.2, 200)
     results = losses(simulation=list(0.1 * np.exp(noise - noise.mean())), g1dm=[0.1] * 200)
     plain = np.mean(np.abs(np.log(results.values("loss", by="g1dm") / results.values("loss", by=SIMULATION))))
-    held = np.mean(a_value_a_seed(lambda outcome: off(outcome, "g1dm", where=[0.5]))(results))
+    held = np.mean(by_means(off("g1dm"))(results))
     assert plain > 0.1
     assert abs(held) < 0.03
 

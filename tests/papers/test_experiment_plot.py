@@ -47,7 +47,7 @@ def test_printed_numbers_are_crosses_in_the_plot() -> None:
 
 
 def test_bands_beyond_the_scale_are_named() -> None:
-    (level,), _ = TOY.panels
+    level, _ = TOY.panels
     assert isinstance(level, Curves)
     curve = replace(level, reference_lines=())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -14,10 +15,11 @@ from tailback.papers import (
     Experiment,
     Inequality,
     Value,
+    at,
 )
 from tailback.papers._claim_text import failures, finding_label, seeds_used
 from tailback.papers._requirement import decided_by
-from toy_experiment import more_with_fifty, outcome, replaced
+from toy_experiment import MORE_WITH_FIFTY, outcome, replaced
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_an_order_is_the_interval_of_paired_differences() -> None:
 
 def test_the_best_is_the_point_with_the_largest_mean() -> None:
     results = outcome(a=[1.0, 9.0], b=[4.0, 7.0], c=[0.0, 0.0])
-    assert results.best("goodput").tolist() == [4.0, 7.0]
+    assert at("goodput").max()(results).tolist() == [4.0, 7.0]
 
 
 def test_a_measurement_names_exactly_one_point() -> None:
@@ -92,9 +94,9 @@ def test_a_measurement_names_exactly_one_point() -> None:
 
 def test_only_a_conditional_claim_has_a_setting_and_a_contrast() -> None:
     with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
-        Claim("C1", "conditional", "text", more_with_fifty, Inequality(">", 0))
+        Claim("C1", "text", MORE_WITH_FIFTY, kind="conditional")
     with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
-        Claim("C1", "reproduced", "text", more_with_fifty, Inequality(">", 0), contrast=Contrast("there", more_with_fifty))
+        Claim("C1", "text", MORE_WITH_FIFTY, contrast=Contrast("there", MORE_WITH_FIFTY.measured))
 
 
 @pytest.mark.usefixtures("toys")
@@ -125,9 +127,7 @@ def test_claims_as_data() -> None:
 
 
 def test_missing_values_are_null_and_satisfy_no_claim(toys: list[Experiment]) -> None:
-    claim = Claim(
-        "T", "not_reproduced", "unknown", lambda results: results.values("goodput", packets=2) * float("nan"), Inequality(">", 0)
-    )
+    claim = Claim("T", "unknown", at("goodput", packets=2) * math.nan > 0, kind="not_reproduced")
     toys[:] = [replaced(claim)]
     (judged,) = tb.reproduce("toy", seeds=2).to_dict()["experiments"][0]["claims"]
     assert (judged["measured"], judged["low"], judged["high"], judged["finding"]) == (None, None, None, "cannot tell")
@@ -140,15 +140,13 @@ def test_a_deterministic_experiment_has_one_run_without_a_seed(toys: list[Experi
 
 
 def test_own_claims_are_counted_separately(toys: list[Experiment]) -> None:
-    toys[:] = [
-        replaced(*(Claim(name, "reproduced", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))
-    ]
+    toys[:] = [replaced(*(Claim(name, "more", MORE_WITH_FIFTY, ours=name != "A") for name in "ABC"))]
     done = tb.reproduce("toy", seeds=4)
     assert done.verdict() == "1 statement: 1 holds; 2 additional claims: 2 hold"
 
 
 def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -> None:
-    toys[:] = [replaced(Claim("T", "reproduced", "more", more_with_fifty, Inequality(">", 0)))]
+    toys[:] = [replaced(Claim("T", "more", MORE_WITH_FIFTY))]
     done = tb.reproduce("toy", seeds=2)
     (verdict,) = done.claims
     assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)

@@ -15,12 +15,12 @@ from tailback.papers import (
     vary,
 )
 from tailback.papers._plan import Plan
-from toy_experiment import BASE, TOY, buffers, goodput, timeouts
+from toy_experiment import BASE, TIMEOUTS, TOY, buffers, goodput
 
 
 def test_equal_runs_of_several_experiments_run_once() -> None:
     other = Experiment(
-        "toy/fig2", "", "", "", vary(BASE, buffers(50, 2, 9)), {"timeouts": timeouts, "goodput": goodput}, claims=()
+        "toy/fig2", "", "", "", vary(BASE, buffers(50, 2, 9)), {"timeouts": TIMEOUTS, "goodput": goodput}, claims=()
     )
     plan = Plan([TOY, other], 3)
     assert plan.run(workers=2) == 0

@@ -84,7 +84,7 @@ def test_names_are_escaped_everywhere(toys: list[Experiment]) -> None:
     claim = replace(TOY.claims[0], text=HOSTILE, note=HOSTILE)
     assumptions = (Assumption(HOSTILE, HOSTILE),)
     labels = [replace(variant, labels={**variant.labels, "policy": HOSTILE}) for variant in TOY.variants]
-    (curves,), (ranking,) = TOY.panels
+    curves, ranking = TOY.panels
     assert isinstance(curves, Curves)
     assert isinstance(ranking, Ranking)
     panels = (

@@ -8,7 +8,8 @@ import pytest
 
 import tailback as tb
 from tailback import papers
-from tailback.papers.standards.coexistence import ONE_QUEUE, c_wait_ms, competing, l_wait_ms, ratio
+from tailback._study.measurements import number
+from tailback.papers.standards.coexistence import MEASURES, ONE_QUEUE, RATIO, competing
 from tailback.papers.standards.members import controllers, queues
 from tailback.papers.standards.queues import SCENARIOS, mean_wait_ms, tcp_share, under
 from tailback.papers.standards.response import mean_window, through_losses
@@ -64,11 +65,11 @@ def test_of_two_queues_in_a_row_the_second_is_measured() -> None:
 
 def test_prague_and_cubic_share_a_link_of_dualpi2_and_wait_each_their_time() -> None:
     run = tb.simulate(competing("prague", "cubic").with_({"duration": "40 s", "warmup": "10 s"}))
-    assert 0.5 < ratio(run) < 2
-    assert l_wait_ms(run) < 1
-    assert abs(c_wait_ms(run) - 15) < 1.5
+    assert 0.5 < run.value(RATIO) < 2
+    assert number(MEASURES["l_wait_ms"], run) < 1
+    assert abs(number(MEASURES["c_wait_ms"], run) - 15) < 1.5
 
 
 def test_one_queue_has_one_wait() -> None:
     run = tb.simulate(competing("dctcp", "reno", queue=ONE_QUEUE).with_({"duration": "10 s", "warmup": "5 s"}))
-    assert l_wait_ms(run) == c_wait_ms(run) > 0
+    assert number(MEASURES["l_wait_ms"], run) == number(MEASURES["c_wait_ms"], run) > 0

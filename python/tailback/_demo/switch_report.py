@@ -48,7 +48,7 @@ def headline(study: Study) -> str:
 
 def page(study: Study) -> str:
     """The whole report as one self-contained HTML file."""
-    in_b, in_a = draw(study.outcome.experiment.panels, study.outcome)
+    in_b, in_a = draw(study.outcome.experiment.rows, study.outcome)
     return _html.page(
         "_demo/switch_report.html",
         dark_inks([in_b, in_a]),

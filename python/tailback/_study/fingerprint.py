@@ -137,9 +137,11 @@ class _Reader:
         """Attributes of an own module that a function uses."""
         if module is None or _top(module.__name__) not in self._own:
             return
-        for name in sorted(wanted):
-            if name in vars(module):
-                reached = vars(module)[name]
+        # Names that the package exports may not be loaded yet.
+        known = {*vars(module), *getattr(module, "__all__", ())}
+        for name in sorted(known.intersection(wanted)):
+            if hasattr(module, name):
+                reached = getattr(module, name)
                 yield self.of(reached)
                 if isinstance(reached, types.ModuleType):
                     yield from self._attributes(reached, wanted)

@@ -114,8 +114,7 @@ class Number:
 
     def read(self, result: Any) -> list[Column]:
         """A single row."""
-        value = number(self.measure, result) if isinstance(self.measure, str) else self.measure(result)
-        return [("value", "float", struct.pack("<d", float(value)), [])]
+        return [("value", "float", struct.pack("<d", number(self.measure, result)), [])]
 
     @staticmethod
     def value(columns: list[Column]) -> float:
@@ -125,11 +124,13 @@ class Number:
         return value
 
 
-def number(quantity: str, result: Any) -> float:
-    """A quantity of a run, or an entry or attribute of the result of a computation."""
+def number(measure: str | Callable[[Any], float], result: Any) -> float:
+    """A function of a result, a quantity of a run, or an entry or attribute of the result of a computation."""
+    if callable(measure):
+        return float(measure(result))
     if isinstance(result, Run):
-        return result.value(quantity)
-    return float(result[quantity] if isinstance(result, Mapping) else getattr(result, quantity))
+        return result.value(measure)
+    return float(result[measure] if isinstance(result, Mapping) else getattr(result, measure))
 
 
 @dataclass(frozen=True)
