@@ -25,7 +25,7 @@ from tailback._pictures import picture
 from tailback._study import failpoint, runner
 from tailback._study.fingerprint import fingerprint
 from tailback.papers import Document, Experiment
-from toy_experiment import TIMEOUTS, TOY
+from toy_experiment import TIMEOUTS, TOY, window
 
 OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": TIMEOUTS}, ())
 
@@ -96,7 +96,7 @@ def main(folder: Path) -> None:
     papers._documents.DOCUMENTS = {"toy": "toys"}
     # Modules for drawing and for fingerprints are imported here once, not by each fork.
     picture(Figure())
-    fingerprint(timeouts, tb.Run, tb.Table)
+    fingerprint(window, tb.Run, tb.Table)
     sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))
 
 
