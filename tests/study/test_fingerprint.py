@@ -99,6 +99,25 @@ class TestFingerprint:
         """
         subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
+    def test_names_of_the_package_count_before_they_are_loaded(self) -> None:
+        """The package itself loads them on first use, which adds nothing to its namespace."""
+        made = module("import tailback as tb\ndef measure(run):\n    return tb.simulate")
+        assert "simulate" not in vars(tb)
+        before = fingerprint(made.measure)
+        assert before != fingerprint(module("import tailback as tb\ndef measure(run):\n    return tb.dumbbell").measure)
+        simulate = sys.modules["tailback._simulation"].simulate
+        code = simulate.__code__
+        try:
+            simulate.__code__ = code.replace(co_consts=(*code.co_consts, "another"))
+            assert fingerprint(made.measure) != before
+        finally:
+            simulate.__code__ = code
+        assert fingerprint(made.measure) == before
+
+    def test_patterns_count_by_their_text(self) -> None:
+        found = [fingerprint(module(f"import re\nWORD = re.compile('{text}')\ndef f(run):\n    return WORD").f) for text in "aba"]
+        assert found[0] == found[2] != found[1]
+
     def test_objects_without_content_are_rejected(self) -> None:
         with pytest.raises(tb.ParameterError, match=r"lock.* has no fingerprint"):
             fingerprint(module(PLAIN).closed(threading.Lock()))

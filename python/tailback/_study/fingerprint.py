@@ -10,12 +10,13 @@ Methods of the function's arguments are not followed: callers must name their cl
 
 from __future__ import annotations
 
+import copyreg
 import dis
 import hashlib
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module, metadata
 from typing import Any
 
@@ -92,6 +93,8 @@ class _Reader:
             yield self.of(value.__func__)
         elif isinstance(value, property):
             yield from map(self.of, (value.fget, value.fset))
+        elif isinstance(value, cached_property):
+            yield self.of(value.func)
         elif isinstance(value, partial):
             yield from map(self.of, (value.func, value.args, value.keywords))
         elif isinstance(value, (tuple, list)):
@@ -121,8 +124,9 @@ class _Reader:
                 yield from self._code(constant, names, _docstring(constant))
             elif place or constant != doc:
                 yield self.of(constant)
-        attributes = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
-        for instruction in dis.get_instructions(code):
+        instructions = list(dis.get_instructions(code))
+        attributes = {i.argval for i in instructions if i.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
+        for instruction, following in zip(instructions, [*instructions[1:], None], strict=True):
             if instruction.opname == "IMPORT_NAME":
                 module = self._imported(instruction.argval, names)
                 yield self.of(module)
@@ -131,17 +135,21 @@ class _Reader:
                 reached = names[instruction.argval]
                 yield self.of(reached)
                 if isinstance(reached, types.ModuleType):
-                    yield from self._attributes(reached, attributes)
+                    # A package may load a name that it exports on first use, so that its namespace does not show it yet.
+                    exported = set(getattr(reached, "__all__", ())) if hasattr(reached, "__getattr__") else set()
+                    yield from self._attributes(reached, attributes - exported)
+                    if following and following.argval in exported and _top(reached.__name__) in self._own:
+                        name = getattr(reached, following.argval)
+                        yield self.of(name)
+                        yield from self._attributes(name if isinstance(name, types.ModuleType) else None, attributes)
 
     def _attributes(self, module: types.ModuleType | None, wanted: Iterable[str]) -> Iterator[bytes]:
         """Attributes of an own module that a function uses."""
         if module is None or _top(module.__name__) not in self._own:
             return
-        # Names that the package exports may not be loaded yet.
-        known = {*vars(module), *getattr(module, "__all__", ())}
-        for name in sorted(known.intersection(wanted)):
-            if hasattr(module, name):
-                reached = getattr(module, name)
+        for name in sorted(wanted):
+            if name in vars(module):
+                reached = vars(module)[name]
                 yield self.of(reached)
                 if isinstance(reached, types.ModuleType):
                     yield from self._attributes(reached, wanted)
@@ -164,8 +172,10 @@ class _Reader:
         if type(value) in _MEMBERS:
             yield str(getattr(value, "__qualname__", value)).encode()
             return
+        # Patterns of `re`, among others, register their reduction.
+        reduce: Callable[[Any], Any] = copyreg.dispatch_table.get(type(value), lambda value: value.__reduce_ex__(4))
         try:
-            made = value.__reduce_ex__(4)
+            made = reduce(value)
         except Exception:
             raise ParameterError(
                 f"`{value!r}` has no fingerprint: functions with stored results may refer to functions, classes and plain values"
