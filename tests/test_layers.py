@@ -22,10 +22,11 @@ _study prediction
 _validation
 _progress papers._
 papers
+tailback
 papers.documents
 _demo
 _cli
-tailback __main__
+__main__
 """
 
 

@@ -82,10 +82,10 @@ def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
 def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch: pytest.MonkeyPatch, enough: int) -> None:
     def simulate(buffer: int, _seed: int) -> Any:
-        return SimpleNamespace(queues=SimpleNamespace(where=lambda **_: {"utilisation": [float(buffer >= enough)]}))
+        return SimpleNamespace(value=lambda _quantity: float(buffer >= enough))
 
     monkeypatch.setattr(single_link_packets, "single", lambda _flows, buffer, _seconds: buffer)
-    monkeypatch.setattr(single_link_packets, "simulate", simulate)
+    monkeypatch.setattr(tb, "simulate", simulate)
     found = single_link_packets.min_buffer(10, 0.999, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 

@@ -13,7 +13,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -110,7 +110,7 @@ class Number:
     @cached_property
     def name(self) -> str:
         """Name of the function or quantity, with its fingerprint."""
-        return _name(partial(number, self.measure) if isinstance(self.measure, str) else self.measure)
+        return _name(self.measure)
 
     def read(self, result: Any) -> list[Column]:
         """A single row."""
@@ -334,12 +334,21 @@ class Measurements:
         }
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(measure: str | Callable[..., Any]) -> str:
     """A readable name, different for different code. Measurements use the methods of `Table` and `Run`."""
-    named = function.args[0] if isinstance(function, partial) and function.args else getattr(function, "func", function)
-    named = named if isinstance(named, str) else getattr(named, "__qualname__", "")
-    word = re.sub(r"[^\w.]", "", named).removeprefix(".")
-    return f"{word or 'reading'}-{fingerprint(function, Table, Run.__init__, Run.trace)[:20]}"
+    if isinstance(measure, str):
+        word, code = measure[:40], hashlib.sha256(f"{_quantity_code()} {measure}".encode()).hexdigest()
+    else:
+        word = getattr(getattr(measure, "func", measure), "__qualname__", "")
+        code = fingerprint(measure, Table, Run.__init__, Run.trace)
+    word = re.sub(r"[^\w.]", "", word).removeprefix(".")
+    return f"{word or 'reading'}-{code[:20]}"
+
+
+@cache
+def _quantity_code() -> str:
+    """Fingerprint of the code that evaluates quantities."""
+    return fingerprint(number, Table, Run.__init__)
 
 
 def _array(name: str, values: NDArray[Any]) -> Column:
