@@ -13,9 +13,14 @@ def test_the_file_is_generated_from_the_schema() -> None:
     made = subprocess.run(
         [sys.executable, "tools/scenario_types.py"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    assert (ROOT / "python/tailback/_types.py").read_text() == made, (
-        "run: .venv/bin/python tools/scenario_types.py > python/tailback/_types.py"
+    assert (ROOT / "python/tailback/_types.pyi").read_text() == made, (
+        "run: .venv/bin/python tools/scenario_types.py > python/tailback/_types.pyi"
     )
+
+
+def test_a_type_describes_its_keys() -> None:
+    assert tb.Tcp.__doc__ is not None
+    assert "\nmss\n    Maximum segment size" in tb.Tcp.__doc__, tb.Tcp.__doc__
 
 
 def test_tables_make_a_scenario() -> None:

@@ -21,10 +21,9 @@ from typing import Any
 import click
 
 import tailback as tb
-from scenario_types import forms
-from tailback import _types
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
+from tailback._schema_tables import forms
 
 
 def main(folder: Path) -> None:
@@ -401,7 +400,8 @@ MODULES = ("models", "prices", "allocation", "statistics", "user_code", "papers"
 
 def python() -> str:
     """The page of modules. When the site is built, docs/conf.py adds the docstrings of what the tables name."""
-    here = {name: getattr(tb, name) for name in tb.__all__ if name not in (*MODULES, *_types.__all__)}
+    here = {name: getattr(tb, name) for name in tb.__all__ if name not in MODULES}
+    here = {name: thing for name, thing in here.items() if getattr(thing, "__module__", "") != "tailback._types"}
     homes = {
         id(thing)
         for thing in here.values()

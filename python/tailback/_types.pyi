@@ -1,0 +1,572 @@
+# The tables of a scenario for type checkers, from the JSON Schema by tools/scenario_types.py; a test compares them.
+# fmt: off
+from typing import Any, Literal, TypeAlias, TypedDict
+
+class Abr(TypedDict, total=False):
+    ack_threshold: int
+    adtf: Duration
+    buffer: Buffer
+    cdf: Probability
+    icr: Rate
+    mcr: Rate
+    nrm: int
+    pcr: Rate
+    rdf: Probability
+    rif: Probability
+    tbe: int
+    trm: Duration
+class Access(TypedDict, total=False):
+    delay: Duration
+    rate: Rate
+AckCounting: TypeAlias = Literal['bytes', 'acknowledgements']
+ActiveVcs: TypeAlias = Literal['configured', 'backlogged']
+class Application(TypedDict, total=False):
+    burst: int
+    kind: Literal['constant', 'poisson', 'on_off']
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+Buffer: TypeAlias = Literal['unlimited'] | str | Size
+class Chain(TypedDict, total=False):
+    delays: list[Duration]
+    duplication: Probability
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rates: list[LinkRate]
+class ChanceLoss(TypedDict, total=False):
+    at: LossAt
+    gilbert_elliott: GilbertElliott
+    probability: Probability
+class Columns(TypedDict, total=False):
+    sink: list[str]
+    size: list[Size]
+    size_bytes: list[float]
+    source: list[str]
+    start: list[Duration]
+    start_s: list[float]
+Controller: TypeAlias = (Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp',
+        'dctcp', 'stcp', 'htcp', 'bic', 'westwood', 'westwood_plus', 'hybla', 'illinois', 'veno', 'yeah', 'aimd', 'binomial',
+        'ledbat', 'compound', 'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | str | ControllerTable)
+class ControllerTable(TypedDict, total=False):
+    kind: Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'dctcp', 'stcp',
+        'htcp', 'bic', 'westwood', 'westwood_plus', 'hybla', 'illinois', 'veno', 'yeah', 'aimd', 'binomial', 'ledbat', 'compound',
+        'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | str
+    fast_convergence: bool
+    steps: Steps
+    btlbw_filter_len: int
+    cwnd_gain: float
+    pacing_margin: Probability
+    probe_rtt_duration: Duration
+    rtprop_filter_len: Duration
+    alpha: float | Probability
+    alpha_rate: float
+    beta: float | Probability
+    beta_rate: float
+    gamma: float | Probability
+    slow_start: bool
+    alpha_recovery_rate: float
+    drain_interval: Duration
+    draining: int
+    history_weight: Probability
+    lagged_window: bool
+    mi_threshold: Duration
+    paced_decrease: bool
+    round_trips: int
+    update: UpdateForm
+    update_period: Duration
+    backlog: float
+    weight: float | Rate | Probability
+    max_rate: Rate
+    high_decrease: Probability
+    high_p: Probability
+    high_window: float
+    low_p: Probability
+    low_window: float
+    gain: Probability | float
+    initial_alpha: Probability
+    a: Probability | float
+    b: Probability
+    lwnd: float
+    adaptive_backoff: bool
+    delta_l: Duration
+    rtt_scaling: bool
+    s_max: float
+    s_min: float
+    tau: Duration
+    max_slow_start_increment: float
+    rtt_0: Duration
+    alpha_max: float
+    alpha_min: float
+    beta_max: Probability
+    beta_min: Probability
+    eta_1: Probability
+    eta_2: Probability
+    eta_3: Probability
+    theta: int
+    w_thresh: float
+    delta: Probability | float
+    epsilon: Probability
+    phi: float
+    q_max: float
+    rho: int
+    zeta: int | float
+    k: float | Probability
+    l: float
+    allowed_increase: float
+    base_history: int
+    current_filter: int
+    min_cwnd: float
+    target: Duration
+    transition_rounds: int
+    virtual_rtt: Duration
+    competitive_mode: bool
+    min_rtt_filter_len: Duration
+    additive_increase: float
+    base_target: Duration
+    decrease: Probability
+    fs_max_cwnd: float
+    fs_min_cwnd: float
+    fs_range: Duration
+    hop_delay: Duration
+    max_cwnd: float
+    max_mdf: Probability
+    retx_reset_threshold: int
+    additive_step: Rate
+    hai_factor: int
+    hai_threshold: int
+    initial_rate: Rate
+    max_outstanding: Size
+    min_rate: Rate
+    min_rtt: Duration
+    segment: Size
+    t_high: Duration
+    t_low: Duration
+    headroom: Probability
+    loss_threshold: Probability
+    probe_rtt_interval: Duration
+    rate: Rate
+    parameters: Parameters
+DelayedAck: TypeAlias = bool | DelayedAckTable
+class DelayedAckTable(TypedDict, total=False):
+    ack_ce_immediately: bool
+    every: int
+    quickack_segments: int
+    sack_compression: Duration
+    timeout: Duration
+class Description(TypedDict, total=False):
+    duration: Duration
+    flows: dict[str, Flow]
+    links: dict[str, Link]
+    name: str
+    nodes: dict[str, Node]
+    prices: Prices
+    record: Record
+    routing: Routing
+    seed: int
+    timeline: list[Event]
+    topology: Topology
+    warmup: Duration
+class Dragonfly(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    global_delay: Duration
+    global_links: int
+    global_rate: LinkRate
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+    switches: int
+class Drop(TypedDict, total=False):
+    cell: int
+    flow: int
+    group: str
+    segment: int
+    transmission: int
+DroppingThreshold: TypeAlias = Threshold | Literal['none']
+DualService: TypeAlias = Literal['weighted_round_robin', 'time_shifted_fifo']
+class Dumbbell(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    jitter: Jitter
+    loss: Loss
+    queue: Queue
+    rate: LinkRate
+    reverse: Reverse
+Duration: TypeAlias = str
+DurationDistribution: TypeAlias = Duration | list[Duration] | dict[str, Any]
+class Dwdm(TypedDict, total=False):
+    delay: Duration
+    edge_queue: Queue
+    input_delay: Duration
+    inputs: int
+    queue: Queue
+    rate: Rate
+    switching: Switching
+    transmitters: int
+    wavelength_conversion: bool
+EcnBits: TypeAlias = Literal['one', 'two']
+Edge = TypedDict("Edge", {"delay": Duration, "duplex": bool, "from": str, "name": str, "rate": Rate, "to": str}, total=False)
+class Event(TypedDict, total=False):
+    at: Duration
+    buffer: Buffer
+    delay: Duration
+    group: str
+    link: str
+    loss: Probability
+    rate: Rate
+    return_route: list[str]
+    route: list[str]
+    start: bool
+    stop: bool
+Excess: TypeAlias = Literal['dropped', 'marked']
+FastRetransmit: TypeAlias = int | Literal[False]
+class FatTree(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    jitter: Jitter
+    k: int
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+Feedback: TypeAlias = Literal['exact', 'one_bit']
+Flow = TypedDict("Flow", {"abr": Abr, "application": Application, "arrivals": FlowArrivals, "class": str, "count": int, "framing":
+        Framing, "from": str | list[str], "jitter": Duration, "l4s": bool, "propagation_rtt": DurationDistribution,
+        "receive_processing": Processing, "receiver_access": Access, "return_route": list[str], "route": list[str],
+        "send_processing": Processing, "sender_access": Access, "size": SizeDistribution, "source": Source, "start":
+        DurationDistribution, "stop": Duration, "tcp": Tcp, "to": str | list[str], "traffic": Traffic}, total=False)
+class FlowArrivals(TypedDict, total=False):
+    load: Probability
+    mean_interval: Duration
+    reference_rate: Rate
+FlowTable: TypeAlias = str | Columns
+class Framing(TypedDict, total=False):
+    llc_snap: bool
+    reassembly_delay: Duration
+    segmentation_delay: Duration
+    trailer: Size
+class GilbertElliott(TypedDict, total=False):
+    loss_in_bad: Probability
+    loss_in_good: Probability
+    p: Probability
+    r: Probability
+class Graph(TypedDict, total=False):
+    delay: Duration
+    delay_attribute: str
+    duplication: Probability
+    graphml: str
+    hosts: list[str]
+    jitter: Jitter
+    links: list[Edge]
+    loss: ChanceLoss
+    name_attribute: str
+    queue: Queue
+    rate: Rate
+    rate_attribute: str
+Identification: TypeAlias = Literal['counting', 'from_one', 'byte_swapped', 'random', 'checksum']
+class Incast(TypedDict, total=False):
+    nodes: str | list[str]
+    senders: int
+    to: str | list[str]
+InitialEstimate: TypeAlias = Literal['min', 'max']
+class Jitter(TypedDict, total=False):
+    delay: Processing
+    reordering: bool
+class LeafSpine(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    hosts: int
+    jitter: Jitter
+    leaves: int
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+    spines: int
+Link = TypedDict("Link", {"delay": Duration, "duplex": bool, "duplication": Probability, "from": str, "jitter": Jitter, "loss":
+        Loss, "queue": Queue, "rate": LinkRate, "reverse": Reverse, "switching": Switching, "to": str, "transmitters": int},
+        total=False)
+LinkRate: TypeAlias = Rate | dict[str, Any]
+class Loss(TypedDict, total=False):
+    at: LossAt
+    drops: list[Drop]
+    gilbert_elliott: GilbertElliott
+    probability: Probability
+LossAt: TypeAlias = Literal['wire', 'before_queue']
+MappingKind: TypeAlias = Literal['linear', 'logarithmic', 'signed']
+NewRenoVariant: TypeAlias = Literal['impatient', 'slow_but_steady']
+class Node(TypedDict, total=False):
+    kind: NodeKind
+    receive_processing: Processing
+    send_processing: Processing
+NodeKind: TypeAlias = Literal['router', 'host']
+PacketBytes: TypeAlias = Size | dict[str, Any]
+Parameter: TypeAlias = bool | float | str | list[Parameter] | Parameters
+Parameters: TypeAlias = dict[str, Parameter]
+class ParkingLot(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    hops: int
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+class Policy(TypedDict, total=False):
+    policy: Literal['drop_tail', 'ppd', 'epd', 'epd_per_vc', 'bpd', 'spd', 'erica', 'red', 'codel', 'cobalt', 'pie', 'pi2', 'rem',
+        'threshold', 'ramp', 'policer', 'clamp', 'maxnet', 'rcp', 'xcp'] | str
+    threshold: Threshold | QueueLength
+    active_vcs: ActiveVcs
+    gap: int
+    lower_threshold: Threshold
+    upper_threshold: Threshold
+    congestion_threshold: Threshold
+    dropping_threshold: DroppingThreshold
+    epd_threshold: Threshold
+    variant: SpdVariant
+    averaging_interval: Duration
+    delta: float
+    target: Probability | Duration | QueueLength
+    gentle: bool
+    max_probability: Probability
+    max_threshold: QueueLength
+    mean_packet_size: Size
+    min_threshold: QueueLength
+    queue_unit: RedQueueUnit
+    signals: RedSignals
+    weight: Probability
+    interval: Duration
+    decrement: Probability
+    freeze: Duration
+    increment: Probability
+    max_burst: Duration
+    max_mark_probability: Probability
+    period: Duration
+    alpha: float
+    beta: float
+    gamma: float | Probability
+    phi: float
+    burst: Size
+    excess: Excess
+    rate: Rate
+    offset: Size
+    slope: float
+    gain: float
+    signed: bool
+    initial_rtt: Duration
+    initial_share: Probability
+    parameters: Parameters
+PresetName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
+        'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
+class Prices(TypedDict, total=False):
+    feedback: Feedback
+    identification: Identification
+    mapping: MappingKind
+    max_price: float
+    max_rate: Rate
+    min_price: float
+    min_rate: Rate
+    scale: float
+    scheme: Literal['exact', 'adpm', 'rem', 'ram', 'tpm', 'rpm']
+    initial_estimate: InitialEstimate
+    thresholds: Thresholds
+    memory: int
+    phi: float
+    bits: int
+    ecn_bits: EcnBits
+    hops: int
+    levels: int
+Probability: TypeAlias = float | str
+Processing: TypeAlias = Duration | dict[str, Any]
+QueueLength: TypeAlias = str
+class RandomRegular(TypedDict, total=False):
+    degree: int
+    delay: Duration
+    duplication: Probability
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+    switches: int
+Rate: TypeAlias = str
+class Record(TypedDict, total=False):
+    delay_percentiles: bool
+    queue_flows: bool
+    traces: Traces
+Recovery: TypeAlias = Literal['newreno', 'reno', 'sack', 'rack_tlp', 'tahoe', 'bpd_sack']
+RedQueueUnit: TypeAlias = Literal['packets', 'bytes']
+RedSignals: TypeAlias = Literal['marks', 'drops']
+class Reverse(TypedDict, total=False):
+    delay: Duration
+    duplication: Probability
+    jitter: Jitter
+    loss: Loss
+    queue: Queue
+    rate: LinkRate
+    switching: Switching
+Routing: TypeAlias = Literal['shortest', 'ecmp']
+Scheduler: TypeAlias = (Literal['fifo', 'strict_priority', 'drr', 'wfq', 'start_time_fair', 'sfq', 'flow_queue', 'dualpi2'] |
+        SchedulerTable)
+class SchedulerTable(TypedDict, total=False):
+    kind: Literal['fifo', 'strict_priority', 'drr', 'wfq', 'start_time_fair', 'sfq', 'flow_queue', 'dualpi2']
+    queues: int
+    quantum: Size
+    alpha: float
+    beta: float
+    classic_share: Probability
+    coupling: float
+    l4s_min_threshold: Duration
+    l4s_range: Duration
+    period: Duration
+    service: DualService
+    target: Duration
+    time_shift: Duration
+Segments: TypeAlias = float | Literal['unlimited']
+class Shaper(TypedDict, total=False):
+    burst: Size
+    rate: Rate
+class Shift(TypedDict, total=False):
+    nodes: str | list[str]
+    offset: int
+Size: TypeAlias = str
+SizeDistribution: TypeAlias = Size | list[Size] | dict[str, Any]
+SlowStart: TypeAlias = Literal['standard', 'hystart', 'hystart++']
+class Source(TypedDict, total=False):
+    header: Size
+    kind: Literal['constant', 'poisson', 'on_off', 'alternating'] | str
+    packet_size: PacketBytes
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+    mean_idle: Duration
+    parameters: Parameters
+SpdVariant: TypeAlias = Literal['corrected', 'printed']
+SsthreshFrom: TypeAlias = Literal['flight_size', 'window']
+Steps: TypeAlias = Literal['fractions', 'whole_segments']
+Switching: TypeAlias = Literal['store_and_forward', 'cut_through']
+class Tcp(TypedDict, total=False):
+    abc_limit: Segments
+    ack_counting: AckCounting
+    ack_size: Size
+    controller: Controller
+    delayed_ack: DelayedAck
+    ecn: bool
+    fast_retransmit: FastRetransmit
+    handshake: bool
+    header: Size
+    initial_ssthresh: Segments
+    initial_window: Segments
+    limited_transmit: bool
+    mss: Size
+    pacing: bool
+    preset: PresetName
+    receiver_window: Window
+    recovery: Recovery
+    sack_blocks: int
+    slow_start: SlowStart
+    ssthresh_from: SsthreshFrom
+    timer: Timer
+    timestamps: bool
+    window_validation: WindowValidation
+Threshold: TypeAlias = str
+Thresholds: TypeAlias = Literal['exclusive_or', 'printed', 'reversal']
+class Throughput(TypedDict, total=False):
+    bin: Duration
+    flows: list[str]
+class Timer(TypedDict, total=False):
+    form: TimerForm
+    granularity: Duration
+    initial_rto: Duration
+    max_backoff: int
+    max_rto: Duration
+    min_rto: Duration
+    newreno_variant: NewRenoVariant
+    tick: Duration
+TimerForm: TypeAlias = Literal['exact', 'coarse_ns', 'coarse_bsd']
+class Topology(TypedDict, total=False):
+    chain: Chain
+    dragonfly: Dragonfly
+    dumbbell: Dumbbell
+    dwdm: Dwdm
+    fat_tree: FatTree
+    graph: Graph
+    leaf_spine: LeafSpine
+    parking_lot: ParkingLot
+    random_regular: RandomRegular
+    torus: Torus
+    waxman: Waxman
+class Torus(TypedDict, total=False):
+    delay: Duration
+    dimensions: list[int]
+    duplication: Probability
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+class TraceTable(TypedDict, total=False):
+    acks: list[str]
+    controller: list[str]
+    cwnd: list[str]
+    departures: list[str]
+    drops: list[str]
+    in_flight: list[str]
+    packets: list[str]
+    queue: list[str]
+    rtt: list[str]
+    segments: list[str]
+    ssthresh: list[str]
+    state: list[str]
+    throughput: Throughput
+TraceWord: TypeAlias = (Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'controller', 'throughput',
+        'queue', 'drops', 'departures', 'packets'])
+Traces: TypeAlias = list[TraceWord] | TraceTable
+class Traffic(TypedDict, total=False):
+    all_to_all: str | list[str]
+    incast: Incast
+    permutation: str | list[str]
+    random_pairs: str | list[str]
+    shift: Shift
+    table: FlowTable
+UpdateForm: TypeAlias = Literal['thesis', 'module']
+class Waxman(TypedDict, total=False):
+    alpha: Probability
+    beta: Probability
+    delay: Duration
+    duplication: Probability
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+    routers: int
+Window: TypeAlias = int | Size
+WindowValidation: TypeAlias = Literal['none', 'rfc5681', 'rfc7661', 'linux']
+class Class(Policy, total=False):
+    buffer: Buffer
+    default: bool
+    name: str
+    share: float
+class Queue(Policy, total=False):
+    bdp_packet_size: Size
+    bdp_rtt: Duration
+    buffer: Buffer
+    classes: list[Class]
+    counts_in_service: bool
+    scheduler: Scheduler
+    shaper: Shaper
