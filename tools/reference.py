@@ -99,9 +99,10 @@ def scenario() -> dict[str, str]:
     home = _homes(roots, definitions)
     link = {name: f"{home[name]}.md#{name.lower()}" if name in tables else f"values.md#{name.lower()}" for name in definitions}
     made = {}
+    elsewhere: dict[str, str] = {}
     for page in roots:
         own = {name: definitions[name] for name, at in home.items() if at == page and name in tables}
-        made[f"scenario/{page}.md"] = "".join([f"# `{page}`\n", *_tables(own, link)])
+        made[f"scenario/{page}.md"] = "".join([f"# `{page}`\n", *_tables(own, link, elsewhere)])
     values = [
         f"\n## `{name}`\n\n{_cell(one['description'])}\n\nSyntax: {_written(one, link)}.\n"
         for name, one in sorted(definitions.items())
@@ -144,13 +145,21 @@ def _references(value: Any) -> Iterator[str]:
             yield from _references(inner)
 
 
-def _tables(own: dict[str, Any], link: dict[str, str]) -> Iterator[str]:
-    """The tables of a page. Keys that several of them share come first, once."""
+def _identity(key: str, value: Any) -> str:
+    """Equal for keys of the same name, values and description."""
+    return json.dumps([key, value], sort_keys=True)
+
+
+def _tables(own: dict[str, Any], link: dict[str, str], elsewhere: dict[str, str]) -> Iterator[str]:
+    """The tables of a page. Keys that several of them share come first, once.
+
+    `elsewhere` maps the identities of the keys of previous pages to their tables; those of this page are added.
+    """
     plain = {name: forms(one)[0] for name, one in own.items() if len(forms(one)) == 1}
     places: dict[str, list[str]] = {}
     for name, keys in plain.items():
         for key, value in keys.items():
-            places.setdefault(json.dumps([key, value], sort_keys=True), []).append(name)
+            places.setdefault(_identity(key, value), []).append(name)
     shared = {text: names for text, names in places.items() if len(names) > 1}
     if shared:
         yield "\n## Shared keys\n\n| Key | Description | Values | Default | Tables |\n|---|---|---|---|---|\n"
@@ -158,22 +167,25 @@ def _tables(own: dict[str, Any], link: dict[str, str]) -> Iterator[str]:
             key, value = json.loads(text)
             required = [name for name in names if key in own[name].get("required", ())]
             default = "required" if len(required) == len(names) else _default(value.get("default"))
-            where = ", ".join(f"`{name}`" for name in names)
-            yield f"| `{key}` | {_cell(value.get('description', ''))} | {_written(value, link)} | {default} | {where} |\n"
+            tables = ", ".join(f"`{name}`" for name in names)
+            described = _described(value, elsewhere.get(text), link)
+            yield f"| `{key}` | {described} | {_written(value, link)} | {default} | {tables} |\n"
     for name, one in own.items():
-        known = {key for key, value in plain.get(name, {}).items() if json.dumps([key, value], sort_keys=True) in shared}
+        known = {key for key, value in plain.get(name, {}).items() if _identity(key, value) in shared}
         yield f"\n## `{name}`\n\n"
-        yield from _table(name, one, link, known)
+        yield from _table(name, one, link, known, elsewhere)
+    for text, names in places.items():
+        elsewhere.setdefault(text, names[0])
 
 
-def _table(name: str, one: dict[str, Any], link: dict[str, str], known: set[str]) -> Iterator[str]:
+def _table(name: str, one: dict[str, Any], link: dict[str, str], known: set[str], elsewhere: dict[str, str]) -> Iterator[str]:
     """A table's description, and its keys that are not `known`: those of all its forms, then those of each form."""
     yield f"{one['description']}\n"
     found = forms(one)
     tag = next((key for key, value in found[0].items() if "const" in value), "")
     required = set(one.get("required", ()))
     common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
-    yield from _keys({key: value for key, value in common.items() if key not in known}, required, link)
+    yield from _keys({key: value for key, value in common.items() if key not in known}, required, link, elsewhere)
     if known:
         yield f"\nShared keys: {', '.join(f'`{key}`' for key in sorted(known))}.\n"
     if not tag:
@@ -188,16 +200,24 @@ def _table(name: str, one: dict[str, Any], link: dict[str, str], known: set[str]
         word = f'`{tag} = "{value["const"]}"`' if "const" in value else f'`{tag} = "user:NAME"`'
         yield f"\n{word}: {_cell(value['description'])}\n"
         rest = {key: value for key, value in form.items() if key != tag and key not in common}
-        yield from _keys(rest, set(own.get("required", ())), link)
+        yield from _keys(rest, set(own.get("required", ())), link, elsewhere)
 
 
-def _keys(keys: dict[str, Any], required: set[str], link: dict[str, str]) -> Iterator[str]:
+def _keys(
+    keys: dict[str, Any], required: set[str], link: dict[str, str], elsewhere: dict[str, str] | None = None
+) -> Iterator[str]:
     if not keys:
         return
     yield "\n| Key | Description | Values | Default |\n|---|---|---|---|\n"
     for key, value in keys.items():
         default = "required" if key in required else _default(value.get("default"))
-        yield f"| `{key}` | {_cell(value.get('description', ''))} | {_written(value, link)} | {default} |\n"
+        described = _described(value, (elsewhere or {}).get(_identity(key, value)), link)
+        yield f"| `{key}` | {described} | {_written(value, link)} | {default} |\n"
+
+
+def _described(value: dict[str, Any], table: str | None, link: dict[str, str]) -> str:
+    """The description of a key, or a reference to the table that describes it."""
+    return f"As in [`{table}`]({link[table]})." if table else _cell(value.get("description", ""))
 
 
 # The tables that select a member of a family, and the page or folder of pages of that family.
@@ -249,11 +269,23 @@ def member_page(table: str, word: str) -> str:
 
 
 def family(page: str) -> str:
-    """All members of a family with their settings."""
+    """All members of a family with their settings. One with the description of an earlier member or queue policy refers to it."""
     table, head = FAMILIES[page]
     parts = [head]
-    for name, (description, settings) in members(table, "scenario/").items():
-        parts.append(f"\n## `{name}`\n\n{description}\n{settings}")
+    described = {
+        (key, value["description"]): f"[`{name}`](policies/{name}.md)"
+        for name, (_, settings, _) in _members("Queue").items()
+        for key, value in settings.items()
+    }
+    for name, (description, settings, required) in _members(table).items():
+        referring = {
+            key: value | {"description": f"As in {described[known]}."}
+            if (known := (key, value["description"])) in described
+            else value
+            for key, value in settings.items()
+        }
+        parts.append(f"\n## `{name}`\n\n{description}\n{''.join(_keys(referring, required, _values('scenario/')))}")
+        described = {(key, value["description"]): f"[`{name}`](#{name})" for key, value in settings.items()} | described
     return "".join(parts)
 
 
@@ -262,8 +294,22 @@ def members(table: str, scenario: str) -> dict[str, tuple[str, str]]:
 
     `scenario` is the path of docs/reference/scenario from the page that shows them.
     """
+    link = _values(scenario)
+    return {
+        name: (description, "".join(_keys(settings, required, link)))
+        for name, (description, settings, required) in _members(table).items()
+    }
+
+
+def _values(scenario: str) -> dict[str, str]:
+    """Links to the definitions of values."""
     definitions = tb.schema()["$defs"]
-    link = {name: f"{scenario}values.md#{name.lower()}" for name, one in definitions.items() if not any(forms(one))}
+    return {name: f"{scenario}values.md#{name.lower()}" for name, one in definitions.items() if not any(forms(one))}
+
+
+def _members(table: str) -> dict[str, tuple[str, dict[str, Any], set[str]]]:
+    """The description with its source, the settings, and the required ones, of each member that `table` selects."""
+    definitions = tb.schema()["$defs"]
     found = forms(definitions[table])
     tag = next(key for key, value in found[0].items() if "const" in value)
     common = {key for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
@@ -272,7 +318,7 @@ def members(table: str, scenario: str) -> dict[str, tuple[str, str]]:
         if "$comment" in form[tag]:
             settings = {key: value for key, value in form.items() if key != tag and key not in common}
             described = f"{form[tag]['description']} Source: {form[tag]['$comment']}."
-            made[form[tag]["const"]] = described, "".join(_keys(settings, set(own.get("required", ())), link))
+            made[form[tag]["const"]] = described, settings, set(own.get("required", ()))
     return made
 
 

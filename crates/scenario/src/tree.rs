@@ -1,6 +1,6 @@
 //! TOML and JSON as one tree of values, with the location of each place in the text.
 
-use crate::location::{Focus, Source, KeyValueSpans, Text};
+use crate::location::{Focus, KeyValueSpans, Source, Text};
 use crate::problem::{Alike, Errors, Problem, Report};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};

@@ -1,8 +1,8 @@
 //! PI2: a linear controller of the delay, whose output is squared for Classic senders; the Classic queue of DualPI2 (De Schepper, Briscoe
 //! and White, RFC 9332, appendix A.1; De Schepper, Bondarenko, Tsang and Briscoe, "PI2: a linearized AQM for both classic and scalable
-//! TCP", CoNEXT 2016).
+//! TCP", CoNEXT 2016). Names are from the appendix.
 //!
-//! Names are from the appendix. Marks are spread evenly (`recur`), and made as packets leave.
+//! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
 //!
 //! Differs: the delay is the queue length over the port's rate, where the RFC uses the wait of the packet at its head. The L4S queue and
 //! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
