@@ -19,8 +19,6 @@ import numpy as np
 
 import tailback as tb
 from tailback.models import LOSS_MODELS
-from tailback.prediction._buffer_size import answer
-from tailback.prediction._question import Question
 
 TRUNK: dict[str, Any] = {"rate_bps": 40e9, "packet_bytes": 1040, "harmonic_rtt_s": 0.1091}
 LARGE: dict[str, Any] = {"transmitters": 1000, "buffer": 1_000_000, "flows": 4_000_000, **TRUNK}
@@ -43,8 +41,8 @@ def seconds(call: Callable[[], object], times: int = 1) -> float:
 
 def all_rules() -> object:
     """Every rule's answer at a trunk of 1000 channels."""
-    trips = tb.models.round_trips(0.1091)
-    return answer(Question(40e9, 1040, 1000, 4_000_000, trips, 0.8, inputs=2000))
+    trunk: dict[str, Any] = {"rate": "40 Gbps", "packet_size": "1040 B", "transmitters": 1000, "inputs": 2000}
+    return tb.size_buffer(**trunk, base_rtt="109.1 ms", flows=4_000_000, target=0.8)
 
 
 def closed_loop(model: str, inputs: int) -> Callable[[], object]:

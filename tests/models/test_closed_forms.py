@@ -17,7 +17,7 @@ def test_functions_and_tables_match_the_descriptions_of_the_models() -> None:
     made = runpy.run_path(str(ROOT / "tools/models.py"))
     families = json.loads(_core.models())
     again = "run: .venv/bin/python tools/models.py"
-    assert made["MODULE"].read_text() == made["module"](families), again
+    assert made["STUB"].read_text() == made["stub"](families), again
     page = made["PAGE"].read_text()
     assert page == made["page"](families, page), again
 
