@@ -80,7 +80,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
     monkeypatch.setitem(sys.modules, "toys", module)
     monkeypatch.setattr(_documents, "DOCUMENTS", {"toy": "toys"})
     monkeypatch.setattr(
-        module, "__getattr__", lambda _name: Document("toy", "Toys", "A toy box", (), tuple(experiments)), raising=False
+        module, "__getattr__", lambda _name: Document("toy", "Toys", "A toy box", {}, tuple(experiments)), raising=False
     )
     return experiments
 

@@ -92,7 +92,7 @@ def main(folder: Path) -> None:
     runner._COMMIT_S, runner._AHEAD_S = 0.0, 0.0
     grid._TIMES, grid._USUAL_TIMES = {1: grid.Times(1, 2, 4)}, grid.Times(1, 1, 1)
     module = sys.modules["toys"] = types.ModuleType("toys")
-    module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
+    module.DOCUMENT = Document("toy", "Toys", "A toy box", {}, (TOY, OTHER))  # type: ignore[attr-defined]
     papers._documents.DOCUMENTS = {"toy": "toys"}
     # Modules for drawing and for fingerprints are imported here once, not by each fork.
     picture(Figure())

@@ -34,7 +34,7 @@ def test_notebook_output_is_escaped() -> None:
 
 def page() -> str:
     """A report without contents."""
-    return report(Document("toy", "Toys", "A toy box", (), ()), [], [], Basis(10, 0, Tally(0, 0, 0, 0.0, [])))
+    return report(Document("toy", "Toys", "A toy box", {}, ()), [], [], Basis(10, 0, Tally(0, 0, 0, 0.0, [])))
 
 
 def policy(text: str) -> str:

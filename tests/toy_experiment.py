@@ -6,7 +6,6 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import (
-    Assumption,
     AxisValue,
     Claim,
     Contrast,
@@ -91,7 +90,7 @@ TOY = Experiment(
         Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),
     ),
     traces=(Trace("cwnd", {"packets": 2}, ["cwnd"], window),),
-    assumptions=(Assumption("everything", "a toy"),),
+    assumptions={"everything": "a toy"},
 )
 
 

@@ -40,7 +40,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     toy = replace(TOY, panels=((panel,),), claims=(), measures={"goodput": TOY.measures["goodput"], **wide})
     outcome = Outcome(measured, experiment=toy, seeds=2)
     file = tmp_path_factory.mktemp("report") / "toy.html"
-    document = Document("toy", "Toys", "A toy box", (), (toy,))
+    document = Document("toy", "Toys", "A toy box", {}, (toy,))
     file.write_text(page(document, [outcome], [], Basis(2, 14, Tally(14, 14, 1, 1.0, []))))
     return file
 

@@ -131,7 +131,7 @@ def said(self, progress):
         sys.stderr.write("done so far\\n")
         sys.stderr.flush()
 module = sys.modules["toys"] = types.ModuleType("toys")
-module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
+module.DOCUMENT = Document("toy", "Toys", "", {}, (TOY, endless))
 papers._documents.DOCUMENTS = {"toy": "toys"}
 from tailback._progress import RunsBar
 RunsBar.__call__ = said

@@ -139,7 +139,7 @@ def test_a_quick_form_names_undecided_claims_and_full_decides_them(monkeypatch: 
     done = tb.reproduce("toy/quick", seeds=5)
     (outcome,) = done.experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("A toy", 2, 1)
-    document = papers.Document("toy", "Toys", "A toy box", (), (quick,))
+    document = papers.Document("toy", "Toys", "A toy box", {}, (quick,))
     shown = papers._report.page(document, [outcome], [], papers._report.Basis(5, done.requested, done.tally))
     assert "Quick form; <code>--full</code> decides ten packets." in shown
     (outcome,) = tb.reproduce("toy/quick", seeds=3, full=True).experiments

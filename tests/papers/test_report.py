@@ -14,7 +14,6 @@ import pytest
 import tailback as tb
 from reports import fetched, parsed
 from tailback.papers import (
-    Assumption,
     Curves,
     Document,
     Experiment,
@@ -48,7 +47,7 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
         TOY, id="toy/fig2", title="The verdict", answer=lambda results: f"It is {len(results.points)}.\n\nReally <so>."
     )
     toys.append(second)
-    document = Document("toy", "Toys", "A toy box", (), tuple(toys), lead="toy/fig2")
+    document = Document("toy", "Toys", "A toy box", {}, tuple(toys), lead="toy/fig2")
     monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
     done = tb.reproduce("toy", seeds=2)
     shown = page(document, done.experiments, [], Basis(2, done.requested, done.tally))
@@ -66,7 +65,7 @@ def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experime
     toys[0] = replace(TOY, grids=grids, panels=())
     done = tb.reproduce("toy", seeds=2)
     shown = page(
-        Document("toy", "Toys", "A toy box", (), tuple(toys)), done.experiments, [], Basis(2, done.requested, done.tally)
+        Document("toy", "Toys", "A toy box", {}, tuple(toys)), done.experiments, [], Basis(2, done.requested, done.tally)
     )
     most, least = (re.search(rf"<tr><th>{title}</th>.*?</table>", shown, re.DOTALL) for title in ("carried", "spared"))
     assert most
@@ -82,7 +81,7 @@ HOSTILE = "<script>alert('\"')</script>&amp;</figure>"
 
 def test_names_are_escaped_everywhere(toys: list[Experiment]) -> None:
     claim = replace(TOY.claims[0], text=HOSTILE, note=HOSTILE)
-    assumptions = (Assumption(HOSTILE, HOSTILE),)
+    assumptions = {HOSTILE: HOSTILE}
     labels = [replace(variant, labels={**variant.labels, "policy": HOSTILE}) for variant in TOY.variants]
     curves, ranking = TOY.panels
     assert isinstance(curves, Curves)
@@ -132,7 +131,7 @@ def test_figures_have_the_document_s_numbers_and_are_linked(toys: list[Experimen
         replace(TOY, id="toy/own", source="nowhere", question="More than in figure 4 or figure 9?", panels=TOY.panels[:1]),
     ]
     done = tb.reproduce("toy", seeds=2)
-    document = Document("toy", "Toys", "A toy box", (), tuple(toys))
+    document = Document("toy", "Toys", "A toy box", {}, tuple(toys))
     tree = parsed(page(document, done.experiments, [], Basis(2, done.requested, done.tally)))
     names = {figure.get("id"): figure.findtext("figcaption/b") for figure in tree.iter("figure")}
     assert names == {"toy/fig1-1": "Figures 3 to 5, 1 of 2.", "toy/fig1-2": "Figures 3 to 5, 2 of 2.", "toy/own-1": "Plot 1."}

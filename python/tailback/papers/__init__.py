@@ -7,7 +7,6 @@ writes the report.
 
 from tailback.papers._documents import DOCUMENTS, document, experiments
 from tailback.papers._experiment import (
-    Assumption,
     AxisValue,
     Claim,
     Computation,
@@ -38,7 +37,6 @@ from tailback.papers._requirement import Finding, Inequality, Value
 
 __all__ = [
     "DOCUMENTS",
-    "Assumption",
     "AxisValue",
     "Claim",
     "Comparison",

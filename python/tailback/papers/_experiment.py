@@ -6,7 +6,7 @@ Nothing here runs a simulation: `_plan` runs, `_outcome` judges, `_experiment_pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Assumption",
     "AxisValue",
     "Claim",
     "Computation",
@@ -174,14 +173,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Assumption:
-    """A setting that the document does not specify, and the value chosen for it."""
-
-    what: str
-    choice: str
-
-
-@dataclass(frozen=True)
 class Trace:
     """A curve over time, or another set of points, from the run with the first seed.
 
@@ -301,6 +292,8 @@ class Experiment:
         Panels from top to bottom, or tuples of panels side by side, which share their vertical axis.
     grids : tuple of Grid
         Tables above the panels.
+    assumptions : mapping
+        Settings that the document does not specify, and the values chosen for them.
     exact : bool
         The runs are deterministic: one run per variant instead of one per seed.
     times : int
@@ -327,7 +320,7 @@ class Experiment:
     panels: tuple[Panel | tuple[Panel, ...], ...] = ()
     grids: tuple[Grid, ...] = ()
     traces: tuple[Trace, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: Mapping[str, str] = field(default_factory=dict)
     exact: bool = False
     times: int = 1
     max_seeds: int | None = None
@@ -363,12 +356,13 @@ class Experiment:
 class Document:
     """A document and its experiments, in the document's order.
 
-    `lead`: ID of the experiment that opens the report, if any.
+    `assumptions`: settings that it does not specify, and the values chosen for them. `lead`: ID of the experiment that opens the
+    report, if any.
     """
 
     id: str
     title: str
     citation: str
-    assumptions: tuple[Assumption, ...]
+    assumptions: Mapping[str, str]
     experiments: tuple[Experiment, ...]
     lead: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from tailback.papers import Assumption, Claim, Comparison, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at
+from tailback.papers import Claim, Comparison, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at
 from tailback.papers.abr.measures import MEASURES
 from tailback.papers.abr.networks import ABR, EDGES, NETWORKS, SENDERS, UBR, targets, variants
 
@@ -15,33 +15,19 @@ LITTLE, MUCH = EDGES
 HELD = "ERICA, ACKs held"
 THREE, ONE = NETWORKS
 
-LEFT_OPEN = (
-    Assumption(
-        "networks",
-        "three switches and fifteen connections of spd-1998 (figure 4.1, setting LONG); one switch and five connections of "
-        "bpd-2001 (topology B, tick 0.3 s); 10 s each, including the start. Tahoe has fast retransmit on both",
-    ),
-    Assumption(
-        "settings of discard",
-        "EPD's threshold is four fifths of the buffer, also in combination with SPD, whose other thresholds are 20 cells and a "
-        "fifth of the buffer; BPD has 40 %, 90 % and a gap of 25, as in bpd-2001",
-    ),
-    Assumption(
-        "settings of ABR",
-        "the defaults of TM 4.0 except PCR (10 Mbit/s, the narrow link, on three switches; 30 Mbit/s, the source's own rate, on "
-        "one), ICR, a twentieth of PCR, and RIF, which is 1 with ERICA. EFCI is set from a fifth of the buffer on. ERICA "
-        "allocates 0.9 of the link, measured over 20 ms on three switches and 5 ms on one",
-    ),
-    Assumption(
-        "buffers at the edges",
-        "two sizes: all edges together as much as one switch's buffer (3 packets each on three switches, 20 on one), and one "
-        "window each (64 and 122 packets), which cannot overflow",
-    ),
-    Assumption("held acknowledgements", "an edge holds them while two or more packets are queued in it"),
-    Assumption(
-        "goodput", "cells of packets delivered once, divided by the capacity of the narrow link: RM cells count as no delivery"
-    ),
-)
+LEFT_OPEN = {
+    "networks": "three switches and fifteen connections of spd-1998 (figure 4.1, setting LONG); one switch and five connections "
+    "of bpd-2001 (topology B, tick 0.3 s); 10 s each, including the start. Tahoe has fast retransmit on both",
+    "settings of discard": "EPD's threshold is four fifths of the buffer, also in combination with SPD, whose other thresholds "
+    "are 20 cells and a fifth of the buffer; BPD has 40 %, 90 % and a gap of 25, as in bpd-2001",
+    "settings of ABR": "the defaults of TM 4.0 except PCR (10 Mbit/s, the narrow link, on three switches; 30 Mbit/s, the "
+    "source's own rate, on one), ICR, a twentieth of PCR, and RIF, which is 1 with ERICA. EFCI is set from a fifth of the buffer "
+    "on. ERICA allocates 0.9 of the link, measured over 20 ms on three switches and 5 ms on one",
+    "buffers at the edges": "two sizes: all edges together as much as one switch's buffer (3 packets each on three switches, 20 "
+    "on one), and one window each (64 and 122 packets), which cannot overflow",
+    "held acknowledgements": "an edge holds them while two or more packets are queued in it",
+    "goodput": "cells of packets delivered once, divided by the capacity of the narrow link: RM cells count as no delivery",
+}
 
 
 def of(measure: str, scheme: str, edge: str = MUCH, **place: str) -> Expression:
@@ -75,14 +61,14 @@ def answer(results: Measured) -> str:
         for network, sender in PLACES
     )
     return (
-        f"Is discard or rate control better for TCP? By goodput, {word}: over both networks and both senders the best of "
-        f"discard ({discard}) carries {over('goodput', discard):.3f} of the narrow link and the best of rate control ({rate}, "
-        f"with a window's buffer at each edge) {over('goodput', rate):.3f}, with {over('total_queue', discard):.0f} cells "
-        f"queued in total and {over('total_queue', rate):.0f}.\n\nIf all edges together have the buffer of one switch, the "
-        f"answer is {same}: {little} carries {over('goodput', little, LITTLE):.3f}. Rate control serves individual connections "
-        f"better over a short round trip: on one switch, held acknowledgements lose {100 * at_one('loss'):.1f} % of packets, "
-        f"share with a fairness of {at_one('fairness'):.3f} and keep {at_one('total_queue'):.0f} cells queued in total, whereas "
-        f"{discard} loses {100 * at_one('loss', discard):.1f} %, has {at_one('fairness', discard):.3f} and "
+        f"Is discard or rate control better for TCP? By goodput, {word}: over both networks and both senders the best of discard "
+        f"({discard}) carries {over('goodput', discard):.3f} of the narrow link and the best of rate control ({rate}, with a "
+        f"window's buffer at each edge) {over('goodput', rate):.3f}, with {over('total_queue', discard):.0f} cells queued in "
+        f"total and {over('total_queue', rate):.0f}.\n\nIf all edges together have the buffer of one switch, the answer is "
+        f"{same}: {little} carries {over('goodput', little, LITTLE):.3f}. Rate control serves individual connections better over "
+        f"a short round trip: on one switch, held acknowledgements lose {100 * at_one('loss'):.1f} % of packets, share with a "
+        f"fairness of {at_one('fairness'):.3f} and keep {at_one('total_queue'):.0f} cells queued in total, whereas {discard} "
+        f"loses {100 * at_one('loss', discard):.1f} %, has {at_one('fairness', discard):.3f} and "
         f"{at_one('total_queue', discard):.0f}.\n\nGoodput with a window's buffer at each edge. {rows}.\n\nWhere are packets "
         f"queued? Under drop-tail, {over('switch_queue', 'drop-tail'):.0f} cells at the switch. Under ERICA, "
         f"{over('switch_queue', 'ERICA'):.0f} there and {over('edge_queue', 'ERICA'):.0f} at the edges; if these hold "
@@ -116,8 +102,8 @@ def on_one_switch(statement: Callable[[str], Comparison]) -> dict[str, Any]:
 CLAIMS = (
     Claim(
         "A1",
-        "discard can carry more than rate control: BPD carries more than ERICA with a window's buffer at each edge "
-        "(smallest difference)",
+        "discard can carry more than rate control: BPD carries more than ERICA with a window's buffer at each edge (smallest "
+        "difference)",
         (of("goodput", "BPD") - of("goodput", "ERICA")).min() > 0,
         note="ERICA allocates nine tenths of the link, and one cell in 32 of that is an RM cell",
         ours=True,
@@ -159,8 +145,8 @@ CLAIMS = (
     ),
     Claim(
         "A7",
-        "with Reno, a switch that only sets EFCI carries less than one that sets explicit rates (a window's buffer, "
-        "smallest difference)",
+        "with Reno, a switch that only sets EFCI carries less than one that sets explicit rates (a window's buffer, smallest "
+        "difference)",
         (of("goodput", "ERICA", sender="Reno") - of("goodput", "EFCI", sender="Reno")).min() > 0,
         ours=True,
     ),
@@ -185,15 +171,12 @@ verdict = Experiment(
     answer=answer,
     claims=CLAIMS,
     panels=(
+        *(Ranking("goodput", rows(*place), f"goodput, as a fraction of the narrow link: {', '.join(place)}") for place in PLACES),
         *(
-            (Ranking("goodput", rows(*place), f"goodput, as a fraction of the narrow link: {', '.join(place)}"),)
+            Ranking("total_queue", rows(*place), f"cells queued at switch and edges, on average: {', '.join(place)}")
             for place in PLACES
         ),
-        *(
-            (Ranking("total_queue", rows(*place), f"cells queued at switch and edges, on average: {', '.join(place)}"),)
-            for place in PLACES
-        ),
-        *((Ranking("loss", rows(*place), f"fraction of packets lost: {', '.join(place)}"),) for place in PLACES),
+        *(Ranking("loss", rows(*place), f"fraction of packets lost: {', '.join(place)}") for place in PLACES),
     ),
     assumptions=LEFT_OPEN,
     max_seeds=10,

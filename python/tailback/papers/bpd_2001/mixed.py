@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailback.papers import Assumption, Claim, Contrast, Experiment, Expression, Line, Ranking, ReferenceLine, at, axis, vary
+from tailback.papers import Claim, Contrast, Experiment, Expression, Line, Ranking, ReferenceLine, at, axis, vary
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
 
@@ -124,13 +124,13 @@ figure_20 = Experiment(
         ranking("fairness", "fairness of the two"),
         ranking("timeouts_second", "timeouts of the Reno connection, in 15 s", ReferenceLine("sharing with SACK: 34", 34)),
     ),
-    assumptions=(
-        Assumption("duration", "15 s: 34 timeouts of one connection are impossible within 10 s"),
-        Assumption("the policy without BPD", "plain ATM; also PPD, and EPD at half the buffer"),
-        Assumption("propagation delays", "0.3 ms on each link, as in the other networks"),
-        Assumption("tick of the retransmission timer", "0.1 s"),
-        NORMALISED,
-    ),
+    assumptions={
+        "duration": "15 s: 34 timeouts of one connection are impossible within 10 s",
+        "the policy without BPD": "plain ATM; also PPD, and EPD at half the buffer",
+        "propagation delays": "0.3 ms on each link, as in the other networks",
+        "tick of the retransmission timer": "0.1 s",
+        **NORMALISED,
+    },
 )
 
 EXPERIMENTS = (figure_20,)

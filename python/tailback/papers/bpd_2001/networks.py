@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import tailback as tb
-from tailback.papers import Assumption, AxisValue, axis
+from tailback.papers import AxisValue, axis
 
 # Fractions of the buffer, as in the document's plots.
 EPD_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -116,24 +116,21 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
-CLOCKS = Assumption(
-    "clocks of the links in topology A",
-    "the sources' clocks are faster by 20 parts in a million, the tolerance of SONET. With equal clocks, each cell of a source "
-    "that has filled the buffer arrives as another cell leaves: that source loses nothing, and the other nine connections "
-    "receive nothing",
-)
-UPPER = Assumption("upper threshold in figures 12 to 14", "90 % of the buffer, as stated for figures 15 and 16")
-TICK = Assumption(
-    "tick of the retransmission timer",
-    "0.1, 0.3 and 0.5 s, shown together. Section 2.1 calls 500 ms typical, but 18 timeouts in 10 s (figure 17) require a tick "
-    "of about 0.1 s, and 0.3 s yields the printed goodputs: no single tick yields all numbers",
-)
-NORMALISED = Assumption(
-    "reference value of goodput",
-    "the capacity of the link: segments delivered once, 12 cells each, divided by the rate. Payload divided by the raw rate "
-    "could reach 0.843 at most, and 0.932 is printed",
-)
-ACTIVITY = Assumption(
-    "when a connection is active",
-    "whenever it is not waiting for a timeout, which lasts from its last transmission until the timer expires",
-)
+CLOCKS = {
+    "clocks of the links in topology A": "the sources' clocks are faster by 20 parts in a million, the tolerance of SONET. With "
+    "equal clocks, each cell of a source that has filled the buffer arrives as another cell leaves: that source loses nothing, "
+    "and the other nine connections receive nothing"
+}
+UPPER = {"upper threshold in figures 12 to 14": "90 % of the buffer, as stated for figures 15 and 16"}
+TICK = {
+    "tick of the retransmission timer": "0.1, 0.3 and 0.5 s, shown together. Section 2.1 calls 500 ms typical, but 18 timeouts "
+    "in 10 s (figure 17) require a tick of about 0.1 s, and 0.3 s yields the printed goodputs: no single tick yields all numbers"
+}
+NORMALISED = {
+    "reference value of goodput": "the capacity of the link: segments delivered once, 12 cells each, divided by the rate. "
+    "Payload divided by the raw rate could reach 0.843 at most, and 0.932 is printed"
+}
+ACTIVITY = {
+    "when a connection is active": "whenever it is not waiting for a timeout, which lasts from its last transmission until the "
+    "timer expires"
+}

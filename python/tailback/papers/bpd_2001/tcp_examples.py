@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import tailback as tb
-from tailback.papers import Assumption, AxisValue, Claim, Experiment, Measured, Trace, TracePanel, Values, Variant, computed, vary
+from tailback.papers import AxisValue, Claim, Experiment, Measured, Trace, TracePanel, Values, Variant, computed, vary
 
 Preset: TypeAlias = Literal["bpd-2001/reno", "bpd-2001/sack"]
 RENO: Preset = "bpd-2001/reno"
@@ -141,13 +141,13 @@ def panel(end: float) -> TracePanel:
     return TracePanel(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", time_range=(-0.004, end))
 
 
-FAMILIES = Assumption(
-    "rate, round trip and length of the connection",
-    "2 Mbps, 100 ms, 100 kB: the derivation counts segments; no other segment may be lost, and the data must not run out",
-)
-WINDOW = Assumption(
-    "origin of the window", "the connection starts with it, and with an equal ssthresh, so that it is in congestion avoidance"
-)
+FAMILIES = {
+    "rate, round trip and length of the connection": "2 Mbps, 100 ms, 100 kB: the derivation counts segments; no other segment "
+    "may be lost, and the data must not run out"
+}
+WINDOW = {
+    "origin of the window": "the connection starts with it, and with an equal ssthresh, so that it is in congestion avoidance"
+}
 
 
 figure_1 = Experiment(
@@ -160,7 +160,7 @@ figure_1 = Experiment(
     claims=(),
     panels=((panel(0.75),),),
     traces=sequence(lost="3"),
-    assumptions=(FAMILIES, WINDOW),
+    assumptions={**FAMILIES, **WINDOW},
     exact=True,
 )
 
@@ -188,7 +188,7 @@ figure_2 = Experiment(
     ),
     panels=((panel(1.0),),),
     traces=sequence(window=8, lost="3 5"),
-    assumptions=(FAMILIES, WINDOW),
+    assumptions={**FAMILIES, **WINDOW},
     exact=True,
 )
 
@@ -216,7 +216,7 @@ figure_4 = Experiment(
     ),
     panels=((panel(0.75),),),
     traces=sequence(window=24, lost="1 22 23"),
-    assumptions=(FAMILIES, WINDOW),
+    assumptions={**FAMILIES, **WINDOW},
     exact=True,
 )
 
@@ -239,7 +239,7 @@ figure_19 = Experiment(
     ),
     panels=((panel(0.75),),),
     traces=sequence(window=8, lost="3 5"),
-    assumptions=(FAMILIES, WINDOW),
+    assumptions={**FAMILIES, **WINDOW},
     exact=True,
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Experiment, Trace, TracePanel, at, vary
+from tailback.papers import Claim, Experiment, Trace, TracePanel, at, vary
 from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
 
 CONNECTIONS = 300
@@ -62,25 +62,16 @@ figure_3 = Experiment(
         ),
     ),
     panels=(
-        (
-            TracePanel(
-                ("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "duration of a timeout, s", "mean round trip, s", markers="ooo"
-            ),
-        ),
+        TracePanel(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "duration of a timeout, s", "mean round trip, s", markers="ooo"),
     ),
     traces=tuple(Trace(f"tick {tick:g} s", {"tick": tick}, [], waiting) for tick in TICKS),
-    assumptions=(
-        Assumption(
-            "the connections",
-            f"{CONNECTIONS} connections over one PPD switch as in figure 6, round trips of 1 to 30 ms without queueing, 30 s",
-        ),
-        Assumption(
-            "plotted quantity",
-            "the mean duration of a timeout: from a connection's last transmission until its timer expires, with or without "
-            "backoff",
-        ),
-        Assumption("tick of the retransmission timer", "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical"),
-    ),
+    assumptions={
+        "the connections": f"{CONNECTIONS} connections over one PPD switch as in figure 6, round trips of 1 to 30 ms without "
+        "queueing, 30 s",
+        "plotted quantity": "the mean duration of a timeout: from a connection's last transmission until its timer expires, with "
+        "or without backoff",
+        "tick of the retransmission timer": "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical",
+    },
 )
 
 EXPERIMENTS = (figure_3,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, vary
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, vary
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -19,7 +19,7 @@ from tailback.papers.bpd_2001.networks import (
 )
 
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
-TICK = Assumption("tick of the retransmission timer", "0.1 s; timeouts matter little if any connection can fill the link")
+TICK = {"tick of the retransmission timer": "0.1 s; timeouts matter little if any connection can fill the link"}
 
 BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
 EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology="A, equal clocks")
@@ -82,7 +82,7 @@ figure_6 = Experiment(
         ),
     ),
     panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),
-    assumptions=(CLOCKS, TICK, NORMALISED),
+    assumptions={**CLOCKS, **TICK, **NORMALISED},
 )
 
 figure_7 = Experiment(
@@ -109,7 +109,7 @@ figure_7 = Experiment(
         ),
     ),
     panels=(over_threshold("active", "fraction of time active"),),
-    assumptions=(CLOCKS, TICK, ACTIVITY),
+    assumptions={**CLOCKS, **TICK, **ACTIVITY},
 )
 
 
@@ -148,7 +148,7 @@ figure_14 = Experiment(
             "lower threshold, or EPD threshold",
         ),
     ),
-    assumptions=(UPPER, CLOCKS, TICK, NORMALISED),
+    assumptions={**UPPER, **CLOCKS, **TICK, **NORMALISED},
 )
 
 EXPERIMENTS = (figure_6, figure_7, figure_14)

@@ -111,7 +111,7 @@ figure_8 = Experiment(
         ),
     ),
     panels=(side_by_side("goodput", THREE_POLICIES, "goodput", "EPD threshold", EPD_at_best=0.741),),
-    assumptions=(TICK, NORMALISED),
+    assumptions={**TICK, **NORMALISED},
 )
 
 
@@ -148,7 +148,7 @@ figure_9 = Experiment(
         ),
     ),
     panels=(side_by_side("active", THREE_POLICIES, "fraction of time active", "EPD threshold", EPD=0.49),),
-    assumptions=(TICK, ACTIVITY),
+    assumptions={**TICK, **ACTIVITY},
 )
 
 
@@ -213,8 +213,8 @@ figure_12 = Experiment(
         ),
         Claim(
             "C17b",
-            "BPD carries more than 1.2 times as much as EPD with the same threshold of 0.3 or 0.4 (smallest over both and "
-            "the ticks)",
+            "BPD carries more than 1.2 times as much as EPD with the same threshold of 0.3 or 0.4 (smallest over both and the "
+            "ticks)",
             (goodput("BPD", gap=25, threshold=(0.3, 0.4)) / goodput("EPD", threshold=(0.3, 0.4))).min() > 1.2,
             ours=True,
         ),
@@ -260,7 +260,7 @@ figure_12 = Experiment(
             EPD_at_best=0.741,
         ),
     ),
-    assumptions=(UPPER, TICK, NORMALISED),
+    assumptions={**UPPER, **TICK, **NORMALISED},
 )
 
 
@@ -300,7 +300,7 @@ figure_13 = Experiment(
             EPD=0.49,
         ),
     ),
-    assumptions=(UPPER, TICK, ACTIVITY),
+    assumptions={**UPPER, **TICK, **ACTIVITY},
 )
 
 EXPERIMENTS = (figure_8, figure_9, figure_12, figure_13)

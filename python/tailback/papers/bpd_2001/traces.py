@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, AxisValue, Claim, Contrast, Experiment, ReferenceLine, Trace, TracePanel, at, vary
+from tailback.papers import AxisValue, Claim, Contrast, Experiment, ReferenceLine, Trace, TracePanel, at, vary
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
 
-TICK = Assumption(
-    "tick of the retransmission timer",
-    "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout is 1 s",
-)
-SSTHRESH = Assumption("initial slow-start threshold", "the maximum window, 122 segments, as in the simulator used")
-WHOSE = Assumption("plotted connection", "the first connection, first seed")
+TICK = {
+    "tick of the retransmission timer": "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout "
+    "is 1 s"
+}
+SSTHRESH = {"initial slow-start threshold": "the maximum window, 122 segments, as in the simulator used"}
+WHOSE = {"plotted connection": "the first connection, first seed"}
 
 # Measured period: the whole run or a later part; the last choice has a slow start that ends before the buffer is full.
 WHOLE = AxisValue({"start": "whole run"})
@@ -82,8 +82,8 @@ figure_15 = Experiment(
             setting="initial slow-start threshold of 16 segments",
             contrast=Contrast("122 segments", at("max_timeouts", start="from 1 s on")),
             note="In 4 of 60 runs, two pairs of connections alternated while a fifth waited for its initial timeout: one pair "
-            "fits the link and grows to windows of 60; when the other pair returns, each window loses three segments 26 "
-            "apart, closer than condition (3) of section 2.2 allows.",
+            "fits the link and grows to windows of 60; when the other pair returns, each window loses three segments 26 apart, "
+            "closer than condition (3) of section 2.2 allows.",
             ours=True,
         ),
         Claim(
@@ -102,9 +102,9 @@ figure_15 = Experiment(
             note="The text says so of the connection shown.",
         ),
     ),
-    panels=((TracePanel(("window",), "window, segments", "time, s"),),),
+    panels=(TracePanel(("window",), "window, segments", "time, s"),),
     traces=(Trace("window", {"start": "whole run"}, ONE_WINDOW, window),),
-    assumptions=(TICK, SSTHRESH, WHOSE),
+    assumptions={**TICK, **SSTHRESH, **WHOSE},
 )
 
 LOSSES = recording(segments=["source"], drops=["bottleneck"], queue=["bottleneck"])
@@ -137,8 +137,8 @@ figure_16 = Experiment(
             published=25.5,
             setting="topology A",
             contrast=Contrast("topology B", at("typical_loss_spacing", policy="BPD", topology="B")),
-            note="In topology B a window must exceed (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and "
-            "congestion avoidance takes about 3/8 of its square, in segments, from loss to loss.",
+            note="In topology B a window must exceed (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and congestion "
+            "avoidance takes about 3/8 of its square, in segments, from loss to loss.",
         ),
         Claim(
             "C24c",
@@ -148,9 +148,9 @@ figure_16 = Experiment(
             ours=True,
         ),
     ),
-    panels=((TracePanel(("window",), "window, segments", "time, s", time_range=(5, 6)),),),
+    panels=(TracePanel(("window",), "window, segments", "time, s", time_range=(5, 6)),),
     traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
-    assumptions=(TICK, SSTHRESH, CLOCKS, WHOSE),
+    assumptions={**TICK, **SSTHRESH, **CLOCKS, **WHOSE},
     times=2,
 )
 
@@ -193,9 +193,9 @@ figure_17 = Experiment(
             at("timeouts", policy="EPD", tick=0.1) > at("timeouts", policy="BPD", tick=0.1),
         ),
     ),
-    panels=((TracePanel(("window",), "window, segments", "time, s"),),),
+    panels=(TracePanel(("window",), "window, segments", "time, s"),),
     traces=(Trace("window", {"policy": "EPD", "tick": 0.1}, ONE_WINDOW, window),),
-    assumptions=(TICK, SSTHRESH, WHOSE),
+    assumptions={**TICK, **SSTHRESH, **WHOSE},
 )
 
 # Half of 1200 cells, and one tail of 11 cells for each of five connections.
@@ -236,7 +236,7 @@ figure_18 = Experiment(
         ),
     ),
     traces=tuple(Trace(policy, {"policy": policy}, ONE_QUEUE, occupancy) for policy in ("EPD", "BPD")),
-    assumptions=(TICK, SSTHRESH),
+    assumptions={**TICK, **SSTHRESH},
 )
 
 EXPERIMENTS = (figure_15, figure_16, figure_17, figure_18)

@@ -12,7 +12,7 @@ receivers derive from marks, and `control` sources that react to them. `tables` 
 
 from __future__ import annotations
 
-from tailback.papers import Assumption, Document
+from tailback.papers import Document
 from tailback.papers.cui_thesis import (
     access,
     appendix_b,
@@ -42,36 +42,22 @@ DOCUMENT = Document(
     id="cui-thesis",
     title="Three problems in TCP performance analysis and congestion management",
     citation="Y. Cui, Three problems in TCP performance analysis and congestion management, PhD thesis. It simulated with ns-2.",
-    assumptions=(
-        Assumption(
-            "kinds of claims",
-            "the document has none: `reproduced` claims held with enough seeds when the experiment was run here, and guard "
-            "against regressions; `not_reproduced` claims were contradicted or remained undecided",
-        ),
-        Assumption(
-            "service time of a packet that had to wait",
-            "equal to its reception time, because a packet has a fixed length; where chains can be solved, also an independent "
-            "exponential time, which ends its reception as well (coupled) or does not (fresh). Without waiting places the "
-            "variants are equal",
-        ),
-        Assumption("mean packet time in the open loop", "1: only the ratio of gaps to packets matters"),
-        Assumption(
-            "length of the open-loop simulations",
-            "for each seed until its 95 % interval is 9.5 % wide, so that the interval of ten seeds is 3 % wide, as in the "
-            "document; or until 4 million packets have arrived, which is not enough at light load with few inputs and ten places",
-        ),
-        Assumption(
-            "packet size",
-            "1040 bytes on the wire in chapter 3: 1000 of payload, as stated, and 40 of headers; the rules then give the "
-            "printed values",
-        ),
-        Assumption("harmonic mean of 60 to 180 ms", "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed"),
-        Assumption(
-            "chapter 4",
-            "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, if they support a claim; FAST by (4.1), and as in the ns-2 module "
-            "where the two differ",
-        ),
-    ),
+    assumptions={
+        "kinds of claims": "the document has none: `reproduced` claims held with enough seeds when the experiment was run here, "
+        "and guard against regressions; `not_reproduced` claims were contradicted or remained undecided",
+        "service time of a packet that had to wait": "equal to its reception time, because a packet has a fixed length; where "
+        "chains can be solved, also an independent exponential time, which ends its reception as well (coupled) or does not "
+        "(fresh). Without waiting places the variants are equal",
+        "mean packet time in the open loop": "1: only the ratio of gaps to packets matters",
+        "length of the open-loop simulations": "for each seed until its 95 % interval is 9.5 % wide, so that the interval of ten "
+        "seeds is 3 % wide, as in the document; or until 4 million packets have arrived, which is not enough at light load with "
+        "few inputs and ten places",
+        "packet size": "1040 bytes on the wire in chapter 3: 1000 of payload, as stated, and 40 of headers; the rules then give "
+        "the printed values",
+        "harmonic mean of 60 to 180 ms": "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed",
+        "chapter 4": "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, if they support a claim; FAST by (4.1), and as in the ns-2 "
+        "module where the two differ",
+    },
     experiments=(
         *signals.EXPERIMENTS,
         *marked_tcp.EXPERIMENTS,

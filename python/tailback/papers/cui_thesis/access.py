@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, Line, Variant, at
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Line, Variant, at
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, GBPS, SENDERS, begins, fairness, switch, utilisation
 
 # A core of 1 Gb/s links.
@@ -85,8 +84,8 @@ ACCESS = Experiment(
         *(
             Claim(
                 f"C-3.14.1-only-{number}",
-                "only if the access rate is of the core link's order: at 0.03 of that, paced TCP is at most one point "
-                f"better ({core})",
+                "only if the access rate is of the core link's order: at 0.03 of that, paced TCP is at most one point better "
+                f"({core})",
                 gain(core, 30) < 0.01,
                 kind="not_reproduced" if core == FIRST else "reproduced",
                 note="utilisation of paced minus regular senders; the bound of one point is our choice",
@@ -134,12 +133,12 @@ ACCESS = Experiment(
         )
         for core in CORES
     ),
-    assumptions=(
-        SENDERS,
-        replace(BEGINS, choice=f"{BEGINS.choice}; also until the first loss, for access links at the core link's rate"),
-        EDGES,
-        Assumption("length of a run", f"{SECONDS} s to settle and {SECONDS} s measured"),
-        Assumption("inputs, links and places", " and ".join(CORES)),
-    ),
+    assumptions={
+        **SENDERS,
+        "slow start": f"{BEGINS['slow start']}; also until the first loss, for access links at the core link's rate",
+        **EDGES,
+        "length of a run": f"{SECONDS} s to settle and {SECONDS} s measured",
+        "inputs, links and places": " and ".join(CORES),
+    },
     max_seeds=6,
 )

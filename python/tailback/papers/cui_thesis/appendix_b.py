@@ -8,19 +8,18 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import (
-    Assumption,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Expression,
-    Line,
     Ranking,
     ReferenceLine,
     Trace,
     TracePanel,
     Variant,
     at,
+    lines,
     lowest,
     variants,
 )
@@ -123,15 +122,15 @@ FIGURE_B_5 = Experiment(
             ),
             Claim(
                 f"C-B.5.1-rest-{form}",
-                "without oscillation (variation of a window in the last five seconds of a phase, relative to its mean), "
-                f"form {form}",
+                "without oscillation (variation of a window in the last five seconds of a phase, relative to its mean), form "
+                f"{form}",
                 at("swing", form=form).max(each_seed=True) < 0.05,
             ),
         )
     ),
-    panels=((TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
+    panels=(TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
     traces=window_traces("window {}", form="module", until_s=100),
-    assumptions=(Assumption("rates and delays", "100 Mb/s and 10 ms each; all flows stay to the end"),),
+    assumptions={"rates and delays": "100 Mb/s and 10 ms each; all flows stay to the end"},
     exact=True,
 )
 
@@ -179,8 +178,8 @@ FIGURE_B_1_SETTLING = Experiment(
             ours=True,
         ),
     ),
-    panels=((Ranking("settling", tuple(Line(form, {"form": form}) for form in FORMS), "seconds"),),),
-    assumptions=(Assumption("buffer", "100,000 packets: never full"),),
+    panels=(Ranking("settling", lines("form", FORMS), "seconds"),),
+    assumptions={"buffer": "100,000 packets: never full"},
     exact=True,
 )
 
@@ -232,8 +231,8 @@ FIGURE_B_8 = Experiment(
             note="46,000 packets, 4.6 alpha, as (4.19) gives for three flows, take 37 ms at 10 Gb/s.",
         ),
     ),
-    panels=((Ranking("share_1", tuple(Line(phase, {"phase": phase}) for phase in FAST_PHASES), "share of the first flow"),),),
-    assumptions=(Assumption("times", "starts at 0, 10 and 30 s; the last 3 s before the next are measured; form `module`"),),
+    panels=(Ranking("share_1", lines("phase", tuple(FAST_PHASES)), "share of the first flow"),),
+    assumptions={"times": "starts at 0, 10 and 30 s; the last 3 s before the next are measured; form `module`"},
     exact=True,
 )
 
@@ -286,17 +285,13 @@ FIGURE_B_11 = Experiment(
     ),
     panels=(
         (
-            Curves(
-                "utilisation", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "utilisation", "probability of loss"
-            ),
-            Curves(
-                "longest_queue", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "packets", "probability of loss"
-            ),
+            Curves("utilisation", "loss", lines("form", FORMS), "utilisation", "probability of loss"),
+            Curves("longest_queue", "loss", lines("form", FORMS), "packets", "probability of loss"),
         ),
-        (TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", ALPHA),)),),
+        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", ALPHA),)),
     ),
     traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, queue_over_time),),
-    assumptions=(Assumption("rate, delay, probability", "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"),),
+    assumptions={"rate, delay, probability": "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"},
 )
 
 EXPERIMENTS = (FIGURE_B_1_SETTLING, FIGURE_B_5, FIGURE_B_8, FIGURE_B_11)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tailback import models
-from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Expression, Line, Measure, Variant, at, axis, vary
+from tailback.papers import Claim, Computation, Curves, Experiment, Expression, Line, Measure, Variant, at, axis, vary
 from tailback.papers.cui_thesis import losses
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
@@ -93,20 +93,18 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         measures=MEASURES,
         claims=claims,
         panels=(
-            (
-                Curves(
-                    "utilisation",
-                    "links",
-                    tuple(Line(name, {"model": name}, dashed=name != "G1DM") for name in MODELS),
-                    "utilisation",
-                    "links of a trunk",
-                ),
+            Curves(
+                "utilisation",
+                "links",
+                tuple(Line(name, {"model": name}, dashed=name != "G1DM") for name in MODELS),
+                "utilisation",
+                "links of a trunk",
             ),
         ),
-        assumptions=(
-            Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
-            Assumption("simulations", "in `-packets`, which judges C-3.42.1 (within 7 %) and C-3.42.3 (conservative)"),
-        ),
+        assumptions={
+            "round trips": "uniform on 60 to 180 ms, as in section 3.3",
+            "simulations": "in `-packets`, which judges C-3.42.1 (within 7 %) and C-3.42.3 (conservative)",
+        },
         exact=True,
     )
 
@@ -153,10 +151,10 @@ SIMULATED = Experiment(
         quoted(4, "1 link, 2 packets", obtained=False, note="lower, as the closed loop is said to be"),
         quoted(5, "1 link, 10 packets", obtained=True),
     ),
-    assumptions=(
-        Assumption("round trips of section 3.4", "those of section 3.3"),
-        Assumption("input links in figures 3.6 and 3.7", "two, as in section 3.3.1; with more inputs the utilisation is lower"),
-    ),
+    assumptions={
+        "round trips of section 3.4": "those of section 3.3",
+        "input links in figures 3.6 and 3.7": "two, as in section 3.3.1; with more inputs the utilisation is lower",
+    },
     exact=True,
 )
 
@@ -226,7 +224,7 @@ EXTRAPOLATED = Experiment(
             note="if the point at 0.4 Gb/s is omitted",
         ),
     ),
-    assumptions=(Assumption("which nine of the ten points were fitted", "each choice of the omitted point"),),
+    assumptions={"which nine of the ten points were fitted": "each choice of the omitted point"},
     exact=True,
 )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Expression, Line, at, axis, highest, vary
+from tailback.papers import Claim, Computation, Curves, Experiment, Expression, Line, at, axis, highest, lines, vary
 from tailback.papers.cui_thesis import sizing, tables
 from tailback.papers.cui_thesis.closed_loop import MODELS, trunk_of_tcp
 from tailback.papers.cui_thesis.packets import (
@@ -156,18 +156,16 @@ def simulated(
             ),
         ),
         panels=(
-            (
-                Curves(
-                    "utilisation",
-                    "links",
-                    (Line("packets", {"by": NAME}), *(Line(f"closed loop with {by}", {"by": by}, dashed=True) for by in MODELS)),
-                    "utilisation",
-                    "links of a trunk",
-                    log_over=True,
-                ),
+            Curves(
+                "utilisation",
+                "links",
+                (Line("packets", {"by": NAME}), *(Line(f"closed loop with {by}", {"by": by}, dashed=True) for by in MODELS)),
+                "utilisation",
+                "links of a trunk",
+                log_over=True,
             ),
         ),
-        assumptions=(SENDERS, BEGINS, EDGES, LENGTH, Assumption("round trips", "uniform on 60 to 180 ms")),
+        assumptions={**SENDERS, **BEGINS, **EDGES, **LENGTH, "round trips": "uniform on 60 to 180 ms"},
         max_seeds=MAX_SEEDS.get(number, 6),
     )
 
@@ -261,26 +259,17 @@ def sized(number: str, targets: tuple[float, ...], scale: float, max_links: int)
             if some
         ),
         panels=(
-            (
-                Curves(
-                    "utilisation",
-                    "target",
-                    tuple(Line(name, {"case": name}) for name in dict.fromkeys(case(row) for row in rows)),
-                    "utilisation",
-                    "target",
-                ),
+            Curves(
+                "utilisation", "target", lines("case", tuple(dict.fromkeys(case(row) for row in rows))), "utilisation", "target"
             ),
         ),
-        assumptions=(
-            SENDERS,
-            EDGES,
-            Assumption(
-                "length of a run",
-                "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the target; 20 s "
-                "and 5 s if access links just fill the trunk",
-            ),
-            Assumption("round trips", "uniform on a half to three halves of the value that makes the harmonic mean the table's"),
-        ),
+        assumptions={
+            **SENDERS,
+            **EDGES,
+            "length of a run": "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the "
+            "target; 20 s and 5 s if access links just fill the trunk",
+            "round trips": "uniform on a half to three halves of the value that makes the harmonic mean the table's",
+        },
         max_seeds=MAX_SEEDS.get(number, 4),
     )
 

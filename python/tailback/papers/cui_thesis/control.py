@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, Line, Ranking, at, lowest, variants
+from tailback.papers import Claim, Curves, Experiment, Line, Ranking, at, lowest, variants
 
 TARGET = 0.95
 FASTEST = "20 Mbps"
@@ -209,11 +209,10 @@ def of_systems(systems: Mapping[str, System]) -> tuple[Line, ...]:
     return tuple(Line(system.title, {"system": name}, dashed=system.prices is not None) for name, system in systems.items())
 
 
-OWN = Assumption(
-    "the whole experiment",
-    "the document says that ADPM suits MaxNet and RCP, and simulates neither; networks, gains and ranges are our choice: 20 "
-    f"Mb/s, prices from 0 to 6 (MaxNet), rates from 10 kb/s to {FASTEST} (RCP), a target of {TARGET:.0%}",
-)
+OWN = {
+    "the whole experiment": "the document says that ADPM suits MaxNet and RCP, and simulates neither; networks, gains and ranges "
+    f"are our choice: 20 Mb/s, prices from 0 to 6 (MaxNet), rates from 10 kb/s to {FASTEST} (RCP), a target of {TARGET:.0%}"
+}
 
 LOT = Experiment(
     id="cui-thesis/control-lot",
@@ -283,7 +282,7 @@ LOT = Experiment(
             ),
         ),
     ),
-    assumptions=(OWN,),
+    assumptions=OWN,
 )
 
 GRAPH = Experiment(
@@ -335,12 +334,10 @@ GRAPH = Experiment(
             Ranking("proportional", of_systems({**SUMMED, "reno": RENO}), "spread about proportional rates"),
         ),
     ),
-    assumptions=(
-        OWN,
-        Assumption(
-            "the graph", "a ring and 50 chords, drawn once; flows start within two seconds, the last 10 of 30 s are measured"
-        ),
-    ),
+    assumptions={
+        **OWN,
+        "the graph": "a ring and 50 chords, drawn once; flows start within two seconds, the last 10 of 30 s are measured",
+    },
 )
 
 COMING = {name: SYSTEMS[name] for name in ("maxnet", "maxnet adpm", "rcp", "rcp adpm", "xcp", "reno")}
@@ -397,7 +394,7 @@ ARRIVING = Experiment(
             Ranking("utilisation", of_systems(COMING), "utilisation"),
         ),
     ),
-    assumptions=(OWN,),
+    assumptions=OWN,
 )
 
 EXPERIMENTS = (LOT, GRAPH, ARRIVING)

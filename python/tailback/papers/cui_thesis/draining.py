@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, Expression, Line, TracePanel, Variant, at
+from tailback.papers import Claim, Curves, Experiment, Expression, Line, TracePanel, Variant, at
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
     FAIRNESS,
@@ -65,12 +65,12 @@ FIGURE_4_9 = Experiment(
         )
         for form in FORMS
     ),
-    panels=((TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
+    panels=(TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
     traces=window_traces("window {}", form="module", draining=True),
-    assumptions=(
-        Assumption("capacity, delay and times", "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to converge"),
-        Assumption("r", f"{R}"),
-    ),
+    assumptions={
+        "capacity, delay and times": "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to converge",
+        "r": f"{R}",
+    },
     exact=True,
 )
 
@@ -194,16 +194,13 @@ FIGURE_4_10 = Experiment(
             for case in CASES
         ),
     ),
-    assumptions=(
-        Assumption("r", f"{R}; with 4, case (a) is fair up to 8 flows"),
-        Assumption("range of N", "1 to 30"),
-        Assumption("form of the update", "that of the ns-2 module, which produced the document's figures; (a) also by (4.1)"),
-        Assumption(
-            "the existing flows' knowledge of the path",
-            f"they start together, so that each first packet finds the queue empty; the new one starts at {LATE_S} s and the "
-            f"last {MEASURED_S} of {LENGTH_S} s are measured",
-        ),
-    ),
+    assumptions={
+        "r": f"{R}; with 4, case (a) is fair up to 8 flows",
+        "range of N": "1 to 30",
+        "form of the update": "that of the ns-2 module, which produced the document's figures; (a) also by (4.1)",
+        "the existing flows' knowledge of the path": "they start together, so that each first packet finds the queue empty; the "
+        f"new one starts at {LATE_S} s and the last {MEASURED_S} of {LENGTH_S} s are measured",
+    },
     exact=True,
 )
 

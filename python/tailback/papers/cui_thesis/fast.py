@@ -12,7 +12,6 @@ import numpy as np
 import tailback as tb
 from tailback import models
 from tailback.papers import (
-    Assumption,
     Claim,
     Computation,
     Curves,
@@ -173,8 +172,8 @@ FIGURE_4_1 = Experiment(
             abs(at("step") - (lambda arrived: math.log(arrived))).max(each_seed=True) <= 1,
         ),
     ),
-    panels=((Curves("step", "arrived", (Line("(4.19)", {}),), "added to the queue, in alpha", "flows that have arrived"),),),
-    assumptions=(Assumption("range of i", "1 to 1000"),),
+    panels=(Curves("step", "arrived", (Line("(4.19)", {}),), "added to the queue, in alpha", "flows that have arrived"),),
+    assumptions={"range of i": "1 to 1000"},
     exact=True,
 )
 
@@ -261,18 +260,15 @@ FIGURE_4_2 = Experiment(
             Curves("rate_of_second", "arrived", by_form(), "rate, packets/s", "flows", title="second flow"),
             Curves("rate_of_sixth", "arrived", by_form(), "rate, packets/s", "flows", title="sixth flow"),
         ),
-        (Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),),
-        (Curves("queue", "arrived", by_form(), "queue, packets", "flows"),),
+        Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),
+        Curves("queue", "arrived", by_form(), "queue, packets", "flows"),
     ),
-    assumptions=(
-        Assumption(
-            "from one arrival to the next",
-            "80 s; rates are those of the last 10 s before the next arrival. After 40 s, ten flows are still 5.5 % from "
-            "equilibrium",
-        ),
-        Assumption("buffer", "100,000 packets: never full"),
-        Assumption("Vegas", "together with FAST in figure 4.3's experiment, which judges C-4.8.1"),
-    ),
+    assumptions={
+        "from one arrival to the next": "80 s; rates are those of the last 10 s before the next arrival. After 40 s, ten flows "
+        "are still 5.5 % from equilibrium",
+        "buffer": "100,000 packets: never full",
+        "Vegas": "together with FAST in figure 4.3's experiment, which judges C-4.8.1",
+    },
     exact=True,
 )
 
@@ -362,7 +358,7 @@ FIGURE_B_1 = Experiment(
     ),
     panels=(
         *(
-            (TracePanel(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s"),)
+            TracePanel(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s")
             for form in FORMS
         ),
         tuple(
@@ -378,7 +374,7 @@ FIGURE_B_1 = Experiment(
             Trace(f"queue, form {form}", {"form": form, "phase": "two flows again"}, {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),
-    assumptions=(Assumption("buffer", "100,000 packets: never full"),),
+    assumptions={"buffer": "100,000 packets: never full"},
     exact=True,
 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at
+from tailback.papers import Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at, lines
 from tailback.papers.cui_thesis.fast import FAIRNESS, QUEUE, UTILISATION
 
 # Packets of 1500 bytes on 100 Mb/s in 50 ms.
@@ -63,24 +63,22 @@ BESIDE = Experiment(
         for other in OTHERS
     ),
     panels=(
-        (
-            Curves(
-                "share_of_fast",
-                "buffer",
-                tuple(Line(f"next to {other}", {"other": other}) for other in OTHERS),
-                "share of FAST",
-                "buffer, bandwidth-delay products",
-                reference_lines=(ReferenceLine("even", 0.5),),
-            ),
+        Curves(
+            "share_of_fast",
+            "buffer",
+            lines("other", {f"next to {other}": other for other in OTHERS}),
+            "share of FAST",
+            "buffer, bandwidth-delay products",
+            reference_lines=(ReferenceLine("even", 0.5),),
         ),
     ),
-    assumptions=(Assumption("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
+    assumptions={"scenario": "100 Mb/s, 50 ms, alpha 50; the document has none"},
     answer=lambda results: (
-        "FAST keeps its share next to Reno and CUBIC only while the buffer is short. With a bandwidth-delay product or more, "
-        "and always next to BBR, it is displaced:"
+        "FAST keeps its share next to Reno and CUBIC only while the buffer is short. With a bandwidth-delay product or more, and "
+        "always next to BBR, it is displaced:"
         + ", ".join(
-            f"{results.formatted(at('share_of_fast', other=other, buffer=products), 0, 100)} % "
-            f"next to {other} with {products:g} products"
+            f"{results.formatted(at('share_of_fast', other=other, buffer=products), 0, 100)} % next to {other} with {products:g} "
+            "products"
             for other in OTHERS
             for products in BUFFERS
         )
@@ -116,8 +114,8 @@ MIXTURE = Experiment(
             ours=True,
         ),
     ),
-    panels=((Ranking("fairness", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
-    assumptions=(Assumption("buffer", "2000 packets: enough for all of FAST's queue"),),
+    panels=(Ranking("fairness", lines("law", tuple(SENDERS)), "Jain's index"),),
+    assumptions={"buffer": "2000 packets: enough for all of FAST's queue"},
     answer=lambda results: (
         "Nearly: a flow's queue does not depend on its round trip. The flow of 300 ms gets"
         + ", ".join(
@@ -153,17 +151,17 @@ MANAGED = Experiment(
         ),
     ),
     panels=(
-        (Ranking("fairness", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
-        (Ranking("utilisation", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "utilisation"),),
+        Ranking("fairness", lines("policy", tuple(POLICIES)), "Jain's index"),
+        Ranking("utilisation", lines("policy", tuple(POLICIES)), "utilisation"),
     ),
-    assumptions=(Assumption("scenario", "four flows, alpha 100: 400 packets; RED drops from 100 on"),),
+    assumptions={"scenario": "four flows, alpha 100: 400 packets; RED drops from 100 on"},
     answer=lambda results: (
-        "They prevent its equilibrium, which improves fairness: the queue empties now and then, and all flows measure the "
-        "true round trip of the path."
+        "They prevent its equilibrium, which improves fairness: the queue empties now and then, and all flows measure the true "
+        "round trip of the path."
         + "; ".join(
-            f"{policy}: utilisation {results.formatted(at('utilisation', policy=policy), 3)}, "
-            f"queue {results.formatted(at('queue', policy=policy), 0)} packets, "
-            f"Jain's index {results.formatted(at('fairness', policy=policy), 3)}"
+            f"{policy}: utilisation {results.formatted(at('utilisation', policy=policy), 3)}, queue "
+            f"{results.formatted(at('queue', policy=policy), 0)} packets, Jain's index "
+            f"{results.formatted(at('fairness', policy=policy), 3)}"
             for policy in POLICIES
         )
         + "."
@@ -200,10 +198,8 @@ RANDOM_LOSS = Experiment(
             ours=True,
         ),
     ),
-    panels=(
-        (Curves("utilisation", "loss", tuple(Line(law, {"law": law}) for law in LOSSY), "utilisation", "probability of loss"),),
-    ),
-    assumptions=(Assumption("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
+    panels=(Curves("utilisation", "loss", lines("law", tuple(LOSSY)), "utilisation", "probability of loss"),),
+    assumptions={"scenario": "one flow, 100 Mb/s, 50 ms, alpha 100"},
     answer=lambda results: (
         "More than laws that interpret each loss as a full queue, because it returns quickly:"
         + "; ".join(
@@ -248,8 +244,8 @@ BOTTLENECKS = Experiment(
     claims=(
         Claim(
             "further-bottlenecks",
-            "with equal alpha a flow over three bottlenecks gets a third of the others' rate: alpha divided by the sum of "
-            "its delays",
+            "with equal alpha a flow over three bottlenecks gets a third of the others' rate: alpha divided by the sum of its "
+            "delays",
             at("long_over_short", factor=1).equals(1 / HOPS, 0.02),
             ours=True,
         ),
@@ -261,17 +257,15 @@ BOTTLENECKS = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "long_over_short",
-                "factor",
-                (Line("three bottlenecks", {}),),
-                "rate over that of the others",
-                "alpha over that of the others",
-            ),
+        Curves(
+            "long_over_short",
+            "factor",
+            (Line("three bottlenecks", {}),),
+            "rate over that of the others",
+            "alpha over that of the others",
         ),
     ),
-    assumptions=(Assumption("round trips", "30 ms each; all start together, so that all know the empty path"),),
+    assumptions={"round trips": "30 ms each; all start together, so that all know the empty path"},
     exact=True,
     answer=lambda results: (
         "Its rate is inversely proportional to its number of bottlenecks:"
@@ -330,12 +324,10 @@ ROUTE = Experiment(
             ours=True,
         ),
     ),
-    panels=((Curves("utilisation", "flows", tuple(Line(law, {"law": law}) for law in AGAIN), "utilisation", "flows"),),),
+    panels=(Curves("utilisation", "flows", lines("law", tuple(AGAIN)), "utilisation", "flows"),),
     # With ten seeds the fairness is 0.97 +/- 0.03.
     times=4,
-    assumptions=(
-        Assumption("route", "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"),
-    ),
+    assumptions={"route": "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"},
     answer=lambda results: (
         "It interprets the longer path as a queue, permanently:"
         + "; ".join(

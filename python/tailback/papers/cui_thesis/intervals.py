@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, AxisValue, Claim, Computation, Experiment, Trace, TracePanel, at, vary
+from tailback.papers import AxisValue, Claim, Computation, Experiment, Trace, TracePanel, at, vary
 from tailback.papers.cui_thesis.packets import EDGES, SENDERS, switch
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
@@ -180,26 +180,22 @@ INTERVALS = Experiment(
         ),
     ),
     panels=(
-        (
-            TracePanel(
-                ("2 flows", "20 flows", "500 flows", "exponential"),
-                "log10 of the fraction of longer intervals",
-                "interval over its mean",
-            ),
+        TracePanel(
+            ("2 flows", "20 flows", "500 flows", "exponential"),
+            "log10 of the fraction of longer intervals",
+            "interval over its mean",
         ),
     ),
     traces=(
         *(Trace(f"{count} flows", {"flows": count}, None, tail) for count in CROWDS),
         Trace("exponential", {"flows": 500}, None, lambda _: poisson_tail()),
     ),
-    assumptions=(
-        SENDERS,
-        EDGES,
-        Assumption("round trips", "uniform on 60 to 180 ms"),
-        Assumption(
-            "length of a run", f"200, 40 and 10 s, half of which is warm-up; the last {TRACKED - 1:,} intervals are evaluated"
-        ),
-    ),
+    assumptions={
+        **SENDERS,
+        **EDGES,
+        "round trips": "uniform on 60 to 180 ms",
+        "length of a run": f"200, 40 and 10 s, half of which is warm-up; the last {TRACKED - 1:,} intervals are evaluated",
+    },
     times=3,
     max_seeds=22,
 )

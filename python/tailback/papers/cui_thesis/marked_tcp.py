@@ -10,7 +10,6 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import (
-    Assumption,
     Claim,
     Computation,
     Curves,
@@ -94,29 +93,23 @@ LOAD = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "queue_length",
-                "flows",
-                lines("policy", tuple(QUEUES)),
-                "average queue, packets",
-                "flows",
-                reference_lines=(ReferenceLine("target of REM", TARGET),),
-            ),
+        Curves(
+            "queue_length",
+            "flows",
+            lines("policy", tuple(QUEUES)),
+            "average queue, packets",
+            "flows",
+            reference_lines=(ReferenceLine("target of REM", TARGET),),
         ),
-        (Curves("marked", "flows", lines("policy", tuple(QUEUES)), "fraction of packets marked", "flows"),),
+        Curves("marked", "flows", lines("policy", tuple(QUEUES)), "fraction of packets marked", "flows"),
     ),
-    assumptions=(
-        Assumption(
-            "scenario",
-            "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED with thresholds of 25 and "
-            "150 packets",
-        ),
-    ),
+    assumptions={
+        "scenario": "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED with thresholds of 25 and "
+        "150 packets"
+    },
     answer=lambda results: (
-        f"Yes: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
-        f"{results.formatted(OFF_TARGET, 1)} packets of its target of {TARGET}, and at least "
-        f"{results.formatted(USED, 3)} of the link is used. With RED the queue grows to "
+        f"Yes: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within {results.formatted(OFF_TARGET, 1)} packets of its "
+        f"target of {TARGET}, and at least {results.formatted(USED, 3)} of the link is used. With RED the queue grows to "
         f"{results.formatted(at('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
     ),
 )
@@ -316,44 +309,37 @@ INSTABILITY = Experiment(
                 ("capacity", "capacity, Mb/s", f"{DELAY_MS} ms"),
             )
         ),
-        (
-            Curves(
-                "variation",
-                "gain",
-                (
-                    Line("by delay", {"line": "measured", "sweep": "delay"}),
-                    Line("by capacity", {"line": "measured", "sweep": "capacity"}),
-                    Line("unstable beyond", {"line": "condition", "sweep": "gain"}, dashed=True),
-                ),
-                "relative deviation of the queue",
-                "gain of the linear system at a phase of -180 degrees",
+        Curves(
+            "variation",
+            "gain",
+            (
+                Line("by delay", {"line": "measured", "sweep": "delay"}),
+                Line("by capacity", {"line": "measured", "sweep": "capacity"}),
+                Line("unstable beyond", {"line": "condition", "sweep": "gain"}, dashed=True),
             ),
+            "relative deviation of the queue",
+            "gain of the linear system at a phase of -180 degrees",
         ),
-        (TracePanel(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),),
-        (TracePanel(("100 ms",), "queue, packets", "time, s", title="100 ms: unstable"),),
+        TracePanel(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),
+        TracePanel(("100 ms",), "queue, packets", "time, s", title="100 ms: unstable"),
     ),
     traces=tuple(
         Trace(f"{at} ms", {"line": "measured", "sweep": "delay", "at": at}, {"queue": ["bottleneck"]}, queue_over_time)
         for at in (50, 100)
     ),
-    assumptions=(
-        Assumption(
-            "flows and RED",
-            f"{FLOWS} flows of Reno with ECN, thresholds of {MIN_THRES} and {MAX_THRES} packets, max_p {MOST}, weight {WEIGHT}",
-        ),
-        Assumption(
-            "the condition",
-            "that of the linear system of Hollot, Misra, Towsley and Gong (2001), by Nyquist, with the slope that figure 2.1 "
-            "measures: twice that of the settings",
-        ),
-        Assumption("criterion for oscillation", f"a relative standard deviation of {OSCILLATES}"),
-    ),
+    assumptions={
+        "flows and RED": f"{FLOWS} flows of Reno with ECN, thresholds of {MIN_THRES} and {MAX_THRES} packets, max_p {MOST}, "
+        f"weight {WEIGHT}",
+        "the condition": "that of the linear system of Hollot, Misra, Towsley and Gong (2001), by Nyquist, with the slope that "
+        "figure 2.1 measures: twice that of the settings",
+        "criterion for oscillation": f"a relative standard deviation of {OSCILLATES}",
+    },
     answer=lambda results: (
         f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "
         f"{LIMITS['capacity']:.0f} Mb/s with {DELAY_MS} ms. The relative standard deviation of the queue is at most "
-        f"{results.formatted(WITHIN, 3)} where its gain is below 0.6, and at least "
-        f"{results.formatted(BEYOND, 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
-        f"{results.formatted(begins('delay'))} by delay and {results.formatted(begins('capacity'))} by capacity."
+        f"{results.formatted(WITHIN, 3)} where its gain is below 0.6, and at least {results.formatted(BEYOND, 3)} where it "
+        f"exceeds 1.4; it passes {OSCILLATES} at a gain of {results.formatted(begins('delay'))} by delay and "
+        f"{results.formatted(begins('capacity'))} by capacity."
     ),
 )
 

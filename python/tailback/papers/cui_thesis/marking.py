@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback import models, prices
-from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Expression, Line, Values, at, axis, vary
+from tailback.papers import Claim, Computation, Curves, Experiment, Expression, Line, Values, at, axis, vary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,15 +106,12 @@ def with_models(*orders: str) -> tuple[Line, ...]:
     )
 
 
-LEFT_OPEN = (
-    Assumption("the range of k", f"1 to {COUNTS[-1]}, one less than powers of two and than one and a half times them"),
-    Assumption("first estimate and prices", "0, which yields the quoted curves; uniform in 0 to 1"),
-    Assumption(
-        "sequences",
-        f"{SEQUENCES} per seed with {PRICES} prices each, so that ten seeds have the document's 256; pure BRC has one sequence, "
-        f"with {PRICES_OF_PURE} prices",
-    ),
-)
+LEFT_OPEN = {
+    "the range of k": f"1 to {COUNTS[-1]}, one less than powers of two and than one and a half times them",
+    "first estimate and prices": "0, which yields the quoted curves; uniform in 0 to 1",
+    "sequences": f"{SEQUENCES} per seed with {PRICES} prices each, so that ten seeds have the document's 256; pure BRC has one "
+    f"sequence, with {PRICES_OF_PURE} prices",
+}
 
 
 def to_pure(measure: str, count: int) -> Expression:
@@ -191,7 +188,7 @@ MEAN_ERROR = Experiment(
             (probes("mean", "pure_brc", *BETWEEN) / (lambda count: 1 / (2 * power(count)))).max() < 1.0,
         ),
     ),
-    panels=((Curves("mean", "count", with_models(*NAMES), "mean error", "packets received", log=True, log_over=True),),),
+    panels=(Curves("mean", "count", with_models(*NAMES), "mean error", "packets received", log=True, log_over=True),),
     assumptions=LEFT_OPEN,
 )
 
@@ -234,27 +231,23 @@ LARGEST_ERROR = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "largest",
-                "count",
-                with_models("pure_brc", "random_brc"),
-                "largest error",
-                "packets received",
-                log=True,
-                log_over=True,
-            ),
+        Curves(
+            "largest",
+            "count",
+            with_models("pure_brc", "random_brc"),
+            "largest error",
+            "packets received",
+            log=True,
+            log_over=True,
         ),
-        (
-            Curves(
-                "percentile",
-                "count",
-                with_models("random"),
-                "99th percentile of the error",
-                "packets received",
-                log=True,
-                log_over=True,
-            ),
+        Curves(
+            "percentile",
+            "count",
+            with_models("random"),
+            "99th percentile of the error",
+            "packets received",
+            log=True,
+            log_over=True,
         ),
     ),
     assumptions=LEFT_OPEN,
@@ -383,34 +376,30 @@ MEAN_SQUARE = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "mean_square",
-                "count",
-                (
-                    Line("ADPM, random probes", {"scheme": "adpm"}),
-                    Line("ADPM, model", {"scheme": "adpm, model"}, dashed=True),
-                    Line("RAM", {"scheme": "ram"}),
-                    Line("REM and RAM, 1/(6k)", {"scheme": "closed form"}, dashed=True),
-                    *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
-                    Line(f"RPM, {LEVELS} levels", {"scheme": "rpm"}),
-                ),
-                "mean square error",
-                "packets received",
-                log=True,
-                log_over=True,
+        Curves(
+            "mean_square",
+            "count",
+            (
+                Line("ADPM, random probes", {"scheme": "adpm"}),
+                Line("ADPM, model", {"scheme": "adpm, model"}, dashed=True),
+                Line("RAM", {"scheme": "ram"}),
+                Line("REM and RAM, 1/(6k)", {"scheme": "closed form"}, dashed=True),
+                *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
+                Line(f"RPM, {LEVELS} levels", {"scheme": "rpm"}),
             ),
+            "mean square error",
+            "packets received",
+            log=True,
+            log_over=True,
         ),
     ),
-    assumptions=(
-        Assumption("bits of TPM", "2, 4 and 8; with 30 queues, 8 bits are the most that fit into a receiver's 32 bytes here"),
-        Assumption("bits not yet received", "0, also before the first packet"),
-        Assumption(
-            "quantisers",
-            "levels at both ends and evenly between them, rounded to the nearest; RPM with 100 levels, from an estimate of 0",
-        ),
-        Assumption("the range of k", f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two"),
-    ),
+    assumptions={
+        "bits of TPM": "2, 4 and 8; with 30 queues, 8 bits are the most that fit into a receiver's 32 bytes here",
+        "bits not yet received": "0, also before the first packet",
+        "quantisers": "levels at both ends and evenly between them, rounded to the nearest; RPM with 100 levels, from an "
+        "estimate of 0",
+        "the range of k": f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two",
+    },
 )
 
 DRIFTS = (1e-8, 1e-7, 1e-6, 1e-5)
@@ -488,31 +477,26 @@ TRACKING = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "mean",
-                "drift",
-                (
-                    Line("ADPM", {"scheme": "adpm"}),
-                    Line("ADPM, model", {"scheme": "model"}, dashed=True),
-                    Line("sqrt(2 delta)", {"scheme": "bound"}, dashed=True),
-                    *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
-                ),
-                "mean error",
-                "change of the price per packet",
-                log=True,
-                log_over=True,
+        Curves(
+            "mean",
+            "drift",
+            (
+                Line("ADPM", {"scheme": "adpm"}),
+                Line("ADPM, model", {"scheme": "model"}, dashed=True),
+                Line("sqrt(2 delta)", {"scheme": "bound"}, dashed=True),
+                *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
             ),
+            "mean error",
+            "change of the price per packet",
+            log=True,
+            log_over=True,
         ),
     ),
-    assumptions=(
-        Assumption("bits of TPM", "2, 4 and 8"),
-        Assumption(
-            "length of a run",
-            f"{READ[-1]} packets, of which the first {SETTLED} are excluded; the price starts at a random value and "
-            "reverses at 0 and 1",
-        ),
-    ),
+    assumptions={
+        "bits of TPM": "2, 4 and 8",
+        "length of a run": f"{READ[-1]} packets, of which the first {SETTLED} are excluded; the price starts at a random value "
+        "and reverses at 0 and 1",
+    },
 )
 
 EXPERIMENTS = (MEAN_ERROR, LARGEST_ERROR, MEAN_SQUARE, TRACKING)

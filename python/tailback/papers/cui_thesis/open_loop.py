@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from tailback.models import trunk_loss
 from tailback.papers import (
-    Assumption,
     AxisValue,
     Claim,
     Comparison,
@@ -53,7 +52,7 @@ TIE = 0.015
 # In overload the models differ little, and simulation is cheap.
 OVERLOAD_WIDTH = 0.02
 
-GRID = Assumption("the loads", "every 0.1 from 0.2 on, every 0.25 in overload; the document gives none")
+GRID = {"the loads": "every 0.1 from 0.2 on, every 0.25 in overload; the document gives none"}
 
 # Claims that do not hold, by ID, and the observed values.
 NOT_HELD = {
@@ -118,15 +117,15 @@ class Figure:
         width = OVERLOAD_WIDTH if overload else WIDTH_OF_A_SEED
         return Experiment(
             id=f"cui-thesis/fig3.{self.number}",
-            title=f"Figure 3.{self.number}: loss of a trunk{' in overload' if overload else ''}, "
-            f"M = {self.inputs}, K = {self.transmitters}, B = {self.buffer}",
+            title=f"Figure 3.{self.number}: loss of a trunk{' in overload' if overload else ''}, M = {self.inputs}, K = "
+            f"{self.transmitters}, B = {self.buffer}",
             question="Which of the five models is nearest to the simulation?",
             source=f"figure 3.{self.number}, section 3.6.5; no values in the text",
             variants=(*trunk(loads, exact=exact, width=width, **ports), *self._beside(loads)),
             measures={"loss": "loss"},
             claims=(*self._best(exact), *(self._in_overload() if overload else self._at_usual_loads())),
-            panels=((Curves("loss", "load", shown, "packet loss", "intended load", log=not linear),),),
-            assumptions=(GRID,),
+            panels=(Curves("loss", "load", shown, "packet loss", "intended load", log=not linear),),
+            assumptions=GRID,
         )
 
     def _beside(self, loads: list[AxisValue]) -> tuple[Variant, ...]:
@@ -175,8 +174,8 @@ class Figure:
         claims.append(claim(self._id("accurate"), accurate, worst("g1dm") < ACCURATE))
         if self.inputs >= 16:
             insignificant = (
-                f"with many inputs the inserting effect remains insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, "
-                "largest gap)"
+                f"with many inputs the inserting effect remains insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, largest "
+                "gap)"
             )
             claims.append(claim(self._id("3"), insignificant, gap() < INSIGNIFICANT))
         if self.number == 27:
@@ -242,8 +241,8 @@ over_inputs = Experiment(
             lowest(*(margin(inputs=inputs) for inputs in INPUTS)) >= -TIE,
         ),
     ),
-    panels=((Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),),
-    assumptions=(Assumption("numbers of inputs", ", ".join(map(str, INPUTS))),),
+    panels=(Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),
+    assumptions={"numbers of inputs": ", ".join(map(str, INPUTS))},
 )
 
 # Number, inputs, transmitters, places and loads.

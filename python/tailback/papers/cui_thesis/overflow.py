@@ -9,7 +9,6 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import (
-    Assumption,
     Claim,
     Contrast,
     Experiment,
@@ -21,6 +20,7 @@ from tailback.papers import (
     TracePanel,
     Variant,
     at,
+    lines,
     variants,
 )
 from tailback.papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, name, queue_over_time, shares, tcp, window_of
@@ -132,8 +132,8 @@ FIGURE_4_11 = Experiment(
             "with Algorithm 1 the slower flow can overtake (fraction of time in which flow 2 is faster; NewReno, 150 ms)",
             two("second_ahead", "Algorithm 1", "module", "newreno", 150) > 0.1,
             kind="not_reproduced",
-            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for "
-            "a timeout, and the other flow occupies the buffer.",
+            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for a "
+            "timeout, and the other flow occupies the buffer.",
         ),
         Claim(
             "C-4.15.1-share",
@@ -166,8 +166,8 @@ FIGURE_4_11 = Experiment(
             )
             for rtt_ms in RTTS
         ),
-        (TracePanel(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),),
-        (TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("buffer", 1590),)),),
+        TracePanel(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),
+        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("buffer", 1590),)),
     ),
     traces=tuple(
         Trace(trace, {"law": "alpha-adjusting", "form": "module", "recovery": "sack", "rtt_ms": 150}, record, of)
@@ -177,11 +177,11 @@ FIGURE_4_11 = Experiment(
             ("queue", {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),
-    assumptions=(
-        Assumption("rates, delays and starts", "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first"),
-        Assumption("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both are run"),
-        Assumption("k and floor of alpha-adjusting", f"{K} per second, a hundredth, as stated"),
-    ),
+    assumptions={
+        "rates, delays and starts": "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first",
+        "recovery": "the text has NewReno, the module behind the figures a SACK scoreboard: both are run",
+        "k and floor of alpha-adjusting": f"{K} per second, a hundredth, as stated",
+    },
 )
 
 ROUND_TRIPS_MS = (40, 50, 60, 90)
@@ -268,8 +268,8 @@ FIGURE_4_19 = Experiment(
             ),
             Claim(
                 f"C-4.20.1-overflow-{form}",
-                "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in "
-                f"the second after a loss, divided by the same at other times), form {form}",
+                "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in the "
+                f"second after a loss, divided by the same at other times), form {form}",
                 four("shorter_at_overflow", "round trips", form) > 1,
             ),
             Claim(
@@ -282,14 +282,8 @@ FIGURE_4_19 = Experiment(
             ),
         )
     ),
-    panels=(
-        (
-            Ranking(
-                "fairness", tuple(Line(f"form {form}", {"case": "round trips", "form": form}) for form in FORMS), "Jain's index"
-            ),
-        ),
-    ),
-    assumptions=(Assumption("starts", "within the first second"), Assumption("recovery", "SACK")),
+    panels=(Ranking("fairness", lines("form", {f"form {form}": form for form in FORMS}, case="round trips"), "Jain's index"),),
+    assumptions={"starts": "within the first second", "recovery": "SACK"},
 )
 
 MECHANISMS = tuple(
@@ -380,12 +374,10 @@ FIGURE_B_14 = Experiment(
             for recovery in RECOVERIES
         ),
     ),
-    assumptions=(
-        Assumption("rates, delays and starts", "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured"),
-        Assumption(
-            "which flow", "depends on the seed in form `module`; by (4.1) with NewReno it is the first, which never has a loss"
-        ),
-    ),
+    assumptions={
+        "rates, delays and starts": "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured",
+        "which flow": "depends on the seed in form `module`; by (4.1) with NewReno it is the first, which never has a loss",
+    },
 )
 
 EXPERIMENTS = (FIGURE_4_11, FIGURE_4_19, FIGURE_B_14)

@@ -18,7 +18,6 @@ import tailback as tb
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.papers import (
-    Assumption,
     Claim,
     Computation,
     Curves,
@@ -44,27 +43,25 @@ FLOW_BPS = 10e6
 GBPS = 1e9
 NAME = "packets"
 
-SENDERS = Assumption(
-    "senders",
-    "NewReno, one packet per acknowledgement, initial window of 10, starts within the first second; paced over the round trip; "
-    "an initial and minimum timeout of 1 s, as in the presets",
-)
-LENGTH = Assumption(
-    "length of a run",
-    "8 s to settle and 4 s measured; 40 s and 20 s if flows have more than 20 Mb/s and therefore many seconds between losses "
-    "(20 and 10 in figures 3.10 to 3.13)",
-)
+SENDERS = {
+    "senders": "NewReno, one packet per acknowledgement, initial window of 10, starts within the first second; paced over the "
+    "round trip; an initial and minimum timeout of 1 s, as in the presets"
+}
+LENGTH = {
+    "length of a run": "8 s to settle and 4 s measured; 40 s and 20 s if flows have more than 20 Mb/s and therefore many seconds "
+    "between losses (20 and 10 in figures 3.10 to 3.13)"
+}
 # Harmonic mean of 60 to 180 ms.
 MEAN_RTT_S = 0.12
 # As a fraction of a flow's share times the mean round trip. From there, one link with ten places settles within 8 s; after slow
 # starts within one second it takes 20 s, and a slow start without a loss queues gigabytes in front of its access link, with
 # thousands of flows.
 LEAVES_SLOW_START = 0.4
-BEGINS = Assumption(
-    "slow start",
-    "ends at two fifths of a flow's share times the mean round trip, or with the initial window; starts are then within 0.2 s",
-)
-EDGES = Assumption("edge routers", "unlimited buffers, store and forward")
+BEGINS = {
+    "slow start": "ends at two fifths of a flow's share times the mean round trip, or with the initial window; starts are then "
+    "within 0.2 s"
+}
+EDGES = {"edge routers": "unlimited buffers, store and forward"}
 
 
 def switch(
@@ -276,7 +273,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                 ("log10_loss", "log10 of the loss", {"2 packets": -3.04, "10 packets": -3.7145}),
             )
         ),
-        assumptions=(SENDERS, BEGINS, EDGES, Assumption("length of a run", "8 s to settle and 12 s measured")),
+        assumptions={**SENDERS, **BEGINS, **EDGES, "length of a run": "8 s to settle and 12 s measured"},
         times=2,
         max_seeds=10,
     )
@@ -337,8 +334,8 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
     claims = [
         Claim(
             f"{id}-small",
-            f"{place}: a hundredth of rate and flows has the utilisation stated for the whole, {100 * published:g} %, "
-            "within 4 points",
+            f"{place}: a hundredth of rate and flows has the utilisation stated for the whole, {100 * published:g} %, within 4 "
+            "points",
             abs(used(place, SCALES[0]) - published) <= 0.04,
             kind="not_reproduced" if place == WITHOUT else "reproduced",
             note="the distance; the bound is our choice",
@@ -393,36 +390,32 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
         measures={**MEASURES, "fairness": fairness},
         claims=tuple(claims),
         panels=(
-            (
-                Curves(
-                    "utilisation",
-                    "scale",
-                    tuple(
-                        Line(label, {"place": place, "by": by}, dashed=by != NAME)
-                        for place in shown
-                        for label, by in ((place, NAME), (f"{place}, G1DM", "G1DM"))
-                    ),
-                    "utilisation",
-                    "size: rate and flows over those of 40 Gb/s links",
-                    reference_lines=tuple(
-                        ReferenceLine(f"published, {place}", published)
-                        for place, (*_, published) in shown.items()
-                        if published is not None
-                    ),
-                    log_over=True,
+            Curves(
+                "utilisation",
+                "scale",
+                tuple(
+                    Line(label, {"place": place, "by": by}, dashed=by != NAME)
+                    for place in shown
+                    for label, by in ((place, NAME), (f"{place}, G1DM", "G1DM"))
                 ),
+                "utilisation",
+                "size: rate and flows over those of 40 Gb/s links",
+                reference_lines=tuple(
+                    ReferenceLine(f"published, {place}", published)
+                    for place, (*_, published) in shown.items()
+                    if published is not None
+                ),
+                log_over=True,
             ),
         ),
-        assumptions=(
-            SENDERS,
-            BEGINS,
-            EDGES,
-            LENGTH,
-            Assumption(
-                f"trunks with more than {MANY} flows at their full size, also scaled down",
-                "start within 0.2 s and leave slow start at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
-            ),
-        ),
+        assumptions={
+            **SENDERS,
+            **BEGINS,
+            **EDGES,
+            **LENGTH,
+            f"trunks with more than {MANY} flows at their full size, also scaled down": "start within 0.2 s and leave slow start "
+            "at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
+        },
         max_seeds=4,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, Line, at, lines, variants
+from tailback.papers import Claim, Curves, Experiment, Line, at, lines, variants
 from tailback.papers.cui_thesis.packets import (
     BEGINS,
     EDGES,
@@ -79,7 +79,7 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             )
             for buffer, title in (("none", "no buffer"), ("1 a link", "one packet per link"))
         ),
-        assumptions=(SENDERS, BEGINS, EDGES, LENGTH, Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3")),
+        assumptions={**SENDERS, **BEGINS, **EDGES, **LENGTH, "round trips": "uniform on 60 to 180 ms, as in section 3.3"},
         max_seeds=4,
     )
 
@@ -116,30 +116,25 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
             ),
         ),
         panels=(
-            (
-                Curves(
-                    "throughput_bps",
-                    "rate",
-                    (Line("80 inputs, 20 links", {}),),
-                    "throughput of the trunk, bit/s",
-                    "Gb/s per link",
-                    log_over=True,
-                ),
+            Curves(
+                "throughput_bps",
+                "rate",
+                (Line("80 inputs, 20 links", {}),),
+                "throughput of the trunk, bit/s",
+                "Gb/s per link",
+                log_over=True,
             ),
-            (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s per link", log_over=True),),
+            Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s per link", log_over=True),
         ),
-        assumptions=(
-            SENDERS,
-            BEGINS,
-            EDGES,
-            LENGTH,
-            Assumption("buffer", "none"),
-            Assumption("round trips", "uniform on 60 to 180 ms"),
-            Assumption(
-                "size",
-                f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
-            ),
-        ),
+        assumptions={
+            **SENDERS,
+            **BEGINS,
+            **EDGES,
+            **LENGTH,
+            "buffer": "none",
+            "round trips": "uniform on 60 to 180 ms",
+            "size": f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
+        },
         max_seeds=5,
     )
 
@@ -161,8 +156,8 @@ EXPERIMENTS = (
         over_links((1, 4, 16), 0.5),
         full=over_links((1, 4, 16, 100), 40.0),
         undecided="links of 40 Gb/s, of which a flow has a smaller fraction, and trunks of 100 of them: here links have 0.5 "
-        "Gb/s. The quick form does not cover the 30, 73 and 72 % that the text quotes for 16 and 100 links; "
-        "`cui-thesis/direct` does",
+        "Gb/s. The quick form does not cover the 30, 73 and 72 % that the text quotes for 16 and 100 links; `cui-thesis/direct` "
+        "does",
     ),
     replace(
         over_rate(0.0125, (1, 4, 16, 64)),

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Computation, Contrast, Curves, Experiment, Expression, Line, Variant, at, highest
+from tailback.papers import Claim, Computation, Contrast, Curves, Experiment, Expression, Line, Variant, at, highest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Packets of 1000 bytes on the wire, one per millisecond.
-RATE, PACKETS_PER_S = "8 Mbps", 1000
+RATE = "8 Mbps"
 
 
 def steady(window: int, **controller: Any) -> dict[str, Any]:
@@ -227,14 +227,14 @@ FIGURE_2_1 = Experiment(
         ),
         Claim(
             "C-2.1.2",
-            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (marked fraction "
-            "divided by that)",
+            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (marked fraction divided "
+            "by that)",
             OVER_DEFINITION.equals(1, 0.05),
             kind="not_reproduced",
             published=1,
             note="This is the probability before marks are spread out (p_b). In Floyd and Jacobson it grows with the number of "
-            "packets since the last mark: all distances up to 1 / p_b are equally likely, with half of that as their mean. "
-            "The RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
+            "packets since the last mark: all distances up to 1 / p_b are equally likely, with half of that as their mean. The "
+            "RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
         ),
         Claim(
             "C-2.1.2-even",
@@ -258,42 +258,36 @@ FIGURE_2_1 = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "marked",
-                "queue",
-                (
-                    *(Line(f"{shape}, measured", {"line": "measured", "gentle": gentle}) for gentle, shape in SHAPES.items()),
-                    Line("gentle, figure 2.1", {"line": "definition", "gentle": True}, dashed=True),
-                    Line("not gentle, figure 2.1", {"line": "definition", "gentle": False}, dashed=True),
-                    Line("gentle, spread evenly", {"line": "spread", "gentle": True}, dashed=True),
-                ),
-                "fraction of packets marked",
-                "average queue, packets",
+        Curves(
+            "marked",
+            "queue",
+            (
+                *(Line(f"{shape}, measured", {"line": "measured", "gentle": gentle}) for gentle, shape in SHAPES.items()),
+                Line("gentle, figure 2.1", {"line": "definition", "gentle": True}, dashed=True),
+                Line("not gentle, figure 2.1", {"line": "definition", "gentle": False}, dashed=True),
+                Line("gentle, spread evenly", {"line": "spread", "gentle": True}, dashed=True),
             ),
+            "fraction of packets marked",
+            "average queue, packets",
         ),
-        (
-            Curves(
-                "queue_length",
-                "load",
-                (Line("measured", {"line": "dropping"}), Line("excess is discarded", {"line": "balance"}, dashed=True)),
-                "average queue, packets",
-                "load",
-                title="dropping",
-            ),
+        Curves(
+            "queue_length",
+            "load",
+            (Line("measured", {"line": "dropping"}), Line("excess is discarded", {"line": "balance"}, dashed=True)),
+            "average queue, packets",
+            "load",
+            title="dropping",
         ),
     ),
-    assumptions=(
-        Assumption("thresholds and max_p", "20 and 60 packets, 0.1; weight 0.002"),
-        Assumption(
-            "control of the average queue",
-            "windows that do not react: each packet finds the same queue. For drops, a Poisson overload",
-        ),
-    ),
+    assumptions={
+        "thresholds and max_p": "20 and 60 packets, 0.1; weight 0.002",
+        "control of the average queue": "windows that do not react: each packet finds the same queue. For drops, a Poisson "
+        "overload",
+    },
     answer=lambda results: (
-        f"In shape only. Between the thresholds it marks {results.formatted(OVER_DEFINITION, 3)} times as much, "
-        "because marks are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks "
-        "everything from a probability of one half in the figure, at 87 packets instead of 120."
+        f"In shape only. Between the thresholds it marks {results.formatted(OVER_DEFINITION, 3)} times as much, because marks "
+        "are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks everything from "
+        "a probability of one half in the figure, at 87 packets instead of 120."
     ),
 )
 
@@ -456,30 +450,26 @@ FIGURE_2_2 = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "end_to_end",
-                "total",
-                (
-                    *(Line(f"{hops} link{'s' * (hops > 1)}", {"hops": hops}) for hops in HOPS),
-                    Line("(2.7)", {"line": "(2.7)"}, dashed=True),
-                    Line("(2.8)", {"line": "(2.8)"}, dashed=True),
-                ),
-                "fraction of packets marked end to end",
-                "sum of the prices",
+        Curves(
+            "end_to_end",
+            "total",
+            (
+                *(Line(f"{hops} link{'s' * (hops > 1)}", {"hops": hops}) for hops in HOPS),
+                Line("(2.7)", {"line": "(2.7)"}, dashed=True),
+                Line("(2.8)", {"line": "(2.8)"}, dashed=True),
             ),
+            "fraction of packets marked end to end",
+            "sum of the prices",
         ),
     ),
-    assumptions=(
-        Assumption("phi", "2: a price of one marks half of the packets"),
-        Assumption(
-            "control of the price",
-            "links that are never idle and contain 300 packets: with a tiny alpha the price (2.5) is gamma times that",
-        ),
-    ),
+    assumptions={
+        "phi": "2: a price of one marks half of the packets",
+        "control of the price": "links that are never idle and contain 300 packets: with a tiny alpha the price (2.5) is gamma "
+        "times that",
+    },
     answer=lambda results: (
-        f"Yes: at any link the marked fraction is at most {results.formatted(OFF_LINK, 4)} off "
-        "(2.6). A path of six links marks like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
+        f"Yes: at any link the marked fraction is at most {results.formatted(OFF_LINK, 4)} off (2.6). A path of six links marks "
+        "like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
         f"{results.formatted(over_proportional_at(SMALL), 3)} with sums of 0.05 and 0.1, and "
         f"{results.formatted(over_proportional_at(LARGE), 3)} with 2 to 4."
     ),

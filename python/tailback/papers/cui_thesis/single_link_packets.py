@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import tailback as tb
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Computation,
-    Contrast,
-    Curves,
-    Experiment,
-    Expression,
-    Line,
-    at,
-    axis,
-    variants,
-    vary,
-)
+from tailback.papers import Claim, Computation, Contrast, Curves, Experiment, Expression, Line, at, axis, lines, variants, vary
 from tailback.papers.cui_thesis import sizing
 from tailback.papers.cui_thesis.packets import NAME, SENDERS
 
@@ -144,29 +130,22 @@ def needed(number: str) -> Experiment:
             *((overestimates,) if number in OVERESTIMATES else ()),
         ),
         panels=(
-            (
-                Curves(
-                    "buffer",
-                    "flows",
-                    tuple(Line(name, {"by": name}, dashed=name != NAME) for name in (NAME, "(3.27)", "Appenzeller")),
-                    "buffer, packets",
-                    "flows",
-                    log=True,
-                ),
+            Curves(
+                "buffer",
+                "flows",
+                tuple(Line(name, {"by": name}, dashed=name != NAME) for name in (NAME, "(3.27)", "Appenzeller")),
+                "buffer, packets",
+                "flows",
+                log=True,
             ),
         ),
-        assumptions=(
-            SENDERS,
-            Assumption(
-                "round trips", "uniform on 50 to 150 ms; (3.27) uses their mean; with the harmonic mean it gives 5 % less"
-            ),
-            Assumption("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
-            Assumption(
-                "length of a run",
-                f"{LINK_SECONDS} s, the first quarter of which is not measured; ten times as long for ten flows and 99.9 %, "
-                "which have one loss per minute; buffers to 5 %",
-            ),
-        ),
+        assumptions={
+            **SENDERS,
+            "round trips": "uniform on 50 to 150 ms; (3.27) uses their mean; with the harmonic mean it gives 5 % less",
+            "numbers of flows": ", ".join(map(str, LINK_FLOWS)),
+            "length of a run": f"{LINK_SECONDS} s, the first quarter of which is not measured; ten times as long for ten flows "
+            "and 99.9 %, which have one loss per minute; buffers to 5 %",
+        },
         times=2,
         max_seeds=10 if number == "3.55" else 6,
     )
@@ -278,7 +257,7 @@ WORST_CASE = Experiment(
             Curves(
                 "idle",
                 "part",
-                tuple(Line(f"{count} flow{'s' if count > 1 else ''}", {"senders": senders, "flows": count}) for count in CROWDS),
+                lines("flows", {f"{count} flow{'s' if count > 1 else ''}": count for count in CROWDS}, senders=senders),
                 "fraction of time idle",
                 "buffer over rate times longest round trip",
                 title=f"{senders} senders",
@@ -286,14 +265,11 @@ WORST_CASE = Experiment(
             for senders in (REGULAR, PACED)
         ),
     ),
-    assumptions=(
-        replace(SENDERS, choice=f"{SENDERS.choice}; also without pacing, as in the derivation"),
-        Assumption(
-            "the worst case",
-            f"one flow, which has the longest round trip, {1000 * LONGEST_S:g} ms; several flows have 50 to 150 ms",
-        ),
-        Assumption("length of a run", f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured"),
-    ),
+    assumptions={
+        "senders": f"{SENDERS['senders']}; also without pacing, as in the derivation",
+        "the worst case": f"one flow, which has the longest round trip, {1000 * LONGEST_S:g} ms; several flows have 50 to 150 ms",
+        "length of a run": f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured",
+    },
     max_seeds=4,
 )
 

@@ -11,7 +11,6 @@ import numpy as np
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.papers import (
-    Assumption,
     Claim,
     Computation,
     Curves,
@@ -160,11 +159,11 @@ def of_table(number: str, question: str) -> Experiment:
         variants=entries(number),
         measures={name: name for name in ("buffer", "printed", "difference", "ratio")},
         claims=as_printed(number),
-        assumptions=(
-            Assumption("mean of the round trips", "the given harmonic mean, in all rules"),
-            Assumption("largest window in O(log W)", "the window with which all flows load the trunk to 95 %"),
-            Assumption("Appenzeller's entries", "as written, and with links of 1 Gb/s and a fortieth of the flows"),
-        ),
+        assumptions={
+            "mean of the round trips": "the given harmonic mean, in all rules",
+            "largest window in O(log W)": "the window with which all flows load the trunk to 95 %",
+            "Appenzeller's entries": "as written, and with links of 1 Gb/s and a fortieth of the flows",
+        },
         exact=True,
     )
 
@@ -232,7 +231,7 @@ def of_figure(
                 for name in cases
             ),
         ),
-        assumptions=(Assumption("achieved utilisation", f"in `table{entries_of}-packets`, which judges C-3.48.1"),),
+        assumptions={"achieved utilisation": f"in `table{entries_of}-packets`, which judges C-3.48.1"},
         exact=True,
     )
 
@@ -282,24 +281,18 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
         measures={"buffer": "buffer"},
         claims=claims,
         panels=(
-            (
-                Curves(
-                    "buffer",
-                    "flows",
-                    tuple(
-                        Line(rule, {"rule": rule}) for rule in LINK_RULES if not (rule == "O(log W)" and target >= OVER_PROVISION)
-                    ),
-                    "required buffer, packets",
-                    "flows",
-                ),
+            Curves(
+                "buffer",
+                "flows",
+                tuple(Line(rule, {"rule": rule}) for rule in LINK_RULES if not (rule == "O(log W)" and target >= OVER_PROVISION)),
+                "required buffer, packets",
+                "flows",
             ),
         ),
-        assumptions=(
-            Assumption("inputs in 2M", "the flows"),
-            Assumption(
-                "the smallest buffer that reaches the target", "simulated in `-packets`, which judges C-3.52.1 and C-3.54.1"
-            ),
-        ),
+        assumptions={
+            "inputs in 2M": "the flows",
+            "the smallest buffer that reaches the target": "simulated in `-packets`, which judges C-3.52.1 and C-3.54.1",
+        },
         exact=True,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import tailback as tb
 from tailback import models
-from tailback.papers import Assumption, Claim, Curves, Experiment, Expression, Line, Measured, Values, Variant, at, computed, vary
+from tailback.papers import Claim, Curves, Experiment, Expression, Measured, Values, Variant, at, computed, lines, vary
 from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, SENDERS, begins, fairness, switch, utilisation
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
@@ -197,8 +197,8 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             ),
             Claim(
                 "U-channels",
-                f"{CHANNELS} channels that share the buffer have at least the utilisation of one, except for 2 points "
-                "(largest loss)",
+                f"{CHANNELS} channels that share the buffer have at least the utilisation of one, except for 2 points (largest "
+                "loss)",
                 (used(OTHER, FIFTH, buffer=FEW) - used(OTHER, FIFTH, buffer=FEW, channels=CHANNELS)).max(each_seed=True) <= 0.02,
                 ours=True,
             ),
@@ -218,25 +218,20 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             ),
         ),
         panels=(
-            (
-                Curves(
-                    "utilisation",
-                    "buffer",
-                    tuple(
-                        Line(f"{window} packets", {"window": window, "access": FIFTH, "flows": FLOWS, "channels": 1})
-                        for window in windows
-                    ),
-                    "utilisation",
-                    "buffer, in windows of a flow",
-                ),
+            Curves(
+                "utilisation",
+                "buffer",
+                lines("window", {f"{window} packets": window for window in windows}, access=FIFTH, flows=FLOWS, channels=1),
+                "utilisation",
+                "buffer, in windows of a flow",
             ),
         ),
-        assumptions=(
-            replace(SENDERS, choice=SENDERS.choice.replace("paced over the round trip", "not paced")),
-            BEGINS,
-            EDGES,
-            Assumption("length of a run", "8 s to settle and 20 s measured"),
-        ),
+        assumptions={
+            "senders": SENDERS["senders"].replace("paced over the round trip", "not paced"),
+            **BEGINS,
+            **EDGES,
+            "length of a run": "8 s to settle and 20 s measured",
+        },
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import tailback as tb
 from tailback import models
-from tailback.papers import Assumption, Claim, Computation, Curves, Experiment, Expression, Line, Variant, at
+from tailback.papers import Claim, Computation, Curves, Experiment, Expression, Line, Variant, at
 from tailback.papers.cui_thesis import fast
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
@@ -182,17 +182,15 @@ FIGURE_4_3 = Experiment(
             Curves("rate_of_second", "arrived", LINES, "rate, packets/s", "flows", title="second flow"),
             Curves("rate_of_sixth", "arrived", LINES, "rate, packets/s", "flows", title="sixth flow"),
         ),
-        (Curves("first_of_equal", "arrived", LINES, "first flow over an equal share", "flows"),),
-        (Curves("fairness", "arrived", LINES, "Jain's index", "flows"),),
-        (Curves("queue", "arrived", LINES, "queue, packets", "flows", log=True),),
+        Curves("first_of_equal", "arrived", LINES, "first flow over an equal share", "flows"),
+        Curves("fairness", "arrived", LINES, "Jain's index", "flows"),
+        Curves("queue", "arrived", LINES, "queue, packets", "flows", log=True),
     ),
-    assumptions=(
-        Assumption(
-            "from one arrival to the next",
-            f"{SPACING_S} s, with 2475 packets/s {CASES[2475][0]} s and up to six flows: ten would converge after some 5000 s",
-        ),
-        Assumption("buffer", "100,000 packets: never full"),
-    ),
+    assumptions={
+        "from one arrival to the next": f"{SPACING_S} s, with 2475 packets/s {CASES[2475][0]} s and up to six flows: ten would "
+        "converge after some 5000 s",
+        "buffer": "100,000 packets: never full",
+    },
     exact=True,
 )
 
@@ -258,19 +256,13 @@ TABLE_4_1 = Experiment(
             published=21.68 / 18.365,
         ),
     ),
-    panels=((Curves("delay", "arrived", (Line("Vegas", {}),), "delay, s", "flows", printed=True, log=True),),),
-    assumptions=(
-        Assumption("beta", "as alpha: 2500 packets a second"),
-        Assumption(
-            "the third flow",
-            "not simulated: its window of 54,000 packets grows by one per round trip of up to 400 s. The document has 426.19 s; "
-            "with its base round trip of 48 ms, (4.10) gives 484 s",
-        ),
-        Assumption(
-            "printed misprints",
-            "(4.10) for 7, 8 and 10 flows is 9.30e7, 2.04e9 and 9.79e11 s; 9.6e7, 2.1e9 and 9.6e11 are printed",
-        ),
-    ),
+    panels=(Curves("delay", "arrived", (Line("Vegas", {}),), "delay, s", "flows", printed=True, log=True),),
+    assumptions={
+        "beta": "as alpha: 2500 packets a second",
+        "the third flow": "not simulated: its window of 54,000 packets grows by one per round trip of up to 400 s. The document "
+        "has 426.19 s; with its base round trip of 48 ms, (4.10) gives 484 s",
+        "printed misprints": "(4.10) for 7, 8 and 10 flows is 9.30e7, 2.04e9 and 9.79e11 s; 9.6e7, 2.1e9 and 9.6e11 are printed",
+    },
     exact=True,
 )
 

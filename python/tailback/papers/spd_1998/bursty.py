@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from tailback.papers import Assumption, AxisValue, Claim, Contrast, Experiment, Expression, furthest, highest, lowest, vary
+from tailback.papers import AxisValue, Claim, Contrast, Experiment, Expression, furthest, highest, lowest, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
@@ -99,18 +99,13 @@ figure_11 = Experiment(
     ),
     times=12,
     panels=(side_by_side(),),
-    assumptions=(
-        Assumption(
-            "rate of the sources",
-            f"{MU} units of 1024 octets per microsecond, {RATE / 1e6:.2f} Mbit/s each: in cells 2.3 times the capacity of "
-            "the narrow link. The text has 1024 Kbytes and 0.24 Mbits a second, which would leave the link idle most of the "
-            "time with ten sources",
-        ),
-        Assumption("data that TCP may not send yet", "is queued without limit"),
-        Assumption(
-            "duration", "SHORT: 2 s here, because bursty sources take longer to fill the switch. LONG: 10 s and fast retransmit"
-        ),
-    ),
+    assumptions={
+        "rate of the sources": f"{MU} units of 1024 octets per microsecond, {RATE / 1e6:.2f} Mbit/s each: in cells 2.3 times the "
+        "capacity of the narrow link. The text has 1024 Kbytes and 0.24 Mbits a second, which would leave the link idle most of "
+        "the time with ten sources",
+        "data that TCP may not send yet": "is queued without limit",
+        "duration": "SHORT: 2 s here, because bursty sources take longer to fill the switch. LONG: 10 s and fast retransmit",
+    },
 )
 
 EXPERIMENTS = (figure_11,)

@@ -7,7 +7,6 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import (
-    Assumption,
     AxisValue,
     Claim,
     Curves,
@@ -20,6 +19,7 @@ from tailback.papers import (
     Ranking,
     at,
     axis,
+    lines,
     vary,
 )
 from tailback.papers.bpd_2001 import networks as bpd_2001
@@ -57,12 +57,11 @@ MEASURES: dict[str, Measure] = {
     "fairness": measures.FAIRNESS,
     "timeouts": measures.timeouts,
 }
-SETTINGS = Assumption(
-    "settings of the policies",
-    "EPD and EPD per VC from 80 % of the buffer on; BPD 40 % and 90 %, gap 25; SPD at one packet per connection, above 20 % of "
-    "the buffer, combined with EPD from 80 % on",
-)
-LIKE_LONG = Assumption("duration, timer and fast retransmit", "LONG: 10 s, fast retransmit, tick 0.5 s (BSD form)")
+SETTINGS = {
+    "settings of the policies": "EPD and EPD per VC from 80 % of the buffer on; BPD 40 % and 90 %, gap 25; SPD at one packet per "
+    "connection, above 20 % of the buffer, combined with EPD from 80 % on"
+}
+LIKE_LONG = {"duration, timer and fast retransmit": "LONG: 10 s, fast retransmit, tick 0.5 s (BSD form)"}
 
 
 def goodput(policy: str, **labels: Any) -> Expression:
@@ -128,15 +127,13 @@ recoveries = Experiment(
         Grid("fairness", "recovery", "policy", "fairness"),
     ),
     panels=(
-        (
-            Ranking(
-                "normalised_goodput",
-                tuple(Line(f"{name}: {policy}", {"recovery": name, "policy": policy}) for name in TCPS for policy in POLICIES),
-                "goodput, as a fraction of the narrow link",
-            ),
+        Ranking(
+            "normalised_goodput",
+            tuple(Line(f"{name}: {policy}", {"recovery": name, "policy": policy}) for name in TCPS for policy in POLICIES),
+            "goodput, as a fraction of the narrow link",
         ),
     ),
-    assumptions=(SETTINGS, LIKE_LONG),
+    assumptions={**SETTINGS, **LIKE_LONG},
 )
 
 # Connections and buffer grow together: 67 cells per connection.
@@ -188,26 +185,10 @@ sizes = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "normalised_goodput",
-                "vcs",
-                tuple(Line(policy, {"policy": policy}) for policy in (*COMPARED, "SPD, fixed")),
-                "goodput",
-                "connections",
-            ),
-        ),
-        (
-            Curves(
-                "mean_queue",
-                "vcs",
-                tuple(Line(policy, {"policy": policy}) for policy in (*COMPARED, "SPD, fixed")),
-                "cells in the buffer",
-                "connections",
-            ),
-        ),
+        Curves("normalised_goodput", "vcs", lines("policy", (*COMPARED, "SPD, fixed")), "goodput", "connections"),
+        Curves("mean_queue", "vcs", lines("policy", (*COMPARED, "SPD, fixed")), "cells in the buffer", "connections"),
     ),
-    assumptions=(SETTINGS, LIKE_LONG),
+    assumptions={**SETTINGS, **LIKE_LONG},
 )
 
 # Round trips without queueing, in milliseconds: four times the delay of a link.
@@ -257,17 +238,9 @@ round_trips = Experiment(
         ),
     ),
     panels=(
-        (
-            Curves(
-                "normalised_goodput",
-                "round_trip_ms",
-                tuple(Line(policy, {"policy": policy}) for policy in COMPARED),
-                "goodput",
-                "round trip without queueing, ms",
-            ),
-        ),
+        Curves("normalised_goodput", "round_trip_ms", lines("policy", COMPARED), "goodput", "round trip without queueing, ms"),
     ),
-    assumptions=(SETTINGS, Assumption("duration, timer and fast retransmit", "as LONG, but 30 s")),
+    assumptions={**SETTINGS, "duration, timer and fast retransmit": "as LONG, but 30 s"},
 )
 
 # Networks of both documents: the bottleneck queue, the rate of its link in bit/s, and cells per packet.
@@ -312,10 +285,10 @@ def _which(results: Measured) -> str:
     return (
         f"Which policy should a switch run? {best}: in its worst network it still carries {least[best]:.2f} of the link (EPD "
         f"{least['EPD']:.2f}, EPD per VC {least['EPD per VC']:.2f}, SPD {least['SPD']:.2f}, PPD {least['PPD']:.2f}, plain "
-        f"{least['plain']:.2f}). EPD, whose only state is the position in the frame, is as good with so many connections that "
-        "it does not matter which of them waits. SPD carries more than EPD with Reno senders, to which one loss costs half a "
-        "window and several losses a timeout, and less with Tahoe senders; for Tahoe it keeps the queue short.\n\nGoodput, "
-        f"best first. {'; '.join(lines)}."
+        f"{least['plain']:.2f}). EPD, whose only state is the position in the frame, is as good with so many connections that it "
+        "does not matter which of them waits. SPD carries more than EPD with Reno senders, to which one loss costs half a window "
+        "and several losses a timeout, and less with Tahoe senders; for Tahoe it keeps the queue short.\n\nGoodput, best first. "
+        f"{'; '.join(lines)}."
     )
 
 
@@ -376,23 +349,21 @@ both_documents = Experiment(
         Grid("timeouts", "network", "policy", "timeouts per connection and second", "min"),
     ),
     panels=(
-        (
-            Ranking(
-                "normalised_goodput",
-                tuple(
-                    Line(f"{network}: {policy}", {"network": network, "policy": policy})
-                    for network in NETWORKS
-                    for policy in POLICIES
-                ),
-                "goodput, as a fraction of the narrow link",
+        Ranking(
+            "normalised_goodput",
+            tuple(
+                Line(f"{network}: {policy}", {"network": network, "policy": policy})
+                for network in NETWORKS
+                for policy in POLICIES
             ),
+            "goodput, as a fraction of the narrow link",
         ),
     ),
-    assumptions=(
-        SETTINGS,
-        Assumption("chain", "LONG"),
-        Assumption("topologies A and B, mixed", "10 and 15 s as in bpd-2001; tick 0.3 s in A and B, 0.1 s in the mixed one"),
-    ),
+    assumptions={
+        **SETTINGS,
+        "chain": "LONG",
+        "topologies A and B, mixed": "10 and 15 s as in bpd-2001; tick 0.3 s in A and B, 0.1 s in the mixed one",
+    },
 )
 
 EXPERIMENTS = (recoveries, sizes, round_trips, both_documents)

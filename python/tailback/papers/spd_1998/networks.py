@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, AxisValue
+from tailback.papers import AxisValue
 from tailback.papers.spd_1998.published import Schemes
 
 # Cells; section 4.1.5. The document calls the second "single packet discard threshold".
@@ -146,9 +146,8 @@ def packet(cells: int) -> dict[str, str | int]:
     return {"flows.*.tcp.mss": {20: "912 B", 22: "984 B", 23: "1024 B"}[cells], "flows.*.tcp.receiver_window": 64}
 
 
-DURATION = Assumption(
-    "duration, timer and fast retransmit",
-    "two settings, shown together. SHORT: 1.7 s, losses are detected by the timer only (tick 0.5 s, NS form); it reproduces the "
-    "printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 s consists of the first slow start, its "
-    "losses, and the 0.15 s after the timers have expired",
-)
+DURATION = {
+    "duration, timer and fast retransmit": "two settings, shown together. SHORT: 1.7 s, losses are detected by the timer only "
+    "(tick 0.5 s, NS form); it reproduces the printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 "
+    "s consists of the first slow start, its losses, and the 0.15 s after the timers have expired"
+}

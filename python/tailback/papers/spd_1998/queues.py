@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailback.papers import Assumption, AxisValue, Claim, Experiment, ReferenceLine, Trace, TracePanel, at, vary
+from tailback.papers import AxisValue, Claim, Experiment, ReferenceLine, Trace, TracePanel, at, vary
 from tailback.papers.bpd_2001.traces import occupancy
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
@@ -21,11 +21,10 @@ MEASURES = {
     "zeros_per_second": measures.zeros_per_second,
     "normalised_goodput": measures.normalised_goodput,
 }
-WHICH = Assumption(
-    "duration, timer and fast retransmit",
-    "LONG, because the plots show several peaks; a run of 1.7 s has one. The panels show the first seed: minimum and maximum of "
-    "each of 1000 intervals",
-)
+WHICH = {
+    "duration, timer and fast retransmit": "LONG, because the plots show several peaks; a run of 1.7 s has one. The panels show "
+    "the first seed: minimum and maximum of each of 1000 intervals"
+}
 
 
 def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> Experiment:
@@ -38,9 +37,9 @@ def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> E
         variants=VARIANTS,
         measures=MEASURES,
         claims=claims,
-        panels=((TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),),
+        panels=(TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),
         traces=(Trace(policy, {"policy": policy}, {"queue": ["link23"]}, occupancy),),
-        assumptions=(WHICH,),
+        assumptions=WHICH,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, Measure, at, lines, vary
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Measure, at, lines, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES, Schemes
@@ -167,12 +167,12 @@ def figure(number: int, vcs: int) -> Experiment:
     # A fifth of the buffer, as in the other tables.
     congestion = buffer // 5
     own = (*few_connections(vcs), ROOM) if vcs == 5 else few_connections(vcs) if vcs == 15 else (many_connections(vcs),)
-    assumptions = [DURATION]
+    assumptions = {**DURATION}
     if vcs == 5:
-        assumptions += [
-            Assumption("buffer", "200 cells, the largest of the thresholds"),
-            Assumption("congestion threshold", "40 cells, the same fifth of the buffer: with 200, SPD could never act"),
-        ]
+        assumptions |= {
+            "buffer": "200 cells, the largest of the thresholds",
+            "congestion threshold": "40 cells, the same fifth of the buffer: with 200, SPD could never act",
+        }
     return Experiment(
         id=f"spd-1998/fig5.{number}",
         title=f"SPD and EPD with {vcs} connections",
@@ -185,7 +185,7 @@ def figure(number: int, vcs: int) -> Experiment:
         times=3,
         claims=(*own, *common_claims(vcs)),
         panels=(side_by_side(),),
-        assumptions=tuple(assumptions),
+        assumptions=assumptions,
     )
 
 

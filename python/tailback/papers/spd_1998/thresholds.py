@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback.papers import Assumption, AxisValue, Claim, Contrast, Curves, Experiment, Expression, Line, Measure, at, vary
+from tailback.papers import AxisValue, Claim, Contrast, Curves, Experiment, Expression, Measure, at, lines, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback.papers.spd_1998.published import DROPPING
@@ -142,7 +142,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
 
 def figure(number: int, vcs: int) -> Experiment:
     """Figure and table 5.NUMBER."""
-    lines = tuple(Line(setting, {"setting": setting}) for setting in DESCRIBED)
+    shown = lines("setting", tuple(DESCRIBED))
     return Experiment(
         id=f"spd-1998/fig5.{number}",
         title=f"The dropping threshold with {vcs} connections",
@@ -152,13 +152,11 @@ def figure(number: int, vcs: int) -> Experiment:
         measures=MEASURES,
         times=2,
         claims=claims(vcs),
-        panels=((Curves("ratio", "dropping_threshold", lines, "goodput to input", "dropping threshold, cells", printed=True),),),
-        assumptions=(
-            DURATION,
-            Assumption(
-                "other settings shown here", "; ".join(f"{name}: {text}" for name, text in DESCRIBED.items() if name != text)
-            ),
-        ),
+        panels=(Curves("ratio", "dropping_threshold", shown, "goodput to input", "dropping threshold, cells", printed=True),),
+        assumptions={
+            **DURATION,
+            "other settings shown here": "; ".join(f"{name}: {text}" for name, text in DESCRIBED.items() if name != text),
+        },
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, Measured, at, lines, vary
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Measured, at, lines, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, schemes, split
 from tailback.papers.spd_1998.published import SPLIT
@@ -39,13 +39,13 @@ def _lottery(results: Measured) -> str:
         return f"{runs[0]:,.0f} to {runs[-1]:,.0f} cells, half of the runs below {np.median(runs):,.0f}"
 
     return (
-        "In runs of 1.7 s the answer differs from run to run. With an EPD threshold of 3000 and starts within 50 ms, runs of "
-        f"EPD deliver {of('EPD')}; runs of SPD {of('SPD')}. The deciding factor is whether one or two connections pass the "
-        "first overshoot without a loss and use the links alone while the others wait for their timers. The document has one "
-        "run per point, and its numbers for SPD change by 24 % with an EPD threshold that SPD's queue, as its section 5.5 "
-        "says, rarely reaches; here they do not change at all.\n\nIn runs of 10 s SPD delivers "
-        f"{-100 * results.mean(GAIN.mean()):.0f} % less than EPD: it keeps the "
-        "connections on the wide path from using the shared link, and those on the narrow path lose nothing under EPD."
+        "In runs of 1.7 s the answer differs from run to run. With an EPD threshold of 3000 and starts within 50 ms, runs of EPD "
+        f"deliver {of('EPD')}; runs of SPD {of('SPD')}. The deciding factor is whether one or two connections pass the first "
+        "overshoot without a loss and use the links alone while the others wait for their timers. The document has one run per "
+        "point, and its numbers for SPD change by 24 % with an EPD threshold that SPD's queue, as its section 5.5 says, rarely "
+        f"reaches; here they do not change at all.\n\nIn runs of 10 s SPD delivers {-100 * results.mean(GAIN.mean()):.0f} % less "
+        "than EPD: it keeps the connections on the wide path from using the shared link, and those on the narrow path lose "
+        "nothing under EPD."
     )
 
 
@@ -118,12 +118,12 @@ figure_16 = Experiment(
         ),
     ),
     panels=((over_threshold("SHORT"),), (over_threshold("LONG"),)),
-    assumptions=(
-        DURATION,
-        Assumption("propagation delays", "3 ms on each of the three links, as in the other network"),
-        Assumption("congestion threshold", "200 cells, as in the other network"),
-        Assumption("links of the hosts", "155 Mbit/s and 50 ns, as in the other network"),
-    ),
+    assumptions={
+        **DURATION,
+        "propagation delays": "3 ms on each of the three links, as in the other network",
+        "congestion threshold": "200 cells, as in the other network",
+        "links of the hosts": "155 Mbit/s and 50 ns, as in the other network",
+    },
 )
 
 EXPERIMENTS = (figure_16,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at, axis, vary
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Line, Measured, Ranking, at, axis, lines, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
 
@@ -51,7 +51,7 @@ duration = Experiment(
             Curves(
                 "ratio",
                 "seconds",
-                tuple(Line(policy, {"policy": policy, "losses": losses.labels["losses"]}) for policy in ("EPD", "SPD")),
+                lines("policy", ("EPD", "SPD"), losses=losses.labels["losses"]),
                 "goodput to input",
                 "length of the run, s",
                 title=f"losses detected by {'the timer only' if losses is LOSSES[0] else 'fast retransmit'}",
@@ -59,7 +59,7 @@ duration = Experiment(
             for losses in LOSSES
         ),
     ),
-    assumptions=(Assumption("common settings", "15 connections, EPD threshold 600 cells"),),
+    assumptions={"common settings": "15 connections, EPD threshold 600 cells"},
 )
 
 
@@ -112,19 +112,17 @@ choices = Experiment(
         ),
     ),
     panels=(
-        (
-            Ranking(
-                "ratio",
-                tuple(
-                    Line(f"{choice.labels['choice']}: {policy}", {"policy": policy, "choice": choice.labels["choice"]})
-                    for choice in OPEN
-                    for policy in ("EPD", "SPD")
-                ),
-                "goodput to input",
+        Ranking(
+            "ratio",
+            tuple(
+                Line(f"{choice.labels['choice']}: {policy}", {"policy": policy, "choice": choice.labels["choice"]})
+                for choice in OPEN
+                for policy in ("EPD", "SPD")
             ),
+            "goodput to input",
         ),
     ),
-    assumptions=(Assumption("common settings", "15 connections, EPD threshold 600 cells, SHORT except for the named setting"),),
+    assumptions={"common settings": "15 connections, EPD threshold 600 cells, SHORT except for the named setting"},
 )
 
 ACTIVE = ("configured", "backlogged")
@@ -148,24 +146,20 @@ active = Experiment(
         for name, setting in (("D8", "SHORT"), ("D9", "LONG"))
     ),
     panels=(
-        (
-            Ranking(
-                "ratio",
-                tuple(
-                    Line(f"{setting}: {each}", {"active": each, "setting": setting})
-                    for setting in ("SHORT", "LONG")
-                    for each in ACTIVE
-                ),
-                "goodput to input",
+        Ranking(
+            "ratio",
+            tuple(
+                Line(f"{setting}: {each}", {"active": each, "setting": setting})
+                for setting in ("SHORT", "LONG")
+                for each in ACTIVE
             ),
+            "goodput to input",
         ),
     ),
-    assumptions=(
-        Assumption("common settings", "15 connections, EPD threshold 600 cells"),
-        Assumption(
-            "active_vcs", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"
-        ),
-    ),
+    assumptions={
+        "common settings": "15 connections, EPD threshold 600 cells",
+        "active_vcs": "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer",
+    },
 )
 
 # A configuration that the document has in two tables.
@@ -205,8 +199,7 @@ def _why(results: Measured) -> str:
     )
     return (
         "The document has SPD at 20 cells with EPD off in two tables each, with the same stated configuration and ratios up to "
-        f"0.2 apart: {pairs}. Runs of different length, with and without fast retransmit, reproduce both; no stated setting "
-        "does."
+        f"0.2 apart: {pairs}. Runs of different length, with and without fast retransmit, reproduce both; no stated setting does."
     )
 
 
@@ -222,16 +215,14 @@ contradictions = Experiment(
     claims=tuple(claim for vcs in TWICE for claim in _contradictions(vcs)),
     answer=_why,
     panels=(
-        (
-            Ranking(
-                "ratio",
-                tuple(
-                    Line(f"{vcs} connections: {setting}", {"vcs": vcs, "setting": setting})
-                    for vcs in TWICE
-                    for setting in ("SHORT", "LONG")
-                ),
-                "goodput to input",
+        Ranking(
+            "ratio",
+            tuple(
+                Line(f"{vcs} connections: {setting}", {"vcs": vcs, "setting": setting})
+                for vcs in TWICE
+                for setting in ("SHORT", "LONG")
             ),
+            "goodput to input",
         ),
     ),
 )

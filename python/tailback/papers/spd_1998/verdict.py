@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tailback.papers import Assumption, AxisValue, Claim, Experiment, Expression, Line, Measured, Ranking, Variant, at, vary
+from tailback.papers import AxisValue, Claim, Experiment, Expression, Line, Measured, Ranking, Variant, at, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, TIMER_ONLY, chain, epd, schemes, spd, split
 from tailback.papers.spd_1998.published import SPLIT
@@ -70,22 +70,22 @@ def answer(results: Measured) -> str:
     spread = float(np.std(lead("ratio", 15, "SHORT")(results), ddof=1))
     return (
         "Does single packet discard help? By the document's own measure, the fraction of the input that leaves the network in "
-        f"whole packets, it does during the first overshoot. In runs of 1.7 s it leads EPD by {leads} connections. In runs of "
-        f"10 s in which TCP also has fast retransmit, that lead is {late}: too little to justify a scheme.\n\nAt what cost? The "
+        f"whole packets, it does during the first overshoot. In runs of 1.7 s it leads EPD by {leads} connections. In runs of 10 "
+        f"s in which TCP also has fast retransmit, that lead is {late}: too little to justify a scheme.\n\nAt what cost? The "
         f"ratio rises because less is sent, not because more arrives. SPD delivers {short_cost} less data than EPD in the short "
         f"runs, {long_cost} less in the long ones, and {timer_cost} less in long runs without fast retransmit. With 15 "
         f"connections the narrow link carries {both('normalised_goodput', 15, 'LONG', '.3f')} of its capacity: each build-up "
         "costs a connection its window, and before the window has recovered the queue is empty and the link idle. A connection "
         f"has {both('timeouts', 15, 'LONG', '.2f')} timeouts a second.\n\nWhen is it worthwhile nevertheless? Not reliably. A "
         "Reno connection that loses several packets of a window waits for a timeout, and one that loses a single packet does "
-        f"not: with Reno, SPD delivers {reno} than EPD. On the networks of bpd-2001, all Reno, it carries more than EPD, and "
-        "BPD more than either (experiment policies). With enough connections that some are always sending, it costs nothing "
+        f"not: with Reno, SPD delivers {reno} than EPD. On the networks of bpd-2001, all Reno, it carries more than EPD, and BPD "
+        "more than either (experiment policies). With enough connections that some are always sending, it costs nothing "
         "(experiment sizes).\n\nAnd the second headline, 13 % more goodput if some connections have another path (abstract, "
-        f"section 5.6)? In runs of 10 s it is {100 * results.mean(improvement('LONG')):+.0f} %. In runs of 1.7 s, which give "
-        f"the printed numbers, single runs differ by {100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % "
-        f"(standard deviation), about a mean of {100 * results.mean(improvement('SHORT')):+.0f} %: a lottery, of which the "
-        "document has a single draw (experiment fig5.16).\n\nWhat is its benefit? A short queue: "
-        f"{both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 connections, a delay of "
+        f"section 5.6)? In runs of 10 s it is {100 * results.mean(improvement('LONG')):+.0f} %. In runs of 1.7 s, which give the "
+        f"printed numbers, single runs differ by {100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % (standard "
+        f"deviation), about a mean of {100 * results.mean(improvement('SHORT')):+.0f} %: a lottery, of which the document has a "
+        f"single draw (experiment fig5.16).\n\nWhat is its benefit? A short queue: {both('mean_queue', 15, 'LONG', '.0f')} cells "
+        "on average with 15 connections, a delay of "
         f"{1000.0 * results.mean(of('mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead "
         f"of {1000.0 * results.mean(of('mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
         "that matters, and the senders have fast retransmit and enough connections to keep the link busy, SPD may be "
@@ -171,14 +171,11 @@ verdict = Experiment(
         Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG (10 s)"),
         Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG (10 s)"),
     ),
-    assumptions=(
-        DURATION,
-        Assumption(
-            "EPD threshold",
-            "four fifths of the buffer, also combined with SPD; buffer 200 cells with 5 connections, otherwise 1000",
-        ),
-        Assumption("goodput", "payload delivered once: the document's ratio includes duplicates, goodput does not"),
-    ),
+    assumptions={
+        **DURATION,
+        "EPD threshold": "four fifths of the buffer, also combined with SPD; buffer 200 cells with 5 connections, otherwise 1000",
+        "goodput": "payload delivered once: the document's ratio includes duplicates, goodput does not",
+    },
 )
 
 EXPERIMENTS = (verdict,)

@@ -7,7 +7,7 @@ senders behind DualPI2, and `incast` many simultaneous responses.
 
 from __future__ import annotations
 
-from tailback.papers import Assumption, Document
+from tailback.papers import Document
 from tailback.papers.standards import coexistence, incast, pairs, queues, response
 from tailback.papers.standards.members import given
 
@@ -16,18 +16,13 @@ __all__ = ["DOCUMENT"]
 DOCUMENT = Document(
     id="standards",
     title="Today's standards on one bench",
-    citation="RFC 3649 (HighSpeed TCP), RFC 5681 (TCP congestion control), RFC 6817 (LEDBAT), RFC 7928 "
-    "(characterization of AQMs), RFC 8033 (PIE), RFC 8257 (DCTCP), RFC 8289 (CoDel), RFC 8290 (FQ-CoDel), "
-    "RFC 9332 (DualQ Coupled AQM), RFC 9438 (CUBIC).",
-    assumptions=(
-        Assumption(
-            "senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"
-        ),
-        Assumption(
-            "tested controllers and policies",
-            "every controller that needs neither prices nor marks, with default settings, and every queue policy over packets "
-            f"that discards by itself. Some have required settings: {given()}",
-        ),
-    ),
+    citation="RFC 3649 (HighSpeed TCP), RFC 5681 (TCP congestion control), RFC 6817 (LEDBAT), RFC 7928 (characterization of "
+    "AQMs), RFC 8033 (PIE), RFC 8257 (DCTCP), RFC 8289 (CoDel), RFC 8290 (FQ-CoDel), RFC 9332 (DualQ Coupled AQM), RFC 9438 "
+    "(CUBIC).",
+    assumptions={
+        "senders": "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes",
+        "tested controllers and policies": "every controller that needs neither prices nor marks, with default settings, and "
+        f"every queue policy over packets that discards by itself. Some have required settings: {given()}",
+    },
     experiments=(*response.EXPERIMENTS, *pairs.EXPERIMENTS, *queues.EXPERIMENTS, *coexistence.EXPERIMENTS, *incast.EXPERIMENTS),
 )

@@ -12,20 +12,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import (
-    Assumption,
-    Claim,
-    Contrast,
-    Experiment,
-    Expression,
-    Grid,
-    Line,
-    Measure,
-    Ranking,
-    Variant,
-    at,
-    variants,
-)
+from tailback.papers import Claim, Contrast, Experiment, Expression, Grid, Line, Measure, Ranking, Variant, at, variants
 from tailback.papers.standards.members import sender
 
 RATES_MBPS = (4, 12, 40, 120, 200)
@@ -164,11 +151,11 @@ LINKS = Experiment(
         Grid("c_wait_ms", "rate", "rtt", "Mean queueing delay in C, ms", best="min"),
         Grid("utilisation", "rate", "rtt", "Utilisation"),
     ),
-    assumptions=(
-        Assumption("the link", f"buffer of {1e3 * ROOM_S:g} ms, as in figure 2 of the RFC; defaults of `dualpi2`"),
-        Assumption("time", "120 s, of which 80 are measured: over long and fast links CUBIC has not settled by then"),
-        Assumption("percentiles", "of queueing delays in L are not measured; means are"),
-    ),
+    assumptions={
+        "the link": f"buffer of {1e3 * ROOM_S:g} ms, as in figure 2 of the RFC; defaults of `dualpi2`",
+        "time": "120 s, of which 80 are measured: over long and fast links CUBIC has not settled by then",
+        "percentiles": "of queueing delays in L are not measured; means are",
+    },
     max_seeds=5,
 )
 
@@ -213,8 +200,8 @@ MIXES = Experiment(
             kind="not_reproduced",
             published=1,
             note="goodputs times mean round trips, five flows each. Models of DCTCP assume growth in every round trip; here "
-            "acknowledgements that echo a mark do not open the window (RFC 3168, section 6.1.2). Rates are therefore about "
-            "equal over 10 ms, although the round trip of Classic flows is 15 ms longer",
+            "acknowledgements that echo a mark do not open the window (RFC 3168, section 6.1.2). Rates are therefore about equal "
+            "over 10 ms, although the round trip of Classic flows is 15 ms longer",
         ),
         Claim(
             "D-starves",
@@ -229,22 +216,20 @@ MIXES = Experiment(
         ),
     ),
     panels=(
-        (
-            Ranking(
-                "ratio",
-                tuple(
-                    Line(f"{scalable} and {classic}, {named(counts)}", labels(scalable, classic, counts))
-                    for scalable, classic in PAIRS
-                    for counts in COUNTS
-                ),
-                "goodput of a scalable flow over that of a Classic one",
+        Ranking(
+            "ratio",
+            tuple(
+                Line(f"{scalable} and {classic}, {named(counts)}", labels(scalable, classic, counts))
+                for scalable, classic in PAIRS
+                for counts in COUNTS
             ),
+            "goodput of a scalable flow over that of a Classic one",
         ),
     ),
-    assumptions=(
-        Assumption("the link", f"{RATE_MBPS} Mbit/s, {ROUND_TRIP_MS} ms, buffer of {1e3 * ROOM_S:g} ms"),
-        Assumption("DCTCP", "with `l4s = true`: RFC 9331 requires more of a sender; Classic senders do not use ECN"),
-    ),
+    assumptions={
+        "the link": f"{RATE_MBPS} Mbit/s, {ROUND_TRIP_MS} ms, buffer of {1e3 * ROOM_S:g} ms",
+        "DCTCP": "with `l4s = true`: RFC 9331 requires more of a sender; Classic senders do not use ECN",
+    },
     max_seeds=5,
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, Expression, at, lines, variants
+from tailback.papers import Claim, Curves, Experiment, Expression, at, lines, variants
 from tailback.papers.standards.members import sender
 
 # Total size of the responses: 1 MB.
@@ -76,15 +76,12 @@ INCAST = Experiment(
             Curves("timeouts", "servers", lines("law", LAWS), "timeouts", "servers"),
         ),
     ),
-    assumptions=(
-        Assumption("round trip", "80 to 120 us, without queues: equal round trips keep senders synchronised"),
-        Assumption(
-            "connections",
-            "the document keeps them open between queries; here each starts in the state of a persistent connection: a window "
-            f"of two segments, past slow start, and a timeout of {MIN_RTO_MS} ms",
-        ),
-        Assumption("answers", "start within 100 us"),
-    ),
+    assumptions={
+        "round trip": "80 to 120 us, without queues: equal round trips keep senders synchronised",
+        "connections": "the document keeps them open between queries; here each starts in the state of a persistent connection: "
+        f"a window of two segments, past slow start, and a timeout of {MIN_RTO_MS} ms",
+        "answers": "start within 100 us",
+    },
 )
 
 EXPERIMENTS = (INCAST,)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Contrast, Experiment, Grid, Ranking, at, lines, variants
+from tailback.papers import Claim, Contrast, Experiment, Grid, Ranking, at, lines, variants
 from tailback.papers.standards.members import PACKET, controllers, sender
 
 SHORT_MS, LONG_MS = 40, 120
@@ -66,13 +66,11 @@ def competition(opponents: tuple[str, ...]) -> Experiment:
             ),
         ),
         grids=(Grid("share", "law", "against", "Share of the law in the row against that of the column"),),
-        assumptions=(
-            Assumption(
-                "the link",
-                f"three flows of each law, {SHORT_MS} ms, 20 Mbit/s per pair, a drop-tail buffer of one bandwidth-delay product",
-            ),
-            Assumption("time", "80 s, of which 60 are measured: laws that converge more slowly are measured during convergence"),
-        ),
+        assumptions={
+            "the link": f"three flows of each law, {SHORT_MS} ms, 20 Mbit/s per pair, a drop-tail buffer of one bandwidth-delay "
+            "product",
+            "time": "80 s, of which 60 are measured: laws that converge more slowly are measured during convergence",
+        },
     )
 
 
@@ -110,12 +108,10 @@ ROUND_TRIPS = Experiment(
             for law, source in (("hybla", "Caini and Firrincieli, 2004"), ("htcp", "draft-leith-tcp-htcp, RTT scaling"))
         ),
     ),
-    panels=((Ranking("ratio", lines("law", controllers()), f"goodput over {SHORT_MS} ms divided by that over {LONG_MS} ms"),),),
-    assumptions=(
-        Assumption(
-            "the link", "five flows of each round trip, 20 Mbit/s per pair, a buffer of the bandwidth-delay product at 40 ms"
-        ),
-    ),
+    panels=(Ranking("ratio", lines("law", controllers()), f"goodput over {SHORT_MS} ms divided by that over {LONG_MS} ms"),),
+    assumptions={
+        "the link": "five flows of each round trip, 20 Mbit/s per pair, a buffer of the bandwidth-delay product at 40 ms"
+    },
     times=3,
 )
 
@@ -146,8 +142,8 @@ YIELDING = Experiment(
             note="the tenth is our choice; in a buffer below its target it behaves like Reno",
         ),
     ),
-    panels=((Ranking("share", lines("buffer", (SHALLOW, DEEP)), "share of LEDBAT, by the buffer"),),),
-    assumptions=(Assumption("the link", f"three flows of each, {SHORT_MS} ms, 20 Mbit/s per pair"),),
+    panels=(Ranking("share", lines("buffer", (SHALLOW, DEEP)), "share of LEDBAT, by the buffer"),),
+    assumptions={"the link": f"three flows of each, {SHORT_MS} ms, 20 Mbit/s per pair"},
 )
 
 EXPERIMENTS = (COMPETITION, ROUND_TRIPS, YIELDING)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Experiment, Grid, Ranking, Variant, at, lines
+from tailback.papers import Claim, Experiment, Grid, Ranking, Variant, at, lines
 from tailback.papers.standards.members import MSS, PACKET, given, queues, sender
 
 RTT = "100 ms"
@@ -91,10 +91,10 @@ TRAFFIC: dict[str, dict[str, Any]] = {
 # Parts of the RFC that are not among these scenarios, and their coverage.
 SECTIONS = {
     "2, metrics": "goodput (2.5), queueing delay (2.6) and losses (2.3) are measured, and the tables of queueing delay next to "
-    "those of utilisation show 2.7; flow completion and start-up times (2.1, 2.2) and the synchronisation of "
-    "losses (2.4) are not measured",
-    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); "
-    "scheduling (4.6) is fq_codel, fq_pie and dualpi2",
+    "those of utilisation show 2.7; flow completion and start-up times (2.1, 2.2) and the synchronisation of losses (2.4) are "
+    "not measured",
+    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); scheduling (4.6) is fq_codel, fq_pie "
+    "and dualpi2",
     "8.3, sensitivity": (
         "sensitivity of a policy to its settings: not covered; each policy has the settings that its source gives"
     ),
@@ -215,19 +215,14 @@ SCENARIOS = Experiment(
             Ranking("utilisation", lines("queue", tuple(queues()), traffic=MEDIUM), "utilisation, 20 flows"),
         ),
     ),
-    assumptions=(
-        Assumption("the link", "10 Mbit/s, 100 ms, buffer of 500 packets: 0.4 s"),
-        Assumption("phases", f"{STEP_S} s each, the first of which is warm-up"),
-        Assumption(
-            "number of flows",
-            "5, 20 and 100 where the RFC requires loss rates, which these numbers cause only under some policies",
-        ),
-        Assumption(
-            "ECN", "off except in 4.5: policies discard instead of marking, as for most traffic; the policer always discards"
-        ),
-        Assumption("settings", f"defaults, except {given()}"),
-        *(Assumption(f"section {section}", covered) for section, covered in SECTIONS.items()),
-    ),
+    assumptions={
+        "the link": "10 Mbit/s, 100 ms, buffer of 500 packets: 0.4 s",
+        "phases": f"{STEP_S} s each, the first of which is warm-up",
+        "number of flows": "5, 20 and 100 where the RFC requires loss rates, which these numbers cause only under some policies",
+        "ECN": "off except in 4.5: policies discard instead of marking, as for most traffic; the policer always discards",
+        "settings": f"defaults, except {given()}",
+        **{f"section {section}": covered for section, covered in SECTIONS.items()},
+    },
     max_seeds=5,
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Assumption, Claim, Curves, Experiment, at, lines, variants
+from tailback.papers import Claim, Curves, Experiment, at, lines, variants
 from tailback.papers.standards.members import MSS, controllers, sender
 
 RTT_S = 0.1
@@ -76,11 +76,11 @@ RESPONSE = Experiment(
     panels=(
         Curves("mean_window", "period", lines("law", controllers()), "mean window", "packets per loss", log=True, log_over=True),
     ),
-    assumptions=(
-        Assumption("losses", "every n-th segment, once: the deterministic model of the RFCs' formulas"),
-        Assumption("time", "at most 4000 s: a law that maintains fewer than 60 segments has no point at one loss in 100,000"),
-        Assumption("one loss in 1,000,000 and more", "not run: the windows of some laws do not settle within minutes"),
-    ),
+    assumptions={
+        "losses": "every n-th segment, once: the deterministic model of the RFCs' formulas",
+        "time": "at most 4000 s: a law that maintains fewer than 60 segments has no point at one loss in 100,000",
+        "one loss in 1,000,000 and more": "not run: the windows of some laws do not settle within minutes",
+    },
     exact=True,
 )
 
