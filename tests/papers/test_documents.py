@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +73,17 @@ def test_epd_keeps_the_buffer_at_its_threshold_and_bpd_does_not() -> None:
     # 600 cells and a tail of 11 for each of five connections; BPD may exceed 1080.
     assert 600 <= by_id["C27"].interval.mean <= 655
     assert 900 < by_id["C27b"].interval.mean <= 1200
+
+
+def test_an_installed_package_may_declare_a_document(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from tailback.papers import Document\nDOCUMENT = Document('own-2030', 'Own', 'Nobody, 2030', {}, ())\n"
+    )
+    metadata = tmp_path / "own-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[tailback.papers]\nown-2030 = own\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    script = "from tailback.papers import document; print(document('own-2030').title, document('bpd-2001').id)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    assert done.stdout == "Own bpd-2001\n", done.stderr

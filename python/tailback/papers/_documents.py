@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from importlib import import_module
+from importlib.metadata import entry_points
 
 from tailback.errors import UnknownName
 from tailback.papers._experiment import Document, Experiment
 
 __all__ = ["DOCUMENTS", "document", "experiments"]
 
-# Modules with each document's experiments. They are imported on demand.
+# Modules with a `DOCUMENT`, by its ID: the package's own, and those that installed packages declare as entry points of the group
+# `tailback.papers`. They are imported on demand.
 DOCUMENTS = {
     "bpd-2001": "tailback.papers.bpd_2001",
     "spd-1998": "tailback.papers.spd_1998",
     "cui-thesis": "tailback.papers.cui_thesis",
     "standards": "tailback.papers.standards",
     "abr": "tailback.papers.abr",
+    **{point.name: point.value for point in entry_points(group="tailback.papers")},
 }
 
 
