@@ -1,8 +1,9 @@
 //! Traces of flows. An action of a sender at one instant is a row index into columns that grow together for all flows, so that a row stores
 //! only values that exist. Tables are built from the columns on request.
 
-use super::recorder::{AckRecord, FlowNames, named};
-use super::table::{Column, Table};
+use super::ack_record::AckRecord;
+use super::flow_names::FlowNames;
+use super::table::{Column, Table, named};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
 use crate::primitives::packet::OutgoingPacket;

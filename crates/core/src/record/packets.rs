@@ -1,7 +1,8 @@
 //! The trace of packets: packets that a flow's sender sends and receives, with their header fields, and the discards among them.
 
-use super::recorder::{AckRecord, FlowNames, named};
-use super::table::{Column, Table};
+use super::ack_record::AckRecord;
+use super::flow_names::FlowNames;
+use super::table::{Column, Table, named};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Received};
 use crate::primitives::units::{Bytes, Segments, Time};

@@ -1,11 +1,13 @@
 //! Traces. They exist only for flows and ports that a scenario selects; without any, the engine has no recorder.
 
+use super::ack_record::AckRecord;
+use super::flow_names::FlowNames;
 use super::flows::{FlowTraces, Tables};
 use super::packets::Packets;
-use super::table::{Column, Table};
+use super::table::{Column, Table, named};
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
-use crate::primitives::units::{Bytes, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -21,18 +23,6 @@ pub(crate) struct Recorder {
     kinds: Vec<TraceKind>,
     /// Rows before this time have been returned.
     taken: Time,
-}
-
-/// An acknowledgement as received by its sender.
-pub(crate) struct AckRecord<'a> {
-    pub(crate) flow: u32,
-    /// Next segment that the receiver expects.
-    pub(crate) ack: u32,
-    /// SACK blocks.
-    pub(crate) blocks: &'a [(u32, u32)],
-    pub(crate) echoes_mark: bool,
-    pub(crate) is_duplicate: bool,
-    pub(crate) rtt: Option<TimeDelta>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -196,50 +186,6 @@ impl Recorder {
     }
 }
 
-/// Group and index of each flow.
-pub(crate) struct FlowNames {
-    group: Vec<u32>,
-    index: Vec<u64>,
-    names: Arc<Vec<String>>,
-}
-
-impl FlowNames {
-    /// `group`: the group of each flow.
-    pub(crate) fn new(network: &Network, group: Vec<u32>) -> FlowNames {
-        let mut counted = vec![0u64; network.groups.len()];
-        let mut next = |group: u32| {
-            counted[group as usize] += 1;
-            counted[group as usize] - 1
-        };
-        FlowNames {
-            index: group.iter().map(|&group| next(group)).collect(),
-            group,
-            names: Arc::new(network.groups.iter().map(|group| group.name.clone()).collect()),
-        }
-    }
-
-    /// Group and index of a flow.
-    pub(super) fn of(&self, flow: u32) -> (u32, u64) {
-        (self.group[flow as usize], self.index[flow as usize])
-    }
-
-    /// The columns `group` and `flow` of rows about these flows.
-    pub(crate) fn columns(&self, flows: &[u32]) -> (Column, Column) {
-        let groups = flows.iter().map(|&flow| self.group[flow as usize]).collect();
-        let indices = flows.iter().map(|&flow| self.index[flow as usize]).collect();
-        (Column::Word(groups, self.names.clone()), Column::Integer(indices))
-    }
-
-    /// The first columns of tables about flows.
-    pub(super) fn columns_of(&self, seconds: Vec<f64>, groups: Vec<u32>, flows: Vec<u64>) -> Vec<(&'static str, Column)> {
-        vec![
-            ("time_s", Column::Float(seconds)),
-            ("group", Column::Word(groups, self.names.clone())),
-            ("flow", Column::Integer(flows)),
-        ]
-    }
-}
-
 /// The rows of traced ports.
 pub(crate) struct QueueRows<'a> {
     /// Names of all ports.
@@ -314,19 +260,5 @@ impl QueueRows<'_> {
             ("queue_units", Column::Integer(units)),
         ];
         named("queue", columns)
-    }
-}
-
-/// A table. Missing values get one bit pattern, because the sign of a computed NaN differs between processors.
-pub(crate) fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
-    let one_nan = |column: Column| match column {
-        Column::Float(values) if values.iter().any(|value| value.is_nan()) => {
-            Column::Float(values.into_iter().map(|value| if value.is_nan() { f64::NAN } else { value }).collect())
-        }
-        other => other,
-    };
-    Table {
-        name: name.to_string(),
-        columns: columns.into_iter().map(|(name, values)| (name.to_string(), one_nan(values))).collect(),
     }
 }

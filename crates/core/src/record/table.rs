@@ -92,3 +92,17 @@ impl Column {
         self.len() == 0
     }
 }
+
+/// A table. Missing values get one bit pattern, because the sign of a computed NaN differs between processors.
+pub(crate) fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
+    let one_nan = |column: Column| match column {
+        Column::Float(values) if values.iter().any(|value| value.is_nan()) => {
+            Column::Float(values.into_iter().map(|value| if value.is_nan() { f64::NAN } else { value }).collect())
+        }
+        other => other,
+    };
+    Table {
+        name: name.to_string(),
+        columns: columns.into_iter().map(|(name, values)| (name.to_string(), one_nan(values))).collect(),
+    }
+}

@@ -11,8 +11,8 @@ use super::senders::{End, Senders};
 use crate::network::{Hop, Port, Transfer};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::{DropReason, PolicySpec};
-use crate::record::recorder::{FlowNames, QueueRows, named};
-use crate::record::{Column, Table};
+use crate::record::recorder::QueueRows;
+use crate::record::{Column, FlowNames, Table, named};
 use crate::tcp::sender::SenderCounts;
 use std::sync::Arc;
 

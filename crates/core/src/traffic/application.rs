@@ -22,13 +22,13 @@ impl Application {
 
     /// Time of the first burst, if the application starts at `start`.
     pub(crate) fn first(&mut self, start: Time, spec: &ApplicationSpec) -> Time {
-        self.schedule.first(start, &spec.process)
+        spec.process.first(start, &mut self.schedule)
     }
 
     /// Hands over a burst now. Returns the time of the next burst, if there is one.
     pub(crate) fn hand_over(&mut self, now: Time, spec: &ApplicationSpec) -> Option<Time> {
         self.schedule.take();
-        (self.handed_over(spec) < self.total).then(|| self.schedule.next(now, &spec.process))
+        (self.handed_over(spec) < self.total).then(|| spec.process.next(now, &mut self.schedule))
     }
 
     /// Data handed over until now.

@@ -1,6 +1,5 @@
 //! The arrivals of one source: their number, their random draws, and the time of the next one.
 
-use super::process::ProcessSpec;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -44,16 +43,6 @@ impl Schedule {
         self.taken - 1
     }
 
-    /// First arrival at a source that starts at `start`.
-    pub(crate) fn first(&mut self, start: Time, process: &ProcessSpec) -> Time {
-        process.first(start, self)
-    }
-
-    /// Arrival after the one at `now`; for alternating sources `now` is the end of its transmission.
-    pub(crate) fn next(&mut self, now: Time, process: &ProcessSpec) -> Time {
-        process.next(now, self)
-    }
-
     /// Exponentially distributed time before the next arrival; one draw per arrival.
     pub(super) fn exponential(&self, mean: TimeDelta) -> TimeDelta {
         TimeDelta::from_seconds(self.gaps.exponential(self.taken.into()) * mean.seconds())
@@ -70,7 +59,7 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::primitives::units::Rate;
-    use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec};
+    use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec, ProcessSpec};
 
     /// The rate has no effect, because the gap is given.
     const RATE: Rate = Rate(1);
@@ -78,11 +67,11 @@ mod tests {
     fn times(process: &ProcessSpec, gap: TimeDelta, until: Time) -> Vec<Time> {
         let mut schedule = Schedule::new(Entity { seed: 3, name: "test", index: 0 }, gap);
         let mut times = Vec::new();
-        let mut now = schedule.first(Time::ZERO, process);
+        let mut now = process.first(Time::ZERO, &mut schedule);
         while now < until {
             times.push(now);
             schedule.take();
-            now = schedule.next(now, process);
+            now = process.next(now, &mut schedule);
         }
         times
     }

@@ -51,7 +51,7 @@ impl Source {
     pub(crate) fn first(&mut self, start: Time, spec: &DatagramSpec) -> Option<Time> {
         match &spec.arrivals {
             Arrivals::User(_) => self.user_next(start, spec),
-            Arrivals::Process(process) => Some(self.schedule.first(start, process)),
+            Arrivals::Process(process) => Some(process.first(start, &mut self.schedule)),
             Arrivals::External => None,
         }
     }
@@ -62,9 +62,9 @@ impl Source {
             Arrivals::User(_) => self.user_next(now, spec),
             Arrivals::Process(process) if process.is_of_datagrams() => {
                 let sending = process.rate().time_to_send(payload + spec.header);
-                Some(self.schedule.next(now + sending, process))
+                Some(process.next(now + sending, &mut self.schedule))
             }
-            Arrivals::Process(process) => Some(self.schedule.next(now, process)),
+            Arrivals::Process(process) => Some(process.next(now, &mut self.schedule)),
             Arrivals::External => None,
         }
     }

@@ -18,7 +18,7 @@ use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
-use crate::record::recorder::AckRecord;
+use crate::record::AckRecord;
 use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{IncomingAck, NONE, Sender, SenderCounts, Tcp};

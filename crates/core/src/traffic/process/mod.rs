@@ -66,10 +66,12 @@ macro_rules! processes {
                 match self { $(ProcessSpec::$member(spec) => spec.per_second(gap)),+ }
             }
 
+            /// First arrival at a source that starts at `start`.
             pub(super) fn first(&self, start: Time, schedule: &mut Schedule) -> Time {
                 match self { $(ProcessSpec::$member(spec) => spec.first(start, schedule)),+ }
             }
 
+            /// Arrival after the one at `now`; for alternating sources `now` is the end of its transmission.
             pub(super) fn next(&self, now: Time, schedule: &mut Schedule) -> Time {
                 match self { $(ProcessSpec::$member(spec) => spec.next(now, schedule)),+ }
             }

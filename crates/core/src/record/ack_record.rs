@@ -1,0 +1,15 @@
+//! A received acknowledgement, for traces.
+
+use crate::primitives::units::TimeDelta;
+
+/// An acknowledgement as received by its sender.
+pub(crate) struct AckRecord<'a> {
+    pub(crate) flow: u32,
+    /// Next segment that the receiver expects.
+    pub(crate) ack: u32,
+    /// SACK blocks.
+    pub(crate) blocks: &'a [(u32, u32)],
+    pub(crate) echoes_mark: bool,
+    pub(crate) is_duplicate: bool,
+    pub(crate) rtt: Option<TimeDelta>,
+}
