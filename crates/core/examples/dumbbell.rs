@@ -47,7 +47,7 @@ use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdSpec, SpdVariant};
 use tailback_core::schedule::{FlowQueueSpec, SchedulerSpec};
-use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::tcp::{AckCounting, Recovery, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
@@ -270,28 +270,19 @@ impl Dumbbell {
             header: HEADER,
             ack_size: HEADER,
             initial_window: of.get("iw"),
-            handshake: false,
             initial_ssthresh: of.get("ss"),
-            receiver_window: Segments(1_000_000),
-            fast_retransmit: Some(3),
-            limited_transmit: true,
-            timestamps: false,
-            sack_blocks: 3,
             delayed_ack: None,
-            ecn: false,
-            pacing: false,
             window_validation: WindowValidation::None,
-            ssthresh_from: SsthreshFrom::FlightSize,
             // As in ns-2, which is the reference of the comparison.
             ack_counting: AckCounting::Acknowledgements,
             abc_limit: Segments::UNLIMITED,
-            slow_start: SlowStart::Standard,
             timer: TimerSpec {
                 min_rto: TimeDelta::from_millis(200),
                 initial_rto: TimeDelta::from_millis(3_000),
                 max_backoff: 64,
                 ..TimerSpec::rfc6298()
             },
+            ..TcpSpec::default()
         }
     }
 }

@@ -21,8 +21,10 @@
 //! ```
 //!
 //! [`Settings`] defines the constraints between settings, and sample values for tests.
+//!
+//! `settings!` declares settings without a member, such as those of TCP. Fields after `with` are no settings.
 
-use crate::primitives::units::{Rate, TimeDelta};
+use crate::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
@@ -88,6 +90,17 @@ pub enum Kind {
     /// A queue length in the unit of the buffer, packets or cells, or a percentage of the buffer.
     QueueLength,
     Words(&'static Words),
+    /// A number of segments, or the word `unlimited`.
+    SegmentsOrUnlimited,
+    /// A number of whole segments, or bytes, which are rounded down to whole segments.
+    SegmentsOrBytes,
+    /// A whole number, or `false`. `name` is that of its type, `noun` that for messages.
+    IntegerOrFalse {
+        name: &'static str,
+        noun: &'static str,
+        min: u64,
+        max: u64,
+    },
 }
 
 /// 0 to a million segments.
@@ -173,19 +186,25 @@ impl SettingConflict {
     }
 }
 
-/// The settings of a member; `member!` implements this trait.
-pub trait Keys: Sized {
+/// Declared settings; `settings!` implements this trait.
+pub trait Keys {
     const SETTINGS: &'static [Setting];
-
-    /// Reads values in the order of the keys; `None` if their number or types do not match.
-    fn read(values: &[Value]) -> Option<Self>;
 
     /// Values in the order of the keys.
     fn values(&self) -> Vec<Value>;
+
+    /// Replaces the settings by values in the order of the keys; `None` if their number or types do not match.
+    fn set(&mut self, values: &[Value]) -> Option<()>;
+}
+
+/// The settings of a member; `member!` implements this trait.
+pub trait MemberSettings: Keys + Sized {
+    /// Reads values in the order of the keys; `None` if their number or types do not match.
+    fn read(values: &[Value]) -> Option<Self>;
 }
 
 /// Constraints between a member's settings, beyond the range of each one.
-pub trait Settings: Keys {
+pub trait Settings: MemberSettings {
     /// The conflicts between the settings.
     fn check(&self) -> Vec<SettingConflict> {
         Vec::new()
@@ -199,12 +218,18 @@ pub trait Settings: Keys {
 impl Keys for () {
     const SETTINGS: &'static [Setting] = &[];
 
-    fn read(values: &[Value]) -> Option<()> {
-        values.is_empty().then_some(())
-    }
-
     fn values(&self) -> Vec<Value> {
         Vec::new()
+    }
+
+    fn set(&mut self, values: &[Value]) -> Option<()> {
+        values.is_empty().then_some(())
+    }
+}
+
+impl MemberSettings for () {
+    fn read(values: &[Value]) -> Option<()> {
+        values.is_empty().then_some(())
     }
 }
 
@@ -247,6 +272,31 @@ setting_type!(f64, Number);
 setting_type!(TimeDelta, Duration);
 setting_type!(Rate, Rate);
 
+impl SettingType for Bytes {
+    fn of(value: Value) -> Option<Bytes> {
+        u64::of(value).map(Bytes)
+    }
+
+    fn value(&self) -> Value {
+        Value::Integer(self.0)
+    }
+}
+
+impl SettingType for Segments {
+    fn of(value: Value) -> Option<Segments> {
+        match value {
+            Value::Integer(count) => count.try_into().ok().map(Segments),
+            Value::Number(count) if count.is_finite() => Some(Segments(count as u32)),
+            Value::Number(_) => Some(Segments::UNLIMITED),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> Value {
+        Value::Integer(self.0.into())
+    }
+}
+
 impl<T: SettingType> SettingType for Option<T> {
     fn of(value: Value) -> Option<Option<T>> {
         if value == Value::Absent { Some(None) } else { T::of(value).map(Some) }
@@ -272,13 +322,41 @@ macro_rules! member {
         }
     ) => {
         $crate::settings::named!([$($summary),+] $member, $name, $source, $spec);
-        $crate::settings::defaults!($spec, $($key $(= $default)?,)+);
 
-        $(#[doc = $doc])*
-        #[doc = concat!("Settings of `", $name, "`.")]
-        #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        $crate::settings::settings! {
+            $(#[doc = $doc])*
+            #[doc = concat!("Settings of `", $name, "`.")]
+            #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+            pub struct $spec {
+                $($(#[doc = $help])+ $key: $type $(= $default)? => $kind $(; $first)?,)+
+            }
+        }
+
+        impl $crate::settings::MemberSettings for $spec {
+            fn read(values: &[$crate::settings::Value]) -> Option<$spec> {
+                let mut values = values.iter();
+                let read = $spec { $($key: $crate::settings::SettingType::of(*values.next()?)?),+ };
+                values.next().is_none().then_some(read)
+            }
+        }
+    };
+}
+
+/// Declares settings; see the module documentation.
+macro_rules! settings {
+    (
+        $(#[$attribute:meta])*
+        pub struct $spec:ident {
+            $($(#[doc = $help:literal])+ $key:ident: $type:ty $(= $default:expr)? => $kind:expr $(; $first:literal)?,)+
+        }
+        $(with $($(#[doc = $part_help:literal])+ $part:ident: $part_type:ty = $part_default:expr,)+)?
+    ) => {
+        $crate::settings::defaults!($spec, $($key $(= $default)?,)+ $($($part = $part_default,)+)?);
+
+        $(#[$attribute])*
         pub struct $spec {
             $($(#[doc = $help])+ pub $key: $type,)+
+            $($($(#[doc = $part_help])+ pub $part: $part_type,)+)?
         }
 
         impl $crate::settings::Keys for $spec {
@@ -292,14 +370,14 @@ macro_rules! member {
                 }),+
             ];
 
-            fn read(values: &[$crate::settings::Value]) -> Option<$spec> {
-                let mut values = values.iter();
-                let read = $spec { $($key: $crate::settings::SettingType::of(*values.next()?)?),+ };
-                values.next().is_none().then_some(read)
-            }
-
             fn values(&self) -> Vec<$crate::settings::Value> {
                 vec![$($crate::settings::SettingType::value(&self.$key)),+]
+            }
+
+            fn set(&mut self, values: &[$crate::settings::Value]) -> Option<()> {
+                let mut values = values.iter();
+                $(self.$key = $crate::settings::SettingType::of(*values.next()?)?;)+
+                values.next().is_none().then_some(())
             }
         }
     };
@@ -366,7 +444,7 @@ macro_rules! family {
             /// The member of this name with these settings, in the order of their keys; `None` if there is none or they do not match.
             pub fn read(name: &str, values: &[$crate::settings::Value]) -> Option<$spec> {
                 $(if name == <$member as $crate::settings::Named>::MEMBER.name {
-                    return $crate::settings::Keys::read(values).map($spec::$member);
+                    return $crate::settings::MemberSettings::read(values).map($spec::$member);
                 })+
                 None
             }
@@ -468,7 +546,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use {default, defaults, family, first, line, member, named, words};
+pub(crate) use {default, defaults, family, first, line, member, named, settings, words};
 
 #[cfg(test)]
 mod tests {
@@ -528,5 +606,8 @@ mod tests {
         assert_eq!(spec.values(), values);
         assert_eq!(KettleSpec::read(&values[..2]), None);
         assert_eq!(KettleSpec::read(&[Value::Boolean(true), Value::Absent, Value::Word("coal")]), None);
+        let mut other = KettleSpec::default();
+        assert_eq!((other.set(&values), other), (Some(()), spec));
+        assert_eq!(other.set(&values[1..]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! TCP presets. `docs/reference/presets.md` is [`presets_markdown`].
 
-use crate::schema::{PresetName, Tcp};
+use crate::schema::{PresetName, Tcp, Timer};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
@@ -102,39 +102,7 @@ pub(crate) fn preset(name: PresetName) -> &'static Preset {
 
 /// Settings of current RFCs, for all plain names.
 fn modern(recovery: Recovery) -> TcpSpec {
-    TcpSpec {
-        recovery,
-        // RFC 5681 equation (4).
-        ssthresh_from: SsthreshFrom::FlightSize,
-        // 1500 bytes of an Ethernet frame without 20 bytes each of IP and TCP headers: no options, and so no timestamps.
-        mss: Bytes(1460),
-        header: Bytes(40),
-        ack_size: Bytes(40),
-        // RFC 6928 section 2.
-        initial_window: 10.0,
-        handshake: false,
-        // RFC 5681 section 3.1: "arbitrarily high".
-        initial_ssthresh: f64::INFINITY,
-        // Large enough never to limit the sender.
-        receiver_window: Segments(1_000_000),
-        // RFC 5681 section 3.2.
-        fast_retransmit: Some(3),
-        // RFC 3042, recommended by RFC 5681 section 3.2.
-        limited_transmit: true,
-        timestamps: false,
-        // RFC 2018 section 3: three with a timestamp option, at most four.
-        sack_blocks: 3,
-        delayed_ack: Some(DelayedAck::USUAL),
-        ecn: false,
-        pacing: false,
-        // It replaces the restart of RFC 5681 section 4.1.
-        window_validation: WindowValidation::Rfc7661,
-        timer: TimerSpec::rfc6298(),
-        // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
-        ack_counting: AckCounting::Bytes,
-        abc_limit: Segments(2),
-        slow_start: SlowStart::Standard,
-    }
+    TcpSpec { recovery, ..TcpSpec::default() }
 }
 
 /// Settings of current Linux, from RFCs, documents and observation.
@@ -153,7 +121,7 @@ fn linux() -> TcpSpec {
             quickack_segments: Segments(200),
             sack_compression: TimeDelta::from_millis(1),
             ack_ce_immediately: true,
-            ..DelayedAck::USUAL
+            ..DelayedAck::default()
         }),
         // The minimum bounds the variation term, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
         timer: TimerSpec {
@@ -180,26 +148,18 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: TimeDelta) -> 
         recovery,
         ssthresh_from: SsthreshFrom::Window,
         mss,
-        header: Bytes(40),
-        ack_size: Bytes(40),
         initial_window: 1.0,
-        handshake: false,
         initial_ssthresh: f64::from(window.0),
         receiver_window: window,
-        fast_retransmit: Some(3),
         limited_transmit: false,
-        timestamps: false,
-        sack_blocks: 3,
         delayed_ack: None,
-        ecn: false,
-        pacing: false,
         // Every acknowledgement opens the window, whatever was sent.
         window_validation: WindowValidation::None,
         timer: TimerSpec::coarse(tick),
         // Every segment is acknowledged. If an acknowledgement covers several, after a repair, the window opens as for one.
         ack_counting: AckCounting::Acknowledgements,
         abc_limit: Segments::UNLIMITED,
-        slow_start: SlowStart::Standard,
+        ..TcpSpec::default()
     }
 }
 
@@ -316,7 +276,7 @@ pub fn presets_markdown() -> String {
     for preset in PRESETS {
         line(format!("* `{}`: {}.", preset.name.word(), preset.source));
     }
-    let columns: Vec<Vec<(&str, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
+    let columns: Vec<Vec<(String, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
     let names = PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ");
     line(format!("\n## Mechanisms\n\n| Mechanism | Source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
     let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
@@ -339,63 +299,17 @@ pub fn presets_markdown() -> String {
 }
 
 /// Settings of a preset as in a scenario.
-fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
-    let Tcp {
-        preset: _,
-        controller,
-        recovery,
-        ssthresh_from,
-        ack_counting,
-        abc_limit,
-        slow_start,
-        mss,
-        header,
-        ack_size,
-        initial_window,
-        handshake,
-        initial_ssthresh,
-        receiver_window,
-        fast_retransmit,
-        limited_transmit,
-        timestamps,
-        sack_blocks,
-        delayed_ack,
-        ecn,
-        pacing,
-        window_validation,
-        timer,
-    } = Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
-    vec![
-        ("controller", shown(controller)),
-        ("recovery", shown(recovery)),
-        ("ssthresh_from", shown(ssthresh_from)),
-        ("ack_counting", shown(ack_counting)),
-        ("abc_limit", shown(abc_limit)),
-        ("slow_start", shown(slow_start)),
-        ("mss", shown(mss)),
-        ("header", shown(header)),
-        ("ack_size", shown(ack_size)),
-        ("initial_window", shown(initial_window)),
-        ("handshake", shown(handshake)),
-        ("initial_ssthresh", shown(initial_ssthresh)),
-        ("receiver_window", shown(receiver_window)),
-        ("fast_retransmit", shown(fast_retransmit)),
-        ("limited_transmit", shown(limited_transmit)),
-        ("timestamps", shown(timestamps)),
-        ("sack_blocks", shown(sack_blocks)),
-        ("delayed_ack", shown(delayed_ack)),
-        ("ecn", shown(ecn)),
-        ("pacing", shown(pacing)),
-        ("window_validation", shown(window_validation)),
-        ("timer.form", shown(timer.form)),
-        ("timer.granularity", shown(timer.granularity)),
-        ("timer.tick", shown(timer.tick)),
-        ("timer.min_rto", shown(timer.min_rto)),
-        ("timer.max_rto", shown(timer.max_rto)),
-        ("timer.initial_rto", shown(timer.initial_rto)),
-        ("timer.newreno_variant", shown(timer.newreno_variant)),
-        ("timer.max_backoff", shown(timer.max_backoff)),
-    ]
+fn settings(preset: &Preset) -> Vec<(String, String)> {
+    let Tcp { preset: _, controller, settings, delayed_ack, timer } =
+        Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
+    let mut rows = vec![("controller".to_string(), shown(controller))];
+    rows.extend(settings.entries().map(|(key, value)| (key.to_string(), shown(Some(value)))));
+    rows.push(("delayed_ack".into(), shown(delayed_ack)));
+    let Timer { form, granularity, tick, settings } = timer;
+    let of_form = [("form", shown(form)), ("granularity", shown(granularity)), ("tick", shown(tick))];
+    let of_timer = of_form.into_iter().chain(settings.entries().map(|(key, value)| (key, shown(Some(value)))));
+    rows.extend(of_timer.map(|(key, value)| (format!("timer.{key}"), value)));
+    rows
 }
 
 /// A setting as text for the page.

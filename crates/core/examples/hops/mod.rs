@@ -4,9 +4,9 @@ use crate::measured::{self, Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Group, Impairments, Network, Port, Switching, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
+use tailback_core::primitives::units::{Rate, Segments, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::tcp::{AckCounting, TcpSpec, TimerSpec, WindowValidation};
 
 /// Run a network to its end. Returns a line of JSON: packets that left ports, drops, and the cost of the run.
 pub fn run(network: Network, of: &Settings) -> Result<String, String> {
@@ -67,31 +67,17 @@ pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
 /// NewReno over Ethernet frames, with the threshold `ss` and data-centre timers.
 pub fn tcp(of: &Settings) -> TcpSpec {
     TcpSpec {
-        recovery: Recovery::NewReno,
-        mss: Bytes(1460),
-        header: Bytes(40),
-        ack_size: Bytes(40),
-        initial_window: 10.0,
-        handshake: false,
         initial_ssthresh: of.get("ss"),
-        receiver_window: Segments(1_000_000),
-        fast_retransmit: Some(3),
-        limited_transmit: true,
-        timestamps: false,
-        sack_blocks: 3,
         delayed_ack: None,
-        ecn: false,
-        pacing: false,
         window_validation: WindowValidation::None,
-        ssthresh_from: SsthreshFrom::FlightSize,
         ack_counting: AckCounting::Acknowledgements,
         abc_limit: Segments::UNLIMITED,
-        slow_start: SlowStart::Standard,
         timer: TimerSpec {
             min_rto: TimeDelta::from_millis(10),
             initial_rto: TimeDelta::from_millis(1_000),
             max_backoff: 64,
             ..TimerSpec::rfc6298()
         },
+        ..TcpSpec::default()
     }
 }

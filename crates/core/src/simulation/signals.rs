@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_of_two_segments_reports_the_lower_delay_even_when_a_timer_sends_it() {
-        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::USUAL });
+        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::default() });
         let mut network =
             network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, subscribes_to_delays(), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * 15));
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_release_bound_of_one_halves_the_flight_when_each_acknowledgement_covers_two_segments() {
-        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::USUAL });
+        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::default() });
         let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(Recovery::NewReno) }, 100);
         let times = sent(&results);
         // Eight acknowledgements release eight segments, then four, two and one. The last waits for the receiver's delayed-ACK timer.

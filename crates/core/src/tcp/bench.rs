@@ -5,7 +5,7 @@ use super::scoreboard::Scoreboard;
 use super::sender::{IncomingAck, Sender, Tcp};
 use super::signal_reader::AckExtras;
 use super::slow_start::SlowStartState;
-use super::spec::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
+use super::spec::{TcpSpec, WindowValidation};
 use super::validation::{self, Usage};
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::primitives::packet::Slab;
@@ -14,27 +14,14 @@ use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 /// NewReno of RFC 6582 without optional features.
 pub(in crate::tcp) fn plain() -> TcpSpec {
     TcpSpec {
-        recovery: Recovery::NewReno,
         mss: Bytes(1000),
-        header: Bytes(40),
-        ack_size: Bytes(40),
         initial_window: 4.0,
-        handshake: false,
         initial_ssthresh: 4.0,
         receiver_window: Segments(100),
-        fast_retransmit: Some(3),
         limited_transmit: false,
-        timestamps: false,
-        sack_blocks: 3,
         delayed_ack: None,
-        ecn: false,
-        pacing: false,
         window_validation: WindowValidation::None,
-        timer: TimerSpec::rfc6298(),
-        ssthresh_from: SsthreshFrom::FlightSize,
-        ack_counting: AckCounting::Bytes,
-        abc_limit: Segments(2),
-        slow_start: SlowStart::Standard,
+        ..TcpSpec::default()
     }
 }
 

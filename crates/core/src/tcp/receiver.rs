@@ -396,9 +396,9 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let rule = Some(Delays { rule: DelayedAck::USUAL, sack_blocks: 3 });
+        let rule = Some(Delays { rule: DelayedAck::default(), sack_blocks: 3 });
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-        let started = Reply::Delayed { timer: Some(DelayedAck::USUAL.timeout) };
+        let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
         assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
         assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(), Some(Time(5)));
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn the_first_segments_are_acknowledged_immediately_if_configured() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-        let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
+        let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() }, sack_blocks: 3 });
         let waits = |segment| {
             let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -427,7 +427,7 @@ mod tests {
         // pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
             let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-            let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
+            let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() }, sack_blocks: 3 });
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, reduced });
                 let leaves = receiver.on_segment(segment as u32, Time::ZERO, rule, &mut pool).reply == Reply::Now;
@@ -450,7 +450,7 @@ mod tests {
     fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let millisecond = TimeDelta::from_millis(1);
-        let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
+        let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() }, sack_blocks: 3 });
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -476,7 +476,7 @@ mod tests {
     #[test]
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Slab::default();
-        let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::USUAL };
+        let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
         let rule = Some(Delays { rule, sack_blocks: 3 });
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.

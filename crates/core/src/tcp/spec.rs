@@ -2,56 +2,75 @@
 
 pub use crate::congestion::AckCounting;
 use crate::primitives::units::{Bytes, Segments, TimeDelta};
-use crate::settings::words;
+use crate::settings::{Kind, PlainWords, settings, words};
 use serde::{Deserialize, Serialize};
 
-/// The settings shared by all flows of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TcpSpec {
-    pub recovery: Recovery,
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// Header bytes on the wire per data segment.
-    pub header: Bytes,
-    /// Size of an acknowledgement on the wire.
-    pub ack_size: Bytes,
-    /// Initial window in segments, at least 1.
-    pub initial_window: f64,
-    /// Open a connection first: data waits for the acknowledgement of the SYN (RFC 9293 section 3.5).
-    pub handshake: bool,
-    /// Initial slow-start threshold in segments; infinite if arbitrarily high (RFC 5681 section 3.1).
-    pub initial_ssthresh: f64,
-    /// Receiver window, at least 1.
-    pub receiver_window: Segments,
-    /// Number of duplicate acknowledgements that start a fast retransmit; `None` leaves all repair to the timer.
-    pub fast_retransmit: Option<u32>,
-    /// RFC 3042: a new segment for each of the first two duplicate acknowledgements.
-    pub limited_transmit: bool,
-    /// One RTT sample per acknowledgement (as with RFC 7323 timestamps) instead of one segment timed at a time.
-    pub timestamps: bool,
-    /// SACK blocks per acknowledgement, 1 to 4. Used only by recoveries with SACK.
-    pub sack_blocks: u32,
-    pub delayed_ack: Option<DelayedAck>,
-    /// Explicit congestion notification (RFC 3168): queues may mark new data instead of discarding it. Only for packets that are not cut
-    /// into cells.
-    pub ecn: bool,
-    /// Pace new data at `cwnd / RTT` instead of sending in response to acknowledgements.
-    pub pacing: bool,
-    /// Whether an unused window may open, and how it is reduced. For flows with an application.
-    pub window_validation: WindowValidation,
-    pub timer: TimerSpec,
-    /// Quantity that a loss halves.
-    pub ssthresh_from: SsthreshFrom,
-    /// Unit in which acknowledgements open the window.
-    pub ack_counting: AckCounting,
-    /// Maximum number of segments for which an acknowledgement opens the window in slow start: L of RFC 3465 section 2.2, and one until all
-    /// data outstanding at a timeout is acknowledged (section 2.3). [`Segments::UNLIMITED`]: no limit in either case. Only if bytes are
-    /// counted.
-    pub abc_limit: Segments,
-    /// End of slow start in addition to losses, marks and the threshold. HyStart requires `timestamps`: without them a round has one
-    /// sample.
-    pub slow_start: SlowStart,
+settings! {
+    /// The settings shared by all flows of a group. Default: NewReno of RFC 6582, with the settings of current RFCs.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct TcpSpec {
+        /// Loss detection and recovery.
+        recovery: Recovery = Recovery::NewReno => Kind::Words(&Recovery::WORDS),
+        // Default: RFC 5681 equation (4).
+        /// Quantity that is halved to give the slow-start threshold after a loss.
+        ssthresh_from: SsthreshFrom = SsthreshFrom::FlightSize => Kind::Words(&SsthreshFrom::WORDS),
+        // Default: RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
+        /// Unit in which acknowledgements increase the window: acknowledgements or acknowledged bytes.
+        ack_counting: AckCounting = AckCounting::Bytes => Kind::Words(&AckCounting::WORDS),
+        /// Maximum window increase per acknowledgement in slow start, in segments (L of RFC 3465), or `unlimited`. Requires
+        /// `ack_counting = "bytes"`. With `slow_start = "hystart++"` the default is 8, or `unlimited` with `pacing` (L of RFC 9406).
+        abc_limit: Segments = Segments(2) => Kind::SegmentsOrUnlimited,
+        /// Exit from slow start before a loss. All words but `standard` require `timestamps = true` and a controller without its own slow
+        /// start (not Vegas, FAST or user code).
+        slow_start: SlowStart = SlowStart::Standard => Kind::Words(&SlowStart::WORDS),
+        // Default: 1500 bytes of an Ethernet frame without 20 bytes each of IP and TCP headers: no options, and so no timestamps.
+        /// Maximum segment size (payload), 1 B to 1 MB.
+        mss: Bytes = Bytes(1460) => Kind::Bytes { min: 1, max: 1_000_000 },
+        /// Headers of a data segment on the wire, 0 B to 1 kB.
+        header: Bytes = Bytes(40) => Kind::Bytes { min: 0, max: 1_000 }; "40 B",
+        /// Size of an acknowledgement on the wire, 1 B to 1 kB.
+        ack_size: Bytes = Bytes(40) => Kind::Bytes { min: 1, max: 1_000 }; "40 B",
+        // Default: RFC 6928 section 2.
+        /// Initial congestion window.
+        initial_window: f64 = 10.0 => Kind::SegmentsOrUnlimited; "10",
+        /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
+        /// payload.
+        handshake: bool = false => Kind::Boolean,
+        // Default: RFC 5681 section 3.1, "arbitrarily high".
+        /// Initial slow-start threshold, or `unlimited`.
+        initial_ssthresh: f64 = f64::INFINITY => Kind::SegmentsOrUnlimited,
+        // Default: large enough never to limit the sender.
+        /// Receive window in segments, or in bytes, which are rounded down to whole segments.
+        receiver_window: Segments = Segments(1_000_000) => Kind::SegmentsOrBytes,
+        // Default: RFC 5681 section 3.2.
+        /// Number of duplicate acknowledgements that trigger fast retransmit; `false` turns it off. With `rack_tlp`: DupThresh of RFC 8985,
+        /// the number of SACKed segments that detect a loss without a reordering window.
+        fast_retransmit: Option<u32> = Some(3) => DUPLICATES; "3",
+        // Default: recommended by RFC 5681 section 3.2.
+        /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
+        limited_transmit: bool = true => Kind::Boolean,
+        /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
+        timestamps: bool = false => Kind::Boolean,
+        // Default: three with a timestamp option, at most four (RFC 2018 section 3).
+        /// Maximum number of SACK blocks in an acknowledgement.
+        sack_blocks: u32 = 3 => Kind::Integer { min: 1, max: 4 }; "3",
+        /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
+        ecn: bool = false => Kind::Boolean,
+        /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
+        pacing: bool = false => Kind::Boolean,
+        // Default: RFC 7661, which replaces the restart of RFC 5681 section 4.1.
+        /// Validation of a window that the application does not fill. With `linux`, the window grows only while it is used.
+        window_validation: WindowValidation = WindowValidation::Rfc7661 => Kind::Words(&WindowValidation::WORDS),
+    }
+    with
+    /// `None` acknowledges every segment immediately.
+    delayed_ack: Option<DelayedAck> = Some(DelayedAck::default()),
+    /// Retransmission timer.
+    timer: TimerSpec = TimerSpec::rfc6298(),
 }
+
+const DUPLICATES: Kind =
+    Kind::IntegerOrFalse { name: "FastRetransmit", noun: "number of duplicate acknowledgements", min: 1, max: 1000 };
 
 words! {
     /// How slow start ends before a loss.
@@ -121,61 +140,50 @@ words! {
     }
 }
 
-/// RFC 5681 section 4.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DelayedAck {
-    /// Acknowledge at least once per this many full segments.
-    pub every: u32,
-    /// Maximum time after the first unacknowledged segment.
-    pub timeout: TimeDelta,
-    /// Number of initial segments of a flow that are acknowledged immediately. As observed with Linux, whose receiver delays no
-    /// acknowledgement while the window that it offers still opens.
-    pub quickack_segments: Segments,
-    /// With SACK, above a gap, after three immediate acknowledgements: one for all arrivals within this time that its blocks can report, or
-    /// within two thirds of the one-way delay of a segment if that is less, a third of an RTT; zero for one per segment. Linux,
-    /// `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
-    pub sack_compression: TimeDelta,
-    /// Acknowledge immediately the first marked segment since the sender last reduced its window, the next segment, and one that reports a
-    /// reduction, as observed with Linux.
-    pub ack_ce_immediately: bool,
+settings! {
+    /// Delayed acknowledgements (RFC 5681 section 4.2). Default: every second full segment and within 200 ms, as in implementations; the RFC
+    /// requires 500 ms.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct DelayedAck {
+        /// Acknowledge at least every N full segments.
+        every: u32 = 2 => Kind::Integer { min: 1, max: 1000 },
+        /// Maximum delay of an acknowledgement after the arrival of the first unacknowledged segment.
+        timeout: TimeDelta = TimeDelta::from_millis(200) => Kind::Duration { min: TimeDelta::ZERO },
+        /// Number of segments at the start of a flow that are acknowledged one by one.
+        quickack_segments: Segments = Segments(0) => Kind::Integer { min: 0, max: 1_000_000_000 },
+        /// SACK compression: after three immediate acknowledgements above a gap, send one per interval of this length or a third of the
+        /// round-trip time, whichever is shorter. 0 s turns it off.
+        sack_compression: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        /// Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
+        ack_ce_immediately: bool = false => Kind::Boolean,
+    }
 }
 
-impl DelayedAck {
-    /// RFC 5681 section 4.2: every second full segment and within 500 ms; implementations use 200 ms.
-    pub const USUAL: DelayedAck = DelayedAck {
-        every: 2,
-        timeout: TimeDelta::from_millis(200),
-        quickack_segments: Segments(0),
-        sack_compression: TimeDelta::ZERO,
-        ack_ce_immediately: false,
-    };
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimerSpec {
-    pub form: TimerForm,
-    pub min_rto: TimeDelta,
-    pub max_rto: TimeDelta,
-    /// Timeout before the first sample.
-    pub initial_rto: TimeDelta,
-    /// Acknowledgements that restart the timer during loss recovery.
-    pub newreno_variant: NewRenoVariant,
-    /// Largest back-off factor, a power of two (RFC 6298 bounds only the product, by `max_rto`; BSD and NS stop at 64).
-    pub max_backoff: u32,
+settings! {
+    /// The retransmission timer. Default: [`TimerSpec::rfc6298`].
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct TimerSpec {
+        /// Minimum timeout. With form `exact` the default granularity is at most this.
+        min_rto: TimeDelta = TimeDelta::from_millis(1_000) => Kind::Duration { min: TimeDelta::ZERO },
+        /// Maximum timeout.
+        max_rto: TimeDelta = TimeDelta::from_millis(60_000) => Kind::Duration { min: TimeDelta::ZERO },
+        /// Timeout before the first round-trip sample.
+        initial_rto: TimeDelta = TimeDelta::from_millis(1_000) => Kind::Duration { min: TimeDelta::ZERO },
+        /// Variant of NewReno: which partial acknowledgements restart the timer.
+        newreno_variant: NewRenoVariant = NewRenoVariant::Impatient => Kind::Words(&NewRenoVariant::WORDS),
+        /// Maximum back-off factor, a power of two.
+        max_backoff: u32 = 1 << 16 => Kind::Integer { min: 1, max: 65536 },
+    }
+    with
+    /// How times are measured.
+    form: TimerForm = TimerForm::Exact { granularity: TimeDelta::from_millis(1) },
 }
 
 impl TimerSpec {
     /// RFC 6298 with a clock of 1 ms: according to section 4, clocks finer than 100 ms perform better. The minimum timeout is that of
     /// (2.4), the maximum that of (2.5), the initial one that of (2.1); (5.5) bounds only the product of timeout and back-off.
-    pub const fn rfc6298() -> TimerSpec {
-        TimerSpec {
-            form: TimerForm::Exact { granularity: TimeDelta::from_millis(1) },
-            min_rto: TimeDelta::from_millis(1_000),
-            max_rto: TimeDelta::from_millis(60_000),
-            initial_rto: TimeDelta::from_millis(1_000),
-            newreno_variant: NewRenoVariant::Impatient,
-            max_backoff: 1 << 16,
-        }
+    pub fn rfc6298() -> TimerSpec {
+        TimerSpec::default()
     }
 
     /// Whole ticks as in NS: at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64. The timer of
@@ -186,8 +194,9 @@ impl TimerSpec {
             min_rto: tick + tick,
             max_rto: TimeDelta::from_millis(64_000),
             initial_rto: TimeDelta::from_millis(3_000),
-            newreno_variant: NewRenoVariant::Impatient,
+            // BSD and NS; RFC 6298 bounds only the product, by `max_rto`.
             max_backoff: 64,
+            ..TimerSpec::default()
         }
     }
 }

@@ -101,25 +101,11 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         mss: Bytes(1000),
-        header: Bytes(40),
-        ack_size: Bytes(40),
         initial_window: 3.0,
-        handshake: false,
-        initial_ssthresh: f64::INFINITY,
-        receiver_window: Segments(1_000_000),
-        fast_retransmit: Some(3),
-        limited_transmit: true,
-        timestamps: false,
-        sack_blocks: 3,
         delayed_ack: None,
-        ecn: false,
-        pacing: false,
         window_validation: WindowValidation::None,
         timer: TimerSpec { min_rto: TimeDelta::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
-        ssthresh_from: SsthreshFrom::FlightSize,
-        ack_counting: AckCounting::Bytes,
-        abc_limit: Segments(2),
-        slow_start: SlowStart::Standard,
+        ..TcpSpec::default()
     }
 }
 
@@ -128,7 +114,6 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         header: Bytes(0),
         initial_window: 1.0,
-        handshake: false,
         limited_transmit: false,
         timer: TimerSpec { max_rto: TimeDelta::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
         ssthresh_from: SsthreshFrom::Window,

@@ -296,7 +296,7 @@ fn a_wait_for_a_timeout_counts_even_if_the_run_ends_first() {
     // RACK sends a probe after one second, which arrives, so it never waits for a timeout.
     assert_eq!(share(2900, Recovery::RackTlp, None), (1.0, 0.0, 0.0));
     // The delayed acknowledgement will reach the sender.
-    let delayed = Some(DelayedAck::USUAL);
+    let delayed = Some(DelayedAck::default());
     assert_eq!(share(3100, Recovery::Reno, delayed).1, 0.0);
 }
 

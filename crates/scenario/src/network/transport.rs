@@ -3,9 +3,10 @@
 use crate::member::{Member, MemberConfig};
 use crate::presets::preset;
 use crate::problem::{self, Report, listed};
-use crate::quantity::{Duration, Segments, Size};
-use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, WindowSize};
+use crate::quantity::{Duration, Size};
+use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource};
 use crate::user_code;
+use crate::window_size::WindowSize;
 use std::ops::RangeInclusive;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
@@ -17,33 +18,20 @@ use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, Pr
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
     let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::time_delta));
-    set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
-    set(&mut spec.ssthresh_from, tcp.ssthresh_from.map(|from| from.0));
-    set(&mut spec.ack_counting, tcp.ack_counting.map(|ack_counting| ack_counting.0));
-    set(&mut spec.slow_start, tcp.slow_start.map(|slow_start| slow_start.0));
-    set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
-    set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
-    set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));
-    set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
-    set(&mut spec.handshake, tcp.handshake);
-    set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
-    set(&mut spec.receiver_window, receiver_window(tcp.receiver_window, spec.mss, at, report));
-    set(&mut spec.fast_retransmit, tcp.fast_retransmit.map(|setting| setting.threshold()));
-    set(&mut spec.limited_transmit, tcp.limited_transmit);
-    set(&mut spec.timestamps, tcp.timestamps);
-    set(&mut spec.sack_blocks, tcp.sack_blocks.map(|blocks| blocks.0 as u32));
+    let (preset_limit, given) = (spec.abc_limit, &tcp.settings);
+    given.replace(&mut spec);
+    if let Some(window) = given.window_bytes("receiver_window") {
+        set(&mut spec.receiver_window, receiver_window(window, spec.mss, at, report));
+    }
     let delayed_ack = tcp.delayed_ack.as_ref().map(|setting| setting.spec(spec.delayed_ack));
     set(&mut spec.delayed_ack, delayed_ack);
-    set(&mut spec.ecn, tcp.ecn);
-    set(&mut spec.pacing, tcp.pacing);
-    spec.abc_limit = abc_limit(tcp.abc_limit, &spec, &format!("{at}.abc_limit"), report);
-    set(&mut spec.window_validation, tcp.window_validation.map(|rule| rule.0));
+    spec.abc_limit = abc_limit(given.number("abc_limit"), preset_limit, &spec, &format!("{at}.abc_limit"), report);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at_controller = format!("{at}.controller");
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
     let law = law.unwrap_or_else(|| preset.controller.clone());
-    if tcp.slow_start.is_none() && !law.abilities().ends_slow_start {
+    if !given.has("slow_start") && !law.abilities().ends_slow_start {
         // The preset's slow start does not apply to this controller.
         spec.slow_start = SlowStart::Standard;
     }
@@ -91,16 +79,19 @@ fn process(config: &MemberConfig, at: &str, report: &mut Report) -> Option<Proce
     Some(process)
 }
 
-fn receiver_window(given: Option<WindowSize>, mss: Bytes, at: &str, report: &mut Report) -> Option<units::Segments> {
-    let window = given?;
-    let segments = window.segments(mss);
+/// Whole segments of a window in bytes.
+fn receiver_window(window: Size, mss: Bytes, at: &str, report: &mut Report) -> Option<units::Segments> {
+    let count = window.bytes() / mss.0;
+    if (1..=u64::from(WindowSize::MAX)).contains(&count) {
+        return Some(units::Segments(count as u32));
+    }
     let at_window = format!("{at}.receiver_window");
-    if segments.is_none() && report.is_valid(&at_window) && report.is_valid(&format!("{at}.mss")) {
+    if report.is_valid(&at_window) && report.is_valid(&format!("{at}.mss")) {
         let (min, max) = (Size::new(mss.0), Size::new(mss.0 * u64::from(WindowSize::MAX)));
         let problem = report.add(at_window, "`receiver_window` is out of range");
         problem.given(window.to_string()).expected(format!("{min} to {max}: 1 to {} segments", WindowSize::MAX));
     }
-    segments
+    None
 }
 
 /// Checks the conditions for an exit from slow start before a loss.
@@ -122,8 +113,8 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
     }
 }
 
-fn abc_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
-    let count = given.map_or(f64::INFINITY, Segments::count);
+fn abc_limit(given: Option<f64>, preset: units::Segments, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
+    let count = given.unwrap_or(f64::INFINITY);
     match spec.ack_counting {
         AckCounting::Acknowledgements if count.is_finite() && report.is_valid(at) => {
             let problem = report.add(at, "`abc_limit` requires `ack_counting = \"bytes\"`");
@@ -146,7 +137,7 @@ fn abc_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Rep
                 units::Segments(8)
             }
         }
-        AckCounting::Bytes if given.is_none() => spec.abc_limit,
+        AckCounting::Bytes if given.is_none() => preset,
         AckCounting::Bytes if count.is_finite() => units::Segments(count as u32),
         _ => units::Segments::UNLIMITED,
     }
@@ -188,6 +179,7 @@ const KILOBYTE: u64 = 1_000;
 const MEGABYTE: u64 = 1_000_000;
 
 fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
+    given.settings.replace(spec);
     let tick = match spec.form {
         tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => tick,
         // The usual coarse clock (bpd-2001 section 2.1).
@@ -206,7 +198,7 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     match &mut spec.form {
         tcp::TimerForm::Exact { granularity } => {
             // The granularity is a lower bound of the variation term: a shorter minimum timeout shortens it too.
-            let min = given.min_rto.map(|min| min.time_delta().min(*granularity));
+            let min = given.settings.has("min_rto").then(|| spec.min_rto.min(*granularity));
             set(granularity, given.granularity.map(Duration::time_delta).or(min));
             if given.tick.is_some() {
                 let problem = report.add(format!("{at}.tick"), "`tick` cannot be used with the timer form `exact`");
@@ -222,11 +214,6 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
             }
         }
     }
-    set(&mut spec.min_rto, given.min_rto.map(Duration::time_delta));
-    set(&mut spec.max_rto, given.max_rto.map(Duration::time_delta));
-    set(&mut spec.initial_rto, given.initial_rto.map(Duration::time_delta));
-    set(&mut spec.newreno_variant, given.newreno_variant.map(|word| word.0));
-    set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
 }
 
 /// Maximum timer. Together with the longest run it is below the maximum time, 213 days.
@@ -377,7 +364,7 @@ mod tests {
         let of_linux = (preset(crate::schema::PresetName::LinuxReno).spec)(None).delayed_ack.unwrap();
         assert_eq!(rule("linux/reno", "true"), Some(of_linux));
         assert_eq!(rule("linux/reno", "{every = 4}"), Some(tcp::DelayedAck { every: 4, ..of_linux }));
-        assert_eq!(rule("bpd-2001/reno", "true"), Some(tcp::DelayedAck::USUAL));
+        assert_eq!(rule("bpd-2001/reno", "true"), Some(tcp::DelayedAck::default()));
         assert_eq!(rule("linux/reno", "false"), None);
     }
 

@@ -36,7 +36,7 @@ pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use scheduling::{Chooser, Class, Hashing, Scheduler, SchedulerTable, Schedulers};
 pub use source::{Arrivals, Datagrams, PacketBytes, Source, Sources, UserSource};
-pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, PresetName, Tcp, Timer, TimerForm, WindowSize};
+pub use tcp::{DelayedAck, DelayedAckTable, PresetName, Tcp, Timer, TimerForm};
 pub use timeline::Event;
 pub use topology::Topology;
 pub(crate) use topology::{Extent, Generator, Plan, Style};

@@ -347,9 +347,9 @@ pub(super) mod tests {
     use crate::congestion::ControllerSpec;
     use crate::network::{AccessLink, Group, Impairments, Opportunities, Recording};
     use crate::price::PriceSpec;
-    use crate::primitives::units::{Rate, Segments};
+    use crate::primitives::units::Rate;
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{AckCounting, Recovery, SsthreshFrom, TimerSpec};
+    use crate::tcp::TimerSpec;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way with a buffer of 100 packets.
@@ -372,27 +372,11 @@ pub(super) mod tests {
         };
         let timer = TimerSpec { min_rto: TimeDelta::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
-            recovery: Recovery::NewReno,
             mss: Bytes(960),
-            header: Bytes(40),
-            ack_size: Bytes(40),
-            initial_window: 10.0,
-            handshake: false,
-            initial_ssthresh: f64::INFINITY,
-            receiver_window: Segments(1_000_000),
-            fast_retransmit: Some(3),
-            limited_transmit: true,
-            timestamps: false,
-            sack_blocks: 3,
             delayed_ack: None,
-            ecn: false,
-            pacing: false,
             window_validation: WindowValidation::None,
             timer,
-            ssthresh_from: SsthreshFrom::FlightSize,
-            ack_counting: AckCounting::Bytes,
-            abc_limit: Segments(2),
-            slow_start: crate::tcp::SlowStart::Standard,
+            ..TcpSpec::default()
         };
         let flow = Flow {
             group: 0,
