@@ -276,7 +276,7 @@ pub fn presets_markdown() -> String {
     for preset in PRESETS {
         line(format!("* `{}`: {}.", preset.name.word(), preset.source));
     }
-    let columns: Vec<Vec<(String, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
+    let columns: Vec<Vec<(String, String)>> = PRESETS.iter().map(settings).collect();
     let names = PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ");
     line(format!("\n## Mechanisms\n\n| Mechanism | Source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
     let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
