@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod input_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
 use tailback_core::Engine;
 use tailback_core::network::{Network, PortId};
 use tailback_core::primitives::units::{Time, TimeDelta};
@@ -407,243 +408,6 @@ fn a_billion_hosts_are_counted_not_made() {
 }
 
 #[test]
-fn flows_of_a_table_run_between_its_nodes() {
-    let lists = "table = {source = [\"host1\", \"host0\"], sink = [\"host2\", \"host9\"], size = [\"10 kB\", \"20 kB\"], start = [\"1 us\", \"0 s\"]}";
-    let text = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{}", group(lists, ""));
-    let scenario = read(&text);
-    let network = scenario.build().unwrap();
-    assert_eq!(pairs(&network), [("host1".into(), "host2".into()), ("host0".into(), "host9".into())]);
-    let sizes: Vec<_> = network.flows.iter().map(|flow| flow.size.unwrap().0).collect();
-    assert_eq!((sizes, network.flows[0].start), (vec![10_000, 20_000], Time(1_000_000)));
-    let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
-    assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
-}
-
-/// A file and a scenario in a temporary folder.
-fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
-    static FOLDERS: AtomicU32 = AtomicU32::new(0);
-    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("tailback-topologies-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join(file), text).unwrap();
-    let read = Scenario::from_toml(scenario, folder.join("s.toml").to_str().unwrap()).map_err(|errors| errors.to_string());
-    std::fs::remove_dir_all(&folder).unwrap();
-    read
-}
-
-const ZOO: &str = r#"<?xml version="1.0" encoding="utf-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36" />
-  <key attr.name="label" attr.type="string" for="node" id="d33" />
-  <graph edgedefault="undirected">
-    <node id="0"><data key="d33">New York</data></node>
-    <node id="1"><data key="d33">Chicago</data></node>
-    <node id="2"><data key="d33">Seattle</data></node>
-    <edge source="0" target="1"><data key="d36">1e+10</data></edge>
-    <edge source="1" target="2"><data key="d36">2488000000.0</data></edge>
-    <edge source="1" target="2" />
-  </graph>
-</graphml>
-"#;
-
-fn zoo(settings: &str) -> String {
-    let flows = "[flows.web]\nfrom = \"New_York\"\nto = \"Seattle\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
-    format!(
-        "duration = \"1 s\"\n[topology.graph]\ngraphml = \"zoo.graphml\"\nqueue = {{buffer = \"9 packets\"}}\n{settings}\n{flows}"
-    )
-}
-
-#[test]
-fn a_graphml_file_becomes_part_of_the_scenario() {
-    let settings = "name_attribute = \"label\"\nrate = \"622 Mbps\"\ndelay = \"3 ms\"";
-    let scenario = beside("zoo.graphml", ZOO, &zoo(settings)).unwrap();
-    let network = scenario.build().unwrap();
-    let ports: Vec<_> = network.ports.iter().map(|port| (port.name.as_str(), port.rate.0)).collect();
-    assert_eq!(
-        ports.iter().step_by(2).copied().collect::<Vec<_>>(),
-        [("Chicago-Seattle", 2_488_000_000), ("Chicago-Seattle_2", 622_000_000), ("New_York-Chicago", 10_000_000_000)]
-    );
-    let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
-    assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
-}
-
-#[test]
-fn errors_in_a_graphml_file_have_places() {
-    let scenario = beside("zoo.graphml", ZOO, &zoo("name_attribute = \"label\"\ndelay = \"3 ms\"")).unwrap();
-    let errors = scenario.build().unwrap_err().to_string();
-    assert!(errors.contains("`rate` is missing") && errors.contains("topology.graph.links[2]"), "{errors}");
-    let wrong = ZOO.replace("target=\"2\" />", "target=\"4\" />").replace("2488000000.0", "fast");
-    let errors = beside("zoo.graphml", &wrong, &zoo("delay = \"3 ms\"")).unwrap_err();
-    assert!(
-        errors.contains("[zoo.graphml line 11].target") && errors.contains("`target` names an unknown node: `4`"),
-        "{errors}"
-    );
-    assert!(errors.contains("[zoo.graphml line 10].LinkSpeedRaw"), "{errors}");
-    assert!(errors.contains("2 errors"), "{errors}");
-    let errors = beside("zoo.graphml", ZOO, &zoo("delay = \"3 ms\"\nrate_attribute = \"LinkSpedRaw\"")).unwrap_err();
-    assert!(errors.contains("no edge has `LinkSpedRaw`") && errors.contains("did you mean `LinkSpeedRaw`?"), "{errors}");
-    for (from, to, message) in [
-        ("</graph>", "", "cannot be read"),
-        ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "line 11 has a <hyperedge>, and a link has two ends"),
-        ("Seattle", "Chicago", "two nodes are called `Chicago`"),
-        ("id=\"2\"", "", "the node has no identifier"),
-    ] {
-        let settings = "name_attribute = \"label\"\ndelay = \"3 ms\"";
-        let errors = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap_err();
-        assert!(errors.contains(message), "{errors}");
-    }
-}
-
-fn table(csv: &str, more: &str) -> Result<Network, String> {
-    let flows = group("table = \"flows.csv\"", more);
-    let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
-    beside("flows.csv", csv, &scenario)?.build().map_err(|errors| errors.to_string())
-}
-
-#[test]
-fn a_file_of_flows_is_read_with_its_units() {
-    let network = table("start_us,source,sink,note,size\n5,host0,host1,a,10 kB\n0.5,host2,host3,b,1 MB\n", "").unwrap();
-    assert_eq!(pairs(&network)[1], ("host2".into(), "host3".into()));
-    assert_eq!((network.flows[0].start, network.flows[1].start), (Time(5_000_000), Time(500_000)));
-    assert_eq!(network.flows[1].size.unwrap().0, 1_000_000);
-    let sized = table("source,sink\nhost0,host1\n", "size = \"3 kB\"\nstart = \"1 ms\"").unwrap();
-    assert_eq!((sized.flows[0].size.unwrap().0, sized.flows[0].start), (3000, Time(1_000_000_000)));
-}
-
-#[test]
-fn errors_in_a_flow_table_have_lines() {
-    let has = |csv: &str, more: &str, parts: &[&str]| {
-        let errors = table(csv, more).unwrap_err();
-        assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
-    };
-    has("source,destination,size\nhost0,host1,1 kB\n", "", &["`flows.csv` has no column `sink`", "flows.web.traffic.table"]);
-    has("", "", &["`flows.csv` has no column `source`", "`flows.csv` has no column `sink`", "2 errors"]);
-    has(
-        "source,sink,size\nhost0,host1,-1 kB\nhost0,,1 kB\n",
-        "",
-        &["[flows.csv line 2].size", "[flows.csv line 3].sink", "2 errors"],
-    );
-    has(
-        "source,sink,size\nhost0,hots1,1 kB\nhost2,host2,1 kB\n",
-        "",
-        &[
-            "`sink` names an unknown node: `hots1`",
-            "[flows.csv line 2].sink",
-            "did you mean",
-            "[flows.csv line 3].sink",
-            "`source` and `sink` are the same node",
-        ],
-    );
-    has("source,sink\nhost0,host1\n", "", &["`size` is missing, in the group and in the flow table", "flows.web.size"]);
-    has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["`flows.csv` has several columns for `size`"]);
-    has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["`size` is also a column of the flow table"]);
-    has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["`table` does not have one row per flow", "1 rows for 3 flows"]);
-    has("source,sink,size\n", "", &["`table` has no flows"]);
-    has(
-        "source,sink,size_bytes\nhost0,host1,1,000,000\nhost0,host1,0\n",
-        "",
-        &[
-            "[flows.csv line 2]",
-            "the line has more cells than columns",
-            "5 for 3",
-            "[flows.csv line 3].size",
-            "`size` is zero",
-            "2 errors",
-        ],
-    );
-    has(
-        "source,sink,size,start_sec\nhost0,host1,1 kB,3\n",
-        "",
-        &["column `start_sec` of `flows.csv` does not end in a unit", "`start_s`"],
-    );
-    let part =
-        ["[flows.csv line 2].size", "`size` is not a whole number of bytes", "\"1000.5 B\"", "whole bytes, such as `1001 B`"];
-    has("source,sink,size\nhost0,host1,1000.5 B\n", "", &part);
-    has("source,sink,size_bytes\nhost0,host1,1000.5\n", "", &part);
-    has("sorce,sink,size\nhost0,host1,1 kB\n", "", &["no column `source`", "did you mean the column `sorce`?"]);
-}
-
-#[test]
-fn unknown_nodes_of_a_list_are_reported_one_by_one() {
-    let of = |nodes: &str| {
-        let flows = group(&format!("permutation = {nodes}"), ALL);
-        let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
-        beside("none", "", &scenario).unwrap().build().unwrap_err().to_string()
-    };
-    let errors = of("[\"host1\", \"hots2\", \"agg*\", \"hots*\"]");
-    assert!(errors.contains("permutation[1]") && errors.contains("permutation[3]") && errors.contains("2 errors"), "{errors}");
-    assert!(errors.contains("did you mean `host*`?"), "{errors}");
-    let many: Vec<String> = (0..300).map(|number| format!("\"nobody{number}\"")).collect();
-    let errors = of(&format!("[{}]", many.join(", ")));
-    assert!(errors.contains("280 more names have similar errors") && errors.contains("21 errors"), "{errors}");
-}
-
-#[test]
-fn many_thousand_errors_are_counted() {
-    let mut csv = String::from("source,sink,size\n");
-    (0..50_000).for_each(|_| csv += "host0,host1,-1\n");
-    let errors = table(&csv, "").unwrap_err();
-    assert!(errors.contains("49980 more lines have similar errors") && errors.contains("21 errors"), "{errors}");
-    let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
-    assert!(errors.contains("49980 more flows have similar errors") && errors.contains("21 errors"), "{errors}");
-    let edge = "{from = \"a\", to = \"b\"}";
-    let hosts: Vec<String> = (0..50).map(|number| format!("\"nobody{number}\"")).collect();
-    let shape = format!("links = [{edge}]\nhosts = [{}]\n{LINKS}", hosts.join(", "));
-    let web = "[flows.web]\nfrom = \"a\"\nto = \"b\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
-    let errors = read(&format!("duration = \"1 ms\"\n[topology.graph]\n{shape}\n{web}")).build().unwrap_err().to_string();
-    assert!(errors.contains("30 more names have similar errors") && errors.contains("21 errors"), "{errors}");
-    let starts: Vec<String> = (0..1000).map(|_| "-1".into()).collect();
-    let text = format!("duration = \"1 ms\"\n[flows.web]\nstart = [{}]", starts.join(", "));
-    let errors = Scenario::from_toml(&text, "").unwrap_err().to_string();
-    assert!(errors.contains("980 more entries have similar errors") && errors.contains("flows.web.start[19]"), "{errors}");
-}
-
-#[test]
-fn pairs_without_a_route_are_reported_with_their_places() {
-    let two = |routing: &str, flows: &str| {
-        let trees = "[topology]\nfat_tree = {k = 4, LINKS}\ntorus = {dimensions = [5, 5], hosts = 0, LINKS}\n";
-        let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
-        format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n{}{flows}", trees.replace("LINKS", links))
-    };
-    let csv = "source,sink,size\nhost0,host1,1 kB\nhost0,switch1_1,1 kB\nhost2,switch1_1,1 kB\nhost0,switch1_1,1 kB\n";
-    for routing in ["shortest", "ecmp"] {
-        let text = two(routing, &group("table = \"flows.csv\"", ""));
-        let errors = beside("flows.csv", csv, &text).unwrap().build().unwrap_err().to_string();
-        assert!(errors.contains("flows.web.traffic.table[flows.csv line 3].sink"), "{errors}");
-        assert!(errors.contains("there is no route from `host0` to `switch1_1`"), "{errors}");
-        assert!(errors.contains("flows.web.traffic.table[flows.csv line 4].sink"), "{errors}");
-        assert!(errors.contains("2 errors"), "{errors}");
-        let ends =
-            "[flows.web]\nfrom = \"host*\"\nto = \"switch*\"\ncount = 400\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
-        let errors = read(&two(routing, ends)).build().unwrap_err().to_string();
-        assert!(errors.contains("380 more pairs of nodes have similar errors") && errors.contains("21 errors"), "{errors}");
-    }
-}
-
-#[test]
-fn a_flow_without_a_return_path_is_reported() {
-    // a reaches b and c, from where nothing leads back; nothing reaches d.
-    let links: Vec<String> = [("a", "b"), ("a", "c"), ("d", "a")]
-        .map(|(from, to)| format!("{{from = \"{from}\", to = \"{to}\", duplex = false}}"))
-        .into();
-    let csv = "source,sink,size\na,b,1 kB\na,d,1 kB\na,c,1 kB\nb,a,1 kB\n";
-    for routing in ["shortest", "ecmp"] {
-        let shape = format!("[topology.graph]\nlinks = [{}]\n{LINKS}", links.join(", "));
-        let flows = group("table = \"flows.csv\"", "");
-        let text = format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n{shape}\n{flows}");
-        let errors = beside("flows.csv", csv, &text).unwrap().build().unwrap_err();
-        let told: Vec<(&str, &str)> =
-            errors.list.iter().map(|problem| (&problem.message[18..], &problem.at["flows.web.traffic.table".len()..])).collect();
-        let wanted = [
-            ("from `b` to `a`", "[flows.csv line 2].source"),
-            ("from `a` to `d`", "[flows.csv line 3].sink"),
-            ("from `c` to `a`", "[flows.csv line 4].source"),
-        ];
-        assert_eq!(told, wanted);
-    }
-}
-
-#[test]
 fn settings_of_hosts_require_hosts() {
     let of = |shape: &str, hosts: u32| {
         let said = "host_rate = \"1 Gbps\"\nhost_delay = \"2 us\"\nhost_queue = {buffer = \"9 packets\"}";
@@ -694,16 +458,16 @@ fn routes_are_as_long_as_the_shortest_path() {
     let network = with("all_to_all = \"router*\"");
     // By pairs of nodes (Floyd, Communications of the ACM 5(6), 1962), in picoseconds.
     let index = |name: &str| name.strip_prefix("router").unwrap().parse::<usize>().unwrap();
-    let mut least = vec![vec![u64::MAX / 2; 40]; 40];
-    (0..40).for_each(|node| least[node][node] = 0);
+    let mut shortest = vec![vec![u64::MAX / 2; 40]; 40];
+    (0..40).for_each(|node| shortest[node][node] = 0);
     for (id, port) in (0..).zip(&network.ports) {
         let (from, to) = ends(&network, id);
-        least[index(&from)][index(&to)] = port.delay.0;
+        shortest[index(&from)][index(&to)] = port.delay.0;
     }
     for over in 0..40 {
         for from in 0..40 {
             for to in 0..40 {
-                least[from][to] = least[from][to].min(least[from][over] + least[over][to]);
+                shortest[from][to] = shortest[from][to].min(shortest[from][over] + shortest[over][to]);
             }
         }
     }
@@ -711,7 +475,7 @@ fn routes_are_as_long_as_the_shortest_path() {
     for network in [&network, &with("permutation = \"router*\"")] {
         for (flow, (from, to)) in network.flows.iter().zip(pairs(network)) {
             let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
-            assert_eq!(delay, least[index(&from)][index(&to)], "{from} to {to}");
+            assert_eq!(delay, shortest[index(&from)][index(&to)], "{from} to {to}");
         }
     }
 }

@@ -1,0 +1,102 @@
+"""Common parts of the functions that make scenarios."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec
+
+from tailback import _core
+from tailback._scenario import Scenario, schema
+from tailback._types import Flow, Queue
+
+__all__ = ["arguments_checked", "fabric", "from_end_to_end", "queue_table", "without_none"]
+
+P = ParamSpec("P")
+
+
+def arguments_checked(function: Callable[P, Scenario]) -> Callable[P, Scenario]:
+    """A function that reports unknown keyword arguments, with the nearest valid name, before missing ones."""
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **keywords: P.kwargs) -> Scenario:
+        if others := [name for name in keywords if name not in own]:
+            known = list(dict.fromkeys([*own, *_tables(), "traces"]))
+            problems: list[tuple[str, str, str | None, str | None, str | None]] = []
+            for name in others:
+                if name not in known:
+                    near = _core.nearest_word(name, known)
+                    expected = "one of " + ", ".join(f"`{word}`" for word in known)
+                    hint = near and f"did you mean `{near}`?"
+                    problems.append((name, f"`{function.__name__}()` has no argument `{name}`", None, expected, hint))
+            if problems:
+                raise _core.argument_errors(problems)
+        return function(*arguments, **keywords)
+
+    return checked
+
+
+@functools.cache
+def _tables() -> tuple[str, ...]:
+    """The keys of a scenario that a topology function does not set itself."""
+    return tuple(key for key in schema()["properties"] if key != "topology")
+
+
+def without_none(**settings: Any) -> dict[str, Any]:
+    """The settings that are not None."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def fabric(
+    topology: dict[str, Any],
+    among: str | list[str],
+    flows: int | Mapping[str, Flow],
+    duration: str,
+    rest: dict[str, Any],
+) -> Scenario:
+    """A scenario with flows among many nodes."""
+    groups: Any = flows
+    if isinstance(flows, int):
+        groups = {"tcp": Flow(count=flows, traffic={"random_pairs": among}, tcp={"preset": "newreno"})}
+    elif isinstance(flows, Mapping):
+        groups = {name: _among(group, among) for name, group in flows.items()}
+    return _described(topology, groups, duration, rest)
+
+
+def _among(group: Any, among: str | list[str]) -> Any:
+    """Add the default traffic to a group without its own; values that are not tables are left to the core's validation."""
+    if not isinstance(group, Mapping) or {"from", "to", "traffic"} & group.keys():
+        return group
+    return {**group, "traffic": {"permutation": among}}
+
+
+def queue_table(buffer: str | None, queue: Queue | None) -> Queue:
+    if queue is not None and buffer is None:
+        return queue
+    if buffer is not None and queue is None:
+        return {"policy": "drop_tail", "buffer": buffer}
+    message = "`buffer` or `queue` is required" if buffer is None else "`buffer` and `queue` exclude each other"
+    raise _core.argument_errors([("queue", message, None, "either `buffer` or `queue`", None)])
+
+
+def from_end_to_end(
+    topology: dict[str, Any],
+    flows: int | Mapping[str, Flow],
+    ends: tuple[str, str],
+    duration: str,
+    rest: dict[str, Any],
+) -> Scenario:
+    groups: Any = {"tcp": Flow(count=flows, tcp={"preset": "newreno"})} if isinstance(flows, int) else flows
+    if isinstance(groups, Mapping):
+        # Values that are not tables are left to the core's validation.
+        filled = {"from": ends[0], "to": ends[1]}
+        groups = {name: {**filled, **group} if isinstance(group, Mapping) else group for name, group in groups.items()}
+    return _described(topology, groups, duration, rest)
+
+
+def _described(topology: dict[str, Any], groups: Any, duration: str, rest: dict[str, Any]) -> Scenario:
+    if "traces" in rest:
+        rest["record"] = {**(rest.get("record") or {}), "traces": rest.pop("traces")}
+    return Scenario({"duration": duration, **rest, "topology": topology, "flows": groups})
