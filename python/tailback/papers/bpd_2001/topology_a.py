@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, vary
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import (
-    ACTIVITY,
-    CLOCKS,
-    NORMALISED,
-    PLAIN,
-    PPD,
-    UPPER,
-    bpd,
-    epd,
-    ticks,
-    topology_a,
-    topology_b,
-)
+from tailback.papers.bpd_2001 import measures, networks
 
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
 TICK = {"tick of the retransmission timer": "0.1 s; timeouts matter little if any connection can fill the link"}
 
-BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
-EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology="A, equal clocks")
-IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
+BEFORE_BPD = vary(networks.topology_a(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="A")
+EQUAL_CLOCKS = vary(
+    networks.topology_a("75 Mbps"), [*networks.PLAIN, *networks.PPD], networks.ticks(0.1), topology="A, equal clocks"
+)
+IN_B = vary(networks.topology_b(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="B")
 
 
 def goodput(policy: str, topology: str = "A") -> Expression:
@@ -82,7 +71,7 @@ figure_6 = Experiment(
         ),
     ),
     panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),
-    assumptions={**CLOCKS, **TICK, **NORMALISED},
+    assumptions={**networks.CLOCKS, **TICK, **networks.NORMALISED},
 )
 
 figure_7 = Experiment(
@@ -109,7 +98,7 @@ figure_7 = Experiment(
         ),
     ),
     panels=(over_threshold("active", "fraction of time active"),),
-    assumptions={**CLOCKS, **TICK, **ACTIVITY},
+    assumptions={**networks.CLOCKS, **TICK, **networks.ACTIVITY},
 )
 
 
@@ -124,8 +113,8 @@ figure_14 = Experiment(
     question="Does BPD help even if timeouts do no harm?",
     source="figure 14, section 5; no values in the text",
     variants=(
-        *vary(topology_a(), [*bpd(), *epd()], ticks(0.1), topology="A"),
-        *vary(topology_b(), [*bpd(), *epd()], ticks(0.1), topology="B"),
+        *vary(networks.topology_a(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="A"),
+        *vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="B"),
     ),
     measures=MEASURES,
     times=3,
@@ -148,7 +137,7 @@ figure_14 = Experiment(
             "lower threshold, or EPD threshold",
         ),
     ),
-    assumptions={**UPPER, **CLOCKS, **TICK, **NORMALISED},
+    assumptions={**networks.UPPER, **networks.CLOCKS, **TICK, **networks.NORMALISED},
 )
 
 EXPERIMENTS = (figure_6, figure_7, figure_14)

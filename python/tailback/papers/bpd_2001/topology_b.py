@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Label, Line, ReferenceLine, at, lines, vary
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import (
-    ACTIVITY,
-    GAPS,
-    LOWER_THRESHOLDS,
-    NORMALISED,
-    PLAIN,
-    PPD,
-    TICK,
-    TICKS,
-    UPPER,
-    bpd,
-    epd,
-    ticks,
-    topology_a,
-    topology_b,
-)
+from tailback.papers.bpd_2001 import measures, networks
 
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE}
 
 # The runs of figures 8 and 9, for all three ticks.
-BEFORE_BPD = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(*TICKS), topology="B")
+BEFORE_BPD = vary(
+    networks.topology_b(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(*networks.TICKS), topology="B"
+)
 
 
 def side_by_side(measure: str, labels: tuple[Line, ...], axis: str, unit: str, **levels: float) -> tuple[Curves, ...]:
@@ -39,7 +25,7 @@ def side_by_side(measure: str, labels: tuple[Line, ...], axis: str, unit: str, *
             title=f"tick {tick:g} s",
             reference_lines=tuple(ReferenceLine(f"{name.replace('_', ' ')}: {level}", level) for name, level in levels.items()),
         )
-        for tick in TICKS
+        for tick in networks.TICKS
     )
 
 
@@ -66,7 +52,7 @@ figure_8 = Experiment(
     title="Plain ATM, PPD and EPD in topology B: goodput",
     question="How much of the link do five connections use if no other connection can replace an idle one?",
     source="figure 8, section 3; best EPD 0.741 in section 5, 0.75 in section 3",
-    variants=(*BEFORE_BPD, *vary(topology_a(), [*PLAIN, *PPD], ticks(0.1), topology="A")),
+    variants=(*BEFORE_BPD, *vary(networks.topology_a(), [*networks.PLAIN, *networks.PPD], networks.ticks(0.1), topology="A")),
     measures=MEASURES,
     times=3,
     claims=(
@@ -111,7 +97,7 @@ figure_8 = Experiment(
         ),
     ),
     panels=(side_by_side("goodput", THREE_POLICIES, "goodput", "EPD threshold", EPD_at_best=0.741),),
-    assumptions={**TICK, **NORMALISED},
+    assumptions={**networks.TICK, **networks.NORMALISED},
 )
 
 
@@ -148,13 +134,16 @@ figure_9 = Experiment(
         ),
     ),
     panels=(side_by_side("active", THREE_POLICIES, "fraction of time active", "EPD threshold", EPD=0.49),),
-    assumptions={**TICK, **ACTIVITY},
+    assumptions={**networks.TICK, **networks.ACTIVITY},
 )
 
 
 def rise(gap: int) -> Expression:
     """Gain of BPD from the smallest to the largest lower threshold."""
-    least, most = (goodput("BPD", gap=gap, threshold=each, tick=0.3) for each in (LOWER_THRESHOLDS[0], LOWER_THRESHOLDS[-1]))
+    least, most = (
+        goodput("BPD", gap=gap, threshold=each, tick=0.3)
+        for each in (networks.LOWER_THRESHOLDS[0], networks.LOWER_THRESHOLDS[-1])
+    )
     return most - least
 
 
@@ -164,8 +153,8 @@ figure_12 = Experiment(
     question="What does a switch gain by sparing a connection for a while after a loss?",
     source="figure 12, section 5",
     variants=(
-        *vary(topology_b(), bpd(gaps=GAPS), ticks(*TICKS), topology="B"),
-        *vary(topology_b(), epd(), ticks(*TICKS), topology="B"),
+        *vary(networks.topology_b(), networks.bpd(gaps=networks.GAPS), networks.ticks(*networks.TICKS), topology="B"),
+        *vary(networks.topology_b(), networks.epd(), networks.ticks(*networks.TICKS), topology="B"),
     ),
     measures=MEASURES,
     times=3,
@@ -253,14 +242,14 @@ figure_12 = Experiment(
     panels=(
         side_by_side(
             "goodput",
-            lines("gap", {f"gap {gap}": gap for gap in GAPS}, policy="BPD"),
+            lines("gap", {f"gap {gap}": gap for gap in networks.GAPS}, policy="BPD"),
             "goodput",
             "lower threshold",
             BPD_at_best=0.932,
             EPD_at_best=0.741,
         ),
     ),
-    assumptions={**UPPER, **TICK, **NORMALISED},
+    assumptions={**networks.UPPER, **networks.TICK, **networks.NORMALISED},
 )
 
 
@@ -269,7 +258,7 @@ figure_13 = Experiment(
     title="BPD in topology B: activity",
     question="Does BPD spare connections their timeouts?",
     source="figure 13, section 5",
-    variants=(*vary(topology_b(), [*bpd(), *epd()], ticks(*TICKS), topology="B"),),
+    variants=(*vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(*networks.TICKS), topology="B"),),
     measures=MEASURES,
     times=3,
     claims=(
@@ -300,7 +289,7 @@ figure_13 = Experiment(
             EPD=0.49,
         ),
     ),
-    assumptions={**UPPER, **TICK, **ACTIVITY},
+    assumptions={**networks.UPPER, **networks.TICK, **networks.ACTIVITY},
 )
 
 EXPERIMENTS = (figure_8, figure_9, figure_12, figure_13)

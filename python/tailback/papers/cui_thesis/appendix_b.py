@@ -23,22 +23,7 @@ from tailback.papers import (
     lowest,
     variants,
 )
-from tailback.papers.cui_thesis.fast import (
-    ALPHA,
-    FORMS,
-    QUEUE,
-    SHARE_1,
-    SHARE_2,
-    SHARE_3,
-    STARTS,
-    STOPS,
-    UTILISATION,
-    name,
-    queue_over_time,
-    tcp,
-    three_flows,
-    window_traces,
-)
+from tailback.papers.cui_thesis import fast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +38,12 @@ def parking_lot(form: str, until_s: int) -> tb.Scenario:
     """Four nodes in a line, with the flows that have started by then; the last five seconds are measured."""
     link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
     flows = {
-        name(number): {"from": f"node{origin}", "to": f"node{end}", "start": f"{start} s", "tcp": tcp(PARKING_ALPHA, update=form)}
+        fast.name(number): {
+            "from": f"node{origin}",
+            "to": f"node{end}",
+            "start": f"{start} s",
+            "tcp": fast.tcp(PARKING_ALPHA, update=form),
+        }
         for number, (origin, end, start) in enumerate(PARKING_LOT, 1)
         if start < until_s
     }
@@ -98,17 +88,17 @@ FIGURE_B_5 = Experiment(
     title="Figures B.4 to B.7: FAST over several bottlenecks",
     question="Do FAST flows pass from one equilibrium to the next when bottlenecks appear and disappear?",
     source="figures B.4 to B.7, appendix B: alpha 1000, nodes 1 to 4 in a line",
-    variants=variants(parking_lot, form=FORMS, until_s=PARKING_PHASES),
+    variants=variants(parking_lot, form=fast.FORMS, until_s=PARKING_PHASES),
     measures={
         "queue_left": "queues.left.mean_queue_units",
         "queue_middle": "queues.middle.mean_queue_units",
         "queue_right": "queues.right.mean_queue_units",
-        "goodput_of_first": f"flows.{name(1)}.goodput_bps / 1e6",
+        "goodput_of_first": f"flows.{fast.name(1)}.goodput_bps / 1e6",
         "swing": swing,
     },
     claims=tuple(
         claim
-        for form in FORMS
+        for form in fast.FORMS
         for claim in (
             Claim(
                 f"C-B.5.1-left-{form}",
@@ -129,7 +119,7 @@ FIGURE_B_5 = Experiment(
         )
     ),
     panels=(TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
-    traces=window_traces("window {}", form="module", until_s=100),
+    traces=fast.window_traces("window {}", form="module", until_s=100),
     assumptions={"rates and delays": "100 Mb/s and 10 ms each; all flows stay to the end"},
     exact=True,
 )
@@ -139,10 +129,10 @@ def settling(run: tb.Run) -> float:
     """Seconds from a change until all windows stay within 5 % of their final values, for the slowest phase."""
     trace = run.trace("cwnd")
     slowest = 0.0
-    for number, stop in enumerate(STOPS, 1):
-        of_flow = trace.where(group=name(number))
+    for number, stop in enumerate(fast.STOPS, 1):
+        of_flow = trace.where(group=fast.name(number))
         times, windows = (np.asarray(of_flow[column], float) for column in ("time_s", "cwnd_packets"))
-        for begin in range(STARTS[number - 1], stop, 20):
+        for begin in range(fast.STARTS[number - 1], stop, 20):
             within = (times >= begin) & (times < begin + 20)
             off = np.abs(windows[within] / windows[within][-1] - 1) > 0.05
             slowest = max(slowest, float(times[within][off][-1]) - begin if off.any() else 0.0)
@@ -155,10 +145,10 @@ FIGURE_B_1_SETTLING = Experiment(
     question="How long do FAST flows take to converge when one arrives or leaves?",
     source="figures B.1 and B.2, appendix B: 100 Mb/s, 50 ms, alpha 200",
     variants=variants(
-        lambda form: three_flows(form, STOPS[0]).with_(
+        lambda form: fast.three_flows(form, fast.STOPS[0]).with_(
             {"name": "cui-thesis, figure B.1, full sequence", "record.traces": ["cwnd"]}
         ),
-        form=FORMS,
+        form=fast.FORMS,
     ),
     measures={"settling": settling},
     claims=(
@@ -168,7 +158,7 @@ FIGURE_B_1_SETTLING = Experiment(
                 f"each phase converges quickly (slowest phase: seconds until windows stay within 5 %), form {form}",
                 at("settling", form=form) < 5,
             )
-            for form in FORMS
+            for form in fast.FORMS
         ),
         Claim(
             "B.1-forms",
@@ -178,7 +168,7 @@ FIGURE_B_1_SETTLING = Experiment(
             ours=True,
         ),
     ),
-    panels=(Ranking("settling", lines("form", FORMS), "seconds"),),
+    panels=(Ranking("settling", lines("form", fast.FORMS), "seconds"),),
     assumptions={"buffer": "100,000 packets: never full"},
     exact=True,
 )
@@ -190,7 +180,7 @@ TEN_GIGABIT_ALPHA = 10_000
 def ten_gigabit(form: str, until_s: int) -> tb.Scenario:
     """Figure B.8: flows of 20 ms that start 20 s apart, with the flows that have started by then."""
     flows: dict[str, Any] = {
-        name(number): {"propagation_rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
+        fast.name(number): {"propagation_rtt": "20 ms", "start": f"{start} s", "tcp": fast.tcp(TEN_GIGABIT_ALPHA, update=form)}
         for number, start in enumerate((0, 10, 30), 1)
         if start < until_s
     }
@@ -211,7 +201,13 @@ FIGURE_B_8 = Experiment(
     question="Does FAST behave at 10 Gb/s as it does at 100 Mb/s?",
     source="figures B.8 to B.10, appendix B: 10 Gb/s, 20 ms, alpha 10,000",
     variants=tuple(Variant({"phase": phase}, ten_gigabit("module", until)) for phase, until in FAST_PHASES.items()),
-    measures={"share_1": SHARE_1, "share_2": SHARE_2, "share_3": SHARE_3, "queue": QUEUE, "utilisation": UTILISATION},
+    measures={
+        "share_1": fast.SHARE_1,
+        "share_2": fast.SHARE_2,
+        "share_3": fast.SHARE_3,
+        "queue": fast.QUEUE,
+        "utilisation": fast.UTILISATION,
+    },
     claims=(
         Claim(
             "C-B.8.1",
@@ -242,9 +238,9 @@ LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
 def random_loss(form: str, probability: float) -> tb.Scenario:
     """One flow of 100 ms over a link with random losses."""
     flows: dict[str, Any] = {
-        name(1): {
+        fast.name(1): {
             "propagation_rtt": "100 ms",
-            "tcp": {**tcp(ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
+            "tcp": {**fast.tcp(fast.ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
         }
     }
     return tb.dumbbell(
@@ -264,9 +260,11 @@ FIGURE_B_11 = Experiment(
     question="Does FAST recover from random losses, and what does recovery do to the queue?",
     source="figures B.11 and B.12, appendix B",
     variants=tuple(
-        Variant({"form": form, "loss": probability}, random_loss(form, probability)) for form in FORMS for probability in LOSSES
+        Variant({"form": form, "loss": probability}, random_loss(form, probability))
+        for form in fast.FORMS
+        for probability in LOSSES
     ),
-    measures={"utilisation": UTILISATION, "longest_queue": "queues.bottleneck.max_queue_units"},
+    measures={"utilisation": fast.UTILISATION, "longest_queue": "queues.bottleneck.max_queue_units"},
     claims=(
         Claim(
             "C-B.11.1",
@@ -276,21 +274,21 @@ FIGURE_B_11 = Experiment(
         Claim(
             "C-B.11.1-spikes",
             "recovery causes spikes in the queue (longest queue divided by alpha, one loss in 100,000 packets)",
-            at("longest_queue", form="module", loss=1e-5) / ALPHA > 2,
+            at("longest_queue", form="module", loss=1e-5) / fast.ALPHA > 2,
             setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
             contrast=Contrast(
-                "by (4.1), which evaluates the current window", at("longest_queue", form="thesis", loss=1e-5) / ALPHA
+                "by (4.1), which evaluates the current window", at("longest_queue", form="thesis", loss=1e-5) / fast.ALPHA
             ),
         ),
     ),
     panels=(
         (
-            Curves("utilisation", "loss", lines("form", FORMS), "utilisation", "probability of loss"),
-            Curves("longest_queue", "loss", lines("form", FORMS), "packets", "probability of loss"),
+            Curves("utilisation", "loss", lines("form", fast.FORMS), "utilisation", "probability of loss"),
+            Curves("longest_queue", "loss", lines("form", fast.FORMS), "packets", "probability of loss"),
         ),
-        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", ALPHA),)),
+        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", fast.ALPHA),)),
     ),
-    traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, queue_over_time),),
+    traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, fast.queue_over_time),),
     assumptions={"rate, delay, probability": "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"},
 )
 

@@ -8,22 +8,8 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Computation, Curves, Experiment, Expression, Line, at, axis, highest, lines, vary
-from tailback.papers.cui_thesis import sizing, tables
+from tailback.papers.cui_thesis import packets, sizing, tables
 from tailback.papers.cui_thesis.closed_loop import MODELS, trunk_of_tcp
-from tailback.papers.cui_thesis.packets import (
-    BEGINS,
-    EDGES,
-    FLOW_BPS,
-    GBPS,
-    LENGTH,
-    MEASURES,
-    NAME,
-    SENDERS,
-    TRUNK,
-    begins,
-    flows_at,
-    switch,
-)
 
 # Numbers of seeds for figures and tables where 6 and 4 are too few, or more than needed.
 MAX_SEEDS = {"3.44": 8, "3.47": 4, "3.3": 5}
@@ -76,14 +62,14 @@ def simulated(
     """One of figures 3.42 to 3.47 by packets."""
 
     def trunk(count: int) -> tuple[int, int, int, int, float]:
-        return (inputs_per_link * count, count, buffer, flows_at(rate_gbps, count), rate_gbps * GBPS)
+        return (inputs_per_link * count, count, buffer, packets.flows_at(rate_gbps, count), rate_gbps * packets.GBPS)
 
     def of(*by: str) -> Expression:
         return at("utilisation", by=by)
 
     def distance(*by: str) -> Expression:
         """Distance of the nearest of these models from the simulation."""
-        return abs(of(*by) - of(NAME)).max("links", each_seed=True).min(each_seed=True)
+        return abs(of(*by) - of(packets.NAME)).max("links", each_seed=True).min(each_seed=True)
 
     points, relative, conservative = kinds
     bursts, poisson = OTHERS[number]
@@ -96,15 +82,15 @@ def simulated(
             variant
             for count in links
             for variant in (
-                *vary(switch(*trunk(count), **begins(FLOW_BPS)), links=count, by=NAME),
+                *vary(packets.switch(*trunk(count), **packets.begins(packets.FLOW_BPS)), links=count, by=packets.NAME),
                 *vary(
-                    Computation(trunk_of_tcp, dict(zip(TRUNK, trunk(count), strict=True))),
+                    Computation(trunk_of_tcp, dict(zip(packets.TRUNK, trunk(count), strict=True))),
                     axis("by", {model: {"model": model} for model in MODELS}),
                     links=count,
                 ),
             )
         ),
-        measures=MEASURES,
+        measures=packets.MEASURES,
         claims=(
             Claim(
                 f"C-{number}.1",
@@ -116,7 +102,7 @@ def simulated(
             Claim(
                 f"C-{number}.1b",
                 "the closed loop with G1DM is never more than 7 % of the utilisation from the simulation",
-                abs(of("G1DM") / of(NAME) - 1).max(each_seed=True) <= 0.07,
+                abs(of("G1DM") / of(packets.NAME) - 1).max(each_seed=True) <= 0.07,
                 kind=relative,
                 note="largest distance; the document does not state which of the two it means",
             ),
@@ -143,14 +129,14 @@ def simulated(
             Claim(
                 f"C-{number}.4p",
                 "utilisation rises with the links",
-                of(NAME).steps("links").min(each_seed=True) > 0,
+                of(packets.NAME).steps("links").min(each_seed=True) > 0,
                 kind=RISES[number],
                 note="smallest step, by packets",
             ),
             Claim(
                 f"C-{number}.3",
                 "the closed loop is conservative: below the simulation",
-                (of("G1DM") - of(NAME)).max(each_seed=True) <= 0,
+                (of("G1DM") - of(packets.NAME)).max(each_seed=True) <= 0,
                 kind=conservative,
                 note=f"largest excess over the simulation{NOT_AT_40 if number == '3.44' else ''}",
             ),
@@ -159,13 +145,22 @@ def simulated(
             Curves(
                 "utilisation",
                 "links",
-                (Line("packets", {"by": NAME}), *(Line(f"closed loop with {by}", {"by": by}, dashed=True) for by in MODELS)),
+                (
+                    Line("packets", {"by": packets.NAME}),
+                    *(Line(f"closed loop with {by}", {"by": by}, dashed=True) for by in MODELS),
+                ),
                 "utilisation",
                 "links of a trunk",
                 log_over=True,
             ),
         ),
-        assumptions={**SENDERS, **BEGINS, **EDGES, **LENGTH, "round trips": "uniform on 60 to 180 ms"},
+        assumptions={
+            **packets.SENDERS,
+            **packets.BEGINS,
+            **packets.EDGES,
+            **packets.LENGTH,
+            "round trips": "uniform on 60 to 180 ms",
+        },
         max_seeds=MAX_SEEDS.get(number, 6),
     )
 
@@ -213,7 +208,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, max_links: int)
         middle_ms = 1000 * row.rtt_s * math.log(3)
         window = (row.target or 0.0) * row.transmitters * CHANNEL_BPS * row.rtt_s / (8 * sizing.PACKET_BYTES * row.flows)
         start: dict[str, Any] = FILLS if just_filled(row) else {**SETTLES, "first_ssthresh": round(window)}
-        return switch(
+        return packets.switch(
             row.inputs,
             row.transmitters,
             row.printed,
@@ -245,7 +240,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, max_links: int)
         question="Is the rule conservative: does the printed buffer reach the target?",
         source=f"table {number}, section 3.8.1",
         variants=tuple(variant for row in rows for variant in vary(trunk(row), case=case(row), target=row.target or 0.0)),
-        measures=MEASURES,
+        measures=packets.MEASURES,
         claims=tuple(
             Claim(
                 f"C-3.48.1-table{number}{which}",
@@ -264,8 +259,8 @@ def sized(number: str, targets: tuple[float, ...], scale: float, max_links: int)
             ),
         ),
         assumptions={
-            **SENDERS,
-            **EDGES,
+            **packets.SENDERS,
+            **packets.EDGES,
             "length of a run": "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the "
             "target; 20 s and 5 s if access links just fill the trunk",
             "round trips": "uniform on a half to three halves of the value that makes the harmonic mean the table's",

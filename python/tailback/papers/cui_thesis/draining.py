@@ -8,19 +8,7 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Expression, Line, TracePanel, Variant, at
-from tailback.papers.cui_thesis.fast import (
-    ALPHA,
-    FAIRNESS,
-    FORMS,
-    MEASURED_S,
-    SHARE_1,
-    SHARE_2,
-    SHARE_3,
-    name,
-    shared_link,
-    tcp,
-    window_traces,
-)
+from tailback.papers.cui_thesis import fast
 
 # Divisor of a draining flow's rate.
 R = 10
@@ -30,10 +18,10 @@ def three_sources(form: str, draining: bool) -> tb.Scenario:
     """Figure 4.9: as in figure B.1, but all flows stay."""
     law: dict[str, Any] = {"update": form, **({"draining": R} if draining else {})}
     flows: dict[str, Any] = {
-        name(number): {"propagation_rtt": "50 ms", "start": f"{40 * (number - 1)} s", "tcp": tcp(ALPHA, **law)}
+        fast.name(number): {"propagation_rtt": "50 ms", "start": f"{40 * (number - 1)} s", "tcp": fast.tcp(fast.ALPHA, **law)}
         for number in (1, 2, 3)
     }
-    return shared_link("cui-thesis, figure 4.9", flows, 160)
+    return fast.shared_link("cui-thesis, figure 4.9", flows, 160)
 
 
 def unequal(form: str, draining: bool) -> Expression:
@@ -53,20 +41,20 @@ FIGURE_4_9 = Experiment(
     source="figure 4.9, section 4.4: alpha 200",
     variants=tuple(
         Variant({"form": form, "draining": draining}, three_sources(form, draining))
-        for form in FORMS
+        for form in fast.FORMS
         for draining in (True, False)
     ),
-    measures={"fairness": FAIRNESS, "share_1": SHARE_1, "share_2": SHARE_2, "share_3": SHARE_3},
+    measures={"fairness": fast.FAIRNESS, "share_1": fast.SHARE_1, "share_2": fast.SHARE_2, "share_3": fast.SHARE_3},
     claims=tuple(
         Claim(
             f"C-4.9.1-{form}",
             f"rates are fairer than with standard FAST (ratio of the two distances from equality, by Jain's index), form {form}",
             fairer(form) > 1,
         )
-        for form in FORMS
+        for form in fast.FORMS
     ),
     panels=(TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
-    traces=window_traces("window {}", form="module", draining=True),
+    traces=fast.window_traces("window {}", form="module", draining=True),
     assumptions={
         "capacity, delay and times": "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to converge",
         "r": f"{R}",
@@ -92,12 +80,12 @@ def late_arrival(case: str, count: int, form: str, draining: bool) -> tb.Scenari
             "tcp": sender(**law, **({"draining": R} if draining else {})),
         },
     }
-    return shared_link(f"cui-thesis, figure 4.10 ({case}), {count} flows", flows, LENGTH_S)
+    return fast.shared_link(f"cui-thesis, figure 4.10 ({case}), {count} flows", flows, LENGTH_S)
 
 
 def sender(**law: Any) -> dict[str, Any]:
     """A sender with packets of 1040 bytes, as the capacity in the figure implies."""
-    return {**tcp(50, **law), "mss": "1000 B"}
+    return {**fast.tcp(50, **law), "mss": "1000 B"}
 
 
 def ratio(case: str, form: str, counts: Callable[[int], bool]) -> Expression:
@@ -199,7 +187,7 @@ FIGURE_4_10 = Experiment(
         "range of N": "1 to 30",
         "form of the update": "that of the ns-2 module, which produced the document's figures; (a) also by (4.1)",
         "the existing flows' knowledge of the path": "they start together, so that each first packet finds the queue empty; the "
-        f"new one starts at {LATE_S} s and the last {MEASURED_S} of {LENGTH_S} s are measured",
+        f"new one starts at {LATE_S} s and the last {fast.MEASURED_S} of {LENGTH_S} s are measured",
     },
     exact=True,
 )

@@ -21,20 +21,7 @@ from tailback.papers import (
     lowest,
     vary,
 )
-from tailback.papers.cui_thesis.losses import (
-    EXACT_LINES,
-    LINES,
-    MODELS,
-    SIMULATION,
-    TRUNK_VARIANTS,
-    WIDTH_OF_A_SEED,
-    gap,
-    margin,
-    off,
-    ratio,
-    trunk,
-    worst,
-)
+from tailback.papers.cui_thesis import losses
 
 UP_TO_ONE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 AROUND_ONE = (*UP_TO_ONE, 1.1, 1.2)
@@ -109,19 +96,19 @@ class Figure:
         overload = self.loads is OVERLOAD
         # The chains of the other variants are then small enough to be solved.
         exact = self.buffer <= 10
-        shown = (*LINES, *(EXACT_LINES if exact else ()))
+        shown = (*losses.LINES, *(losses.EXACT_LINES if exact else ()))
         # The text describes only the linear axis of figure 3.17 and the logarithmic one of 3.24.
         linear = overload or self.number == 17
         loads = axis("load", self.loads)
         ports = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": self.buffer}
-        width = OVERLOAD_WIDTH if overload else WIDTH_OF_A_SEED
+        width = OVERLOAD_WIDTH if overload else losses.WIDTH_OF_A_SEED
         return Experiment(
             id=f"cui-thesis/fig3.{self.number}",
             title=f"Figure 3.{self.number}: loss of a trunk{' in overload' if overload else ''}, M = {self.inputs}, K = "
             f"{self.transmitters}, B = {self.buffer}",
             question="Which of the five models is nearest to the simulation?",
             source=f"figure 3.{self.number}, section 3.6.5; no values in the text",
-            variants=(*trunk(loads, exact=exact, width=width, **ports), *self._beside(loads)),
+            variants=(*losses.trunk(loads, exact=exact, width=width, **ports), *self._beside(loads)),
             measures={"loss": "loss"},
             claims=(*self._best(exact), *(self._in_overload() if overload else self._at_usual_loads())),
             panels=(Curves("loss", "load", shown, "packet loss", "intended load", log=not linear),),
@@ -142,17 +129,17 @@ class Figure:
     def _best(self, exact: bool) -> tuple[Claim, ...]:
         """The nearest model depends on the service time of packets that waited. Without waiting places all readings coincide."""
         best = f"G1DM is the best of the five, or within {TIE:.1%} of it: excess error of the next model, mean log of factors"
-        claims = [claim(self._id("best"), best, margin() >= -TIE)]
-        for variant in TRUNK_VARIANTS if exact and self.buffer else ():
+        claims = [claim(self._id("best"), best, losses.margin() >= -TIE)]
+        for variant in losses.TRUNK_VARIANTS if exact and self.buffer else ():
             text = f"the same with the service times of the variant `{variant}`, solved exactly"
-            claims.append(claim(self._id(f"best-{variant}"), text, margin(variant) >= -TIE))
+            claims.append(claim(self._id(f"best-{variant}"), text, losses.margin(variant) >= -TIE))
         return tuple(claims)
 
     def _at_usual_loads(self) -> tuple[Claim, ...]:
         poisson = f"M/M/K/(K+B) is the least accurate at light load (up to {LIGHT:g}): its excess error over the next model"
         light = tuple(load for load in self.loads if load <= LIGHT)
-        others = highest(*(off(by, load=light) for by in MODELS if by != "mmkkb"), each_seed=True)
-        claims = [claim(self._id("poisson"), poisson, off("mmkkb", load=light) > others)]
+        others = highest(*(losses.off(by, load=light) for by in losses.MODELS if by != "mmkkb"), each_seed=True)
+        claims = [claim(self._id("poisson"), poisson, losses.off("mmkkb", load=light) > others)]
         if self.buffer == 0:
             same_text = "without waiting places G1DM equals EBD and EBI equals EB (largest relative difference)"
             nearer = "the former two are nearer to the simulation: excess error of the latter two"
@@ -161,39 +148,39 @@ class Figure:
             )
             solved = f"so is the simulation (within {NEAR:.0%})"
             same = highest(
-                *(abs(ratio(*each) - 1).max(each_seed=True) for each in (("g1dm", "ebd"), ("ebi", "eb"))), each_seed=True
+                *(abs(losses.ratio(*each) - 1).max(each_seed=True) for each in (("g1dm", "ebd"), ("ebi", "eb"))), each_seed=True
             )
             claims += [
                 claim(self._id("1"), same_text, same.equals(0, 1e-12)),
-                claim(self._id("nearer"), nearer, off("ebi") > off("ebd")),
-                claim(self._id("2"), accurate, worst("g1dm", "fresh") < ACCURATE),
-                claim(self._id("exact"), solved, worst(SIMULATION, "fresh") < NEAR),
+                claim(self._id("nearer"), nearer, losses.off("ebi") > losses.off("ebd")),
+                claim(self._id("2"), accurate, losses.worst("g1dm", "fresh") < ACCURATE),
+                claim(self._id("exact"), solved, losses.worst(losses.SIMULATION, "fresh") < NEAR),
             ]
             return tuple(claims)
         accurate = f"G1DM is accurate (within {ACCURATE:.0%}; largest relative error)"
-        claims.append(claim(self._id("accurate"), accurate, worst("g1dm") < ACCURATE))
+        claims.append(claim(self._id("accurate"), accurate, losses.worst("g1dm") < ACCURATE))
         if self.inputs >= 16:
             insignificant = (
                 f"with many inputs the inserting effect remains insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, largest "
                 "gap)"
             )
-            claims.append(claim(self._id("3"), insignificant, gap() < INSIGNIFICANT))
+            claims.append(claim(self._id("3"), insignificant, losses.gap() < INSIGNIFICANT))
         if self.number == 27:
             grows = "the inserting effect (EBD over G1DM, largest gap) grows from B = 5, figure 3.26, to B = 10"
-            claims.append(claim("C-3.26.1", grows, gap() > gap(", B = 5")))
+            claims.append(claim("C-3.26.1", grows, losses.gap() > losses.gap(", B = 5")))
         return tuple(claims)
 
     def _in_overload(self) -> tuple[Claim, ...]:
         accurate = f"G1DM is accurate in overload (within {ACCURATE:.0%}; largest relative error)"
         no_worse = f"G1DM is no worse than EBD, or within {TIE:.1%} (excess error of EBD)"
         claims = [
-            claim(self._id("accurate"), accurate, worst("g1dm") < ACCURATE),
-            claim(self._id("ebd"), no_worse, off("ebd") - off("g1dm") >= -TIE),
+            claim(self._id("accurate"), accurate, losses.worst("g1dm") < ACCURATE),
+            claim(self._id("ebd"), no_worse, losses.off("ebd") - losses.off("g1dm") >= -TIE),
         ]
         # With 500 inputs or more the difference is a few thousandths, so EB is compared instead.
         if self.inputs < 500:
             large = "EBI is too large (relative excess, where it is smallest)"
-            claims.append(claim(self._id("ebi"), large, (ratio("ebi") - 1).min() > 0))
+            claims.append(claim(self._id("ebi"), large, (losses.ratio("ebi") - 1).min() > 0))
         if self.buffer >= 1000:
             factor = self.inputs / (self.inputs - self.transmitters)
             near = f"with a large buffer the loss is near (load - 1) / load (within {NEAR:.0%}; largest relative difference)"
@@ -201,9 +188,9 @@ class Figure:
             exactly = f"{self.inputs}/{self.inputs - self.transmitters}"
             eb = f"EB is too large by M / (M - K) = {exactly} (at a load of {OVERLOAD[-1]:g})"
             claims += [
-                claim(self._id("near"), near, from_excess(SIMULATION) < NEAR),
+                claim(self._id("near"), near, from_excess(losses.SIMULATION) < NEAR),
                 claim(self._id("follow"), follow, highest(from_excess("mmkkb"), from_excess("ebd"), each_seed=True) < NEAR),
-                claim(self._id("1"), eb, ratio("eb", load=OVERLOAD[-1]).equals(factor, TOLERANCE), published=factor),
+                claim(self._id("1"), eb, losses.ratio("eb", load=OVERLOAD[-1]).equals(factor, TOLERANCE), published=factor),
             ]
         return tuple(claims)
 
@@ -215,7 +202,7 @@ def from_excess(by: str) -> Expression:
 
 def gain(by: str) -> Expression:
     """Error of a model with the fewest inputs minus that with the most."""
-    return off(by, inputs=INPUTS[0]) - off(by, inputs=INPUTS[-1])
+    return losses.off(by, inputs=INPUTS[0]) - losses.off(by, inputs=INPUTS[-1])
 
 
 over_inputs = Experiment(
@@ -223,14 +210,14 @@ over_inputs = Experiment(
     title="Figure 3.32: loss of a trunk over its inputs, K = 1, B = 3, load 0.7",
     question="How many inputs does each model require to be accurate?",
     source="figure 3.32, section 3.6.5; no values in the text",
-    variants=trunk(axis("inputs", INPUTS), exact=True, transmitters=1, buffer=3, load=0.7),
+    variants=losses.trunk(axis("inputs", INPUTS), exact=True, transmitters=1, buffer=3, load=0.7),
     measures={"loss": "loss"},
     claims=(
         claim(
             "C-3.32.1",
             f"the accuracy of all models improves with the inputs: error with {INPUTS[0]} minus error with {INPUTS[-1]}, "
             "smallest over the models",
-            lowest(*map(gain, MODELS), each_seed=True) > 0,
+            lowest(*map(gain, losses.MODELS), each_seed=True) > 0,
         ),
         claim(
             "C-3.32.2", "M/M/K/(K+B) improves with the inputs: error with the fewest minus error with the most", gain("mmkkb") > 0
@@ -238,10 +225,10 @@ over_inputs = Experiment(
         claim(
             "C-3.32.best",
             f"G1DM is always the closest, or within {TIE:.1%} of it: smallest excess error of the next model",
-            lowest(*(margin(inputs=inputs) for inputs in INPUTS)) >= -TIE,
+            lowest(*(losses.margin(inputs=inputs) for inputs in INPUTS)) >= -TIE,
         ),
     ),
-    panels=(Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),
+    panels=(Curves("loss", "inputs", (*losses.LINES, *losses.EXACT_LINES), "packet loss", "inputs, M", log=True),),
     assumptions={"numbers of inputs": ", ".join(map(str, INPUTS))},
 )
 

@@ -7,18 +7,7 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, at, lines, variants
-from tailback.papers.cui_thesis.packets import (
-    BEGINS,
-    EDGES,
-    FLOW_BPS,
-    GBPS,
-    LENGTH,
-    MEASURES,
-    SENDERS,
-    begins,
-    switch,
-    utilisation,
-)
+from tailback.papers.cui_thesis import packets
 
 # Rate per flow, in bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
@@ -26,7 +15,7 @@ SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 
 def shorter(share: float) -> dict[str, Any]:
     """Settings of `switch` for figures with many runs, where flows with a large share have less time than elsewhere."""
-    return {"settling_s": 20, "measured_s": 10} if share > 2 * FLOW_BPS else {}
+    return {"settling_s": 20, "measured_s": 10} if share > 2 * packets.FLOW_BPS else {}
 
 
 def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
@@ -34,8 +23,10 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
 
     def trunk(share: str, links: int, buffer: str) -> tb.Scenario:
         share_bps = SHARES[share]
-        flows, places = round(rate_gbps * GBPS / share_bps) * links, links if buffer == "1 a link" else 0
-        return switch(4 * links, links, places, flows, rate_gbps * GBPS, **shorter(share_bps), **begins(share_bps))
+        flows, places = round(rate_gbps * packets.GBPS / share_bps) * links, links if buffer == "1 a link" else 0
+        return packets.switch(
+            4 * links, links, places, flows, rate_gbps * packets.GBPS, **shorter(share_bps), **packets.begins(share_bps)
+        )
 
     return Experiment(
         id="cui-thesis/fig3.10",
@@ -43,7 +34,7 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
         question="What is the effect of wavelength conversion and of one packet of buffer per link?",
         source="figures 3.10 and 3.11, section 3.4.1",
         variants=variants(trunk, share=tuple(SHARES), links=links, buffer=("none", "1 a link")),
-        measures=MEASURES,
+        measures=packets.MEASURES,
         claims=(
             *(
                 Claim(
@@ -79,7 +70,13 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             )
             for buffer, title in (("none", "no buffer"), ("1 a link", "one packet per link"))
         ),
-        assumptions={**SENDERS, **BEGINS, **EDGES, **LENGTH, "round trips": "uniform on 60 to 180 ms, as in section 3.3"},
+        assumptions={
+            **packets.SENDERS,
+            **packets.BEGINS,
+            **packets.EDGES,
+            **packets.LENGTH,
+            "round trips": "uniform on 60 to 180 ms, as in section 3.3",
+        },
         max_seeds=4,
     )
 
@@ -91,8 +88,8 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
     scaled_rates = [rate * scale for rate in rates]
 
     def trunk(rate: float) -> tb.Scenario:
-        share = 20 * rate * GBPS / flows
-        return switch(80, 20, 0, flows, rate * GBPS, **shorter(share), **begins(share))
+        share = 20 * rate * packets.GBPS / flows
+        return packets.switch(80, 20, 0, flows, rate * packets.GBPS, **shorter(share), **packets.begins(share))
 
     return Experiment(
         id="cui-thesis/fig3.12",
@@ -100,7 +97,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
         question="What is the effect of faster links on the same flows?",
         source="figures 3.12 and 3.13, section 3.4.2",
         variants=variants(trunk, rate=scaled_rates),
-        measures={"utilisation": utilisation, "throughput_bps": throughput},
+        measures={"utilisation": packets.utilisation, "throughput_bps": throughput},
         claims=(
             Claim(
                 "C-3.12.1",
@@ -127,10 +124,10 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
             Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s per link", log_over=True),
         ),
         assumptions={
-            **SENDERS,
-            **BEGINS,
-            **EDGES,
-            **LENGTH,
+            **packets.SENDERS,
+            **packets.BEGINS,
+            **packets.EDGES,
+            **packets.LENGTH,
             "buffer": "none",
             "round trips": "uniform on 60 to 180 ms",
             "size": f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
@@ -142,7 +139,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
 def throughput(run: tb.Run) -> float:
     """Throughput of the trunk, in bit/s."""
     made = run.scenario["topology"]["dwdm"]
-    return utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])
+    return packets.utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])
 
 
 def rate_of(text: str) -> float:
