@@ -19,8 +19,6 @@ from tailback.papers import (
     furthest,
     highest,
     lowest,
-    mean,
-    total,
 )
 
 # Goodput by policy and threshold, two seeds; only BPD has a gap.
@@ -96,8 +94,6 @@ def test_several_expressions_are_reduced_together() -> None:
     one, two = (at("goodput", policy="EPD", threshold=each) for each in (0.5, 0.9))
     assert lowest(one, two)(RESULTS).tolist() == [3, 5]
     assert highest(one, two - 2, each_seed=True)(RESULTS).tolist() == [3, 5]
-    assert mean(one, two)(RESULTS).tolist() == [4, 5]
-    assert total(one, two)(RESULTS).tolist() == [8, 10]
     assert furthest(one - 5, two - 5)(RESULTS).tolist() == [-2, 0]
     assert computed(lambda results: results.values("goodput", policy="EPD", threshold=0.5) + 1)(RESULTS).tolist() == [4, 6]
 

@@ -1,8 +1,8 @@
 """Published documents as experiments: the runs, measures, claims and assumptions behind each figure.
 
-A document is a package such as `bpd_2001`. It defines a `DOCUMENT` from the names exported here, and `DOCUMENTS` in `_documents`
-lists it. `_experiment` defines experiments, `_plan` runs them, `_requirement` and `_outcome` judge their claims, and `_report`
-writes the report.
+A document is a package such as `bpd_2001`, which defines a `DOCUMENT` from the names exported here; `_documents` finds it.
+`_experiment` defines experiments and `_expression` the statements of their claims. `_plan` runs experiments, `_requirement` and
+`_outcome` judge claims, and `_report` writes the report.
 """
 
 from tailback.papers._documents import DOCUMENTS, document, experiments
@@ -28,7 +28,7 @@ from tailback.papers._experiment import (
     variants,
     vary,
 )
-from tailback.papers._expression import Comparison, Expression, at, by_means, computed, furthest, highest, lowest, mean, total
+from tailback.papers._expression import Comparison, Expression, at, by_means, computed, furthest, highest, lowest
 from tailback.papers._measured import Label, Measured, Point, Values
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._reproduce import reproduce
@@ -76,9 +76,7 @@ __all__ = [
     "highest",
     "lines",
     "lowest",
-    "mean",
     "reproduce",
-    "total",
     "variants",
     "vary",
 ]

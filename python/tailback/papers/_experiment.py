@@ -82,7 +82,7 @@ def vary(base: Subject, *axes: Iterable[AxisValue], **labels: Label) -> tuple[Va
 
 
 def variants(builder: Callable[..., Subject], **labels: Label | Iterable[Label]) -> tuple[Variant, ...]:
-    """Return the variants that a function builds for every combination of labels; a label with a single value is common to all.
+    """Return a variant for every combination of labels, built by a function. A single value is common to all.
 
     Examples
     --------
@@ -99,9 +99,10 @@ def variants(builder: Callable[..., Subject], **labels: Label | Iterable[Label])
 
 
 def axis(name: str, values: Iterable[Any] | Mapping[Any, Any], path: str = "", unit: str = "") -> list[AxisValue]:
-    """Return an axis of a label: one value of a path, or of the parameter of the same name, for each label.
+    """Return an axis of a label.
 
-    A mapping gives the value of each label; without a path, these are the changes themselves.
+    Each label changes a path, or the parameter with the name of the axis. A mapping gives the value of each label; without a
+    path, these are the changes themselves.
 
     Examples
     --------
@@ -204,7 +205,7 @@ class Line:
 
 
 def lines(name: str, labels: Iterable[Label] | Mapping[str, Label], *, dashed: bool = False, **where: Label) -> tuple[Line, ...]:
-    """Return a line for each value of a label, named after it or by a mapping; `where` is common to all.
+    """Return a line for each value of a label. A mapping names them; `where` is common to all.
 
     Examples
     --------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Comparison", "Expression", "at", "by_means", "computed", "furthest", "highest", "lowest", "mean", "total"]
+__all__ = ["Comparison", "Expression", "at", "by_means", "computed", "furthest", "highest", "lowest"]
 
 # Labels that describe a point but do not distinguish it.
 _DESCRIPTIONS = ("printed",)
@@ -217,7 +217,7 @@ Operand: TypeAlias = Expression | float | Callable[..., float]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A statement about an expression, which the confidence interval of its mean decides."""
+    """A statement about an expression. The confidence interval of its mean decides it."""
 
     measured: Expression
     must: Requirement
@@ -231,7 +231,10 @@ class Comparison:
 
 
 def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
-    """The points with these labels: one value, or one of several. Labels that they have in common do not distinguish them."""
+    """Select points by labels.
+
+    A tuple selects several values of a label. Labels that all selected points have in common do not distinguish them.
+    """
 
     def rows(results: Measured) -> list[Row]:
         found = [
@@ -255,40 +258,31 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
 
 
 def computed(function: Callable[[Measured], Values]) -> Expression:
-    """A function of the results, for a statistic that is not an expression."""
+    """Any function of the results."""
     return Expression(lambda results: [Row({}, function(results), {})])
 
 
 def lowest(*expressions: Expression, each_seed: bool = False) -> Expression:
-    """The expression with the lowest mean over the seeds, or the lowest value of each seed."""
+    """The expression with the lowest mean. With `each_seed`, the lowest value of each seed."""
     return _listed(expressions).min("", each_seed=each_seed)
 
 
 def highest(*expressions: Expression, each_seed: bool = False) -> Expression:
-    """The expression with the highest mean over the seeds, or the highest value of each seed."""
+    """The expression with the highest mean. With `each_seed`, the highest value of each seed."""
     return _listed(expressions).max("", each_seed=each_seed)
 
 
 def furthest(*expressions: Expression) -> Expression:
-    """The expression with the highest absolute mean over the seeds."""
+    """The expression with the highest absolute mean."""
     return _listed(expressions).furthest("")
 
 
-def mean(*expressions: Expression) -> Expression:
-    """The mean of several expressions."""
-    return _listed(expressions).mean("")
-
-
-def total(*expressions: Expression) -> Expression:
-    """The sum of several expressions."""
-    return _listed(expressions).sum("")
-
-
 def by_means(statistic: Expression) -> Expression:
-    """A statistic of the means over all seeds, with a value per seed so that it has an interval: pseudo-values of the jackknife.
+    """A statistic of the means over all seeds, by the jackknife.
 
-    The logarithm of a noisy value is biased, and its absolute distance from a reference is always positive; pseudo-values are
-    unbiased to first order (J. W. Tukey, Bias and confidence in not-quite large samples, 1958).
+    Its pseudo-values, one per seed, have an interval. The logarithm of a noisy value is biased, and its absolute distance from a
+    reference is always positive; pseudo-values are unbiased to first order (J. W. Tukey, Bias and confidence in not-quite large
+    samples, 1958).
     """
 
     def values(results: Measured) -> Values:

@@ -8,6 +8,8 @@ import tailback as tb
 from tailback.papers import Measure
 from tailback.papers.spd_1998.measures import FAIRNESS, timeouts
 
+__all__ = ["MEASURES"]
+
 CELL_BITS = 424
 NARROW = {"link23": 10e6, "bottleneck": 75e6}
 

@@ -9,6 +9,8 @@ from tailback.papers import AxisValue, Variant, vary
 from tailback.papers.bpd_2001.networks import topology_b
 from tailback.papers.spd_1998.networks import LONG, chain
 
+__all__ = ["ABR", "EDGES", "NETWORKS", "SENDERS", "UBR", "targets", "variants"]
+
 NETWORKS = ("three switches", "one switch")
 SENDERS = ("Tahoe", "Reno")
 UBR = ("drop-tail", "EPD", "SPD", "BPD")

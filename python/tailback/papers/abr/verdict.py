@@ -10,6 +10,8 @@ from tailback.papers import Claim, Comparison, Contrast, Curves, Experiment, Exp
 from tailback.papers.abr.measures import MEASURES
 from tailback.papers.abr.networks import ABR, EDGES, NETWORKS, SENDERS, UBR, targets, variants
 
+__all__ = ["EXPERIMENTS", "LEFT_OPEN"]
+
 PLACES = tuple(product(NETWORKS, SENDERS))
 LITTLE, MUCH = EDGES
 HELD = "ERICA, ACKs held"

@@ -13,6 +13,19 @@ import tailback as tb
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "ACTIVE",
+    "FAIRNESS",
+    "GOODPUT",
+    "MAX_TIMEOUTS",
+    "TIMEOUTS",
+    "burst_share",
+    "close_losses",
+    "peak_window",
+    "timeout_free_share",
+    "typical_loss_spacing",
+]
+
 # Cells of segments delivered once, as a fraction of the capacity of the link.
 GOODPUT = "sum(flows.*.goodput_bps * flows.*.frame_cells * 53 / 536) / 75e6"
 # Fraction of time during which connections are not waiting for a timeout.

@@ -6,6 +6,8 @@ from tailback.papers import Claim, Contrast, Experiment, Expression, Line, Ranki
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
 
+__all__ = ["EXPERIMENTS"]
+
 PAIRS = axis("connections", {"Reno, Reno": {}, "SACK, Reno": {"flows.first.tcp.preset": "bpd-2001/sack"}})
 USUAL, CAUTIOUS = axis("ssthresh", {122: {}, 16: {"flows.*.tcp.initial_ssthresh": 16}})
 BPD = bpd([0.4], gaps=[20])

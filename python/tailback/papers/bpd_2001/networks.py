@@ -7,6 +7,28 @@ from collections.abc import Iterable
 import tailback as tb
 from tailback.papers import AxisValue, axis
 
+__all__ = [
+    "ACTIVITY",
+    "CLOCKS",
+    "CONNECTION",
+    "EPD_THRESHOLDS",
+    "GAPS",
+    "LOWER_THRESHOLDS",
+    "NORMALISED",
+    "PLAIN",
+    "PPD",
+    "TICK",
+    "TICKS",
+    "UPPER",
+    "bottleneck",
+    "bpd",
+    "epd",
+    "mixed",
+    "ticks",
+    "topology_a",
+    "topology_b",
+]
+
 # Fractions of the buffer, as in the document's plots.
 EPD_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 LOWER_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

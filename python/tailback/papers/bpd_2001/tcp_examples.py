@@ -30,6 +30,8 @@ from tailback.papers import (
     vary,
 )
 
+__all__ = ["EXPERIMENTS"]
+
 Preset: TypeAlias = Literal["bpd-2001/reno", "bpd-2001/sack"]
 RENO: Preset = "bpd-2001/reno"
 SACK: Preset = "bpd-2001/sack"

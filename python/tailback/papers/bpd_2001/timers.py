@@ -10,6 +10,8 @@ import tailback as tb
 from tailback.papers import Claim, Experiment, Trace, TracePanel, at, vary
 from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
 
+__all__ = ["EXPERIMENTS"]
+
 CONNECTIONS = 300
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, vary
 from tailback.papers.bpd_2001 import measures, networks
 
+__all__ = ["EXPERIMENTS"]
+
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
 TICK = {"tick of the retransmission timer": "0.1 s; timeouts matter little if any connection can fill the link"}
 

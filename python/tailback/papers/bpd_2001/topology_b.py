@@ -5,6 +5,8 @@ from __future__ import annotations
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Label, Line, ReferenceLine, at, lines, vary
 from tailback.papers.bpd_2001 import measures, networks
 
+__all__ = ["EXPERIMENTS"]
+
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE}
 
 # The runs of figures 8 and 9, for all three ticks.

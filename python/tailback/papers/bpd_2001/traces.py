@@ -11,6 +11,8 @@ from tailback.papers import AxisValue, Claim, Contrast, Experiment, ReferenceLin
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
 
+__all__ = ["EXPERIMENTS", "occupancy"]
+
 TICK = {
     "tick of the retransmission timer": "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout "
     "is 1 s"

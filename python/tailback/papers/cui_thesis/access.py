@@ -8,6 +8,8 @@ import tailback as tb
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Line, Variant, at
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, GBPS, SENDERS, begins, fairness, switch, utilisation
 
+__all__ = ["ACCESS"]
+
 # A core of 1 Gb/s links.
 FLOWS = 400
 CORES = {"8 inputs, 1 link, 10 packets": (8, 1, 10), "16 inputs, 4 links, 4 packets": (16, 4, 4)}

@@ -28,6 +28,8 @@ from tailback.papers.cui_thesis import fast
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["EXPERIMENTS"]
+
 # Figure B.4: source and destination node, and start time of each flow.
 PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
 LINKS = ("left", "middle", "right")

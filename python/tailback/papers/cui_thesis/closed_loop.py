@@ -12,6 +12,8 @@ from tailback.papers import Claim, Computation, Curves, Experiment, Expression, 
 from tailback.papers.cui_thesis import losses
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
+__all__ = ["EXTRAPOLATIONS", "FIGURES", "HARMONIC_RTT_S", "MODELS", "RATES", "log10_loss", "trunk_of_tcp"]
+
 RATE_BPS = 40e9
 # Round trips are uniform on 60 to 180 ms (section 3.3.2).
 HARMONIC_RTT_S = models.round_trips({"uniform": [0.06, 0.18]}).harmonic_s

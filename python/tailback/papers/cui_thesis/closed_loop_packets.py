@@ -11,6 +11,8 @@ from tailback.papers import Claim, Computation, Curves, Experiment, Expression, 
 from tailback.papers.cui_thesis import packets, sizing, tables
 from tailback.papers.cui_thesis.closed_loop import MODELS, trunk_of_tcp
 
+__all__ = ["CLOSED_LOOP", "SIZING"]
+
 # Numbers of seeds for figures and tables where 6 and 4 are too few, or more than needed.
 MAX_SEEDS = {"3.44": 8, "3.47": 4, "3.3": 5}
 

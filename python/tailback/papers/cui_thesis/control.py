@@ -12,6 +12,8 @@ import numpy as np
 import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, Ranking, at, lowest, variants
 
+__all__ = ["EXPERIMENTS"]
+
 TARGET = 0.95
 FASTEST = "20 Mbps"
 

@@ -10,6 +10,8 @@ import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Expression, Line, TracePanel, Variant, at
 from tailback.papers.cui_thesis import fast
 
+__all__ = ["EXPERIMENTS"]
+
 # Divisor of a draining flow's rate.
 R = 10
 

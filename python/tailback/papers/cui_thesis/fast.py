@@ -32,6 +32,40 @@ from tailback.papers import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "ALPHA",
+    "CAPACITY_PPS",
+    "COUNTS",
+    "EXPERIMENTS",
+    "FAIRNESS",
+    "FORMS",
+    "MEASURED_S",
+    "QUEUE",
+    "SHARE_1",
+    "SHARE_2",
+    "SHARE_3",
+    "SPACING_S",
+    "STARTS",
+    "STOPS",
+    "UTILISATION",
+    "Expected",
+    "arrivals",
+    "expected_of_fast",
+    "fairness",
+    "first_of_equal",
+    "name",
+    "queue",
+    "queue_over_time",
+    "rate_of",
+    "sender",
+    "shared_link",
+    "shares",
+    "tcp",
+    "three_flows",
+    "window_of",
+    "window_traces",
+]
+
 
 # Section 4.3.3 uses 12500 packets a second for 100 Mb/s: 1000 bytes each.
 CAPACITY_PPS = 12_500

@@ -10,6 +10,8 @@ import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at, lines
 from tailback.papers.cui_thesis.fast import FAIRNESS, QUEUE, UTILISATION
 
+__all__ = ["EXPERIMENTS"]
+
 # Packets of 1500 bytes on 100 Mb/s in 50 ms.
 PRODUCT = 417
 

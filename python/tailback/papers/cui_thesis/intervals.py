@@ -15,6 +15,8 @@ from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["INTERVALS"]
+
 # Packets of flows that share a link, at the end of a run.
 TRACKED = 220_000
 # Number of flows: link rate in bit/s, and duration in seconds including warm-up (one half).

@@ -8,6 +8,21 @@ from typing import Any
 from tailback.models import LOSS_MODELS, exact_trunk_loss, simulate_trunk, trunk_loss
 from tailback.papers import AxisValue, Computation, Expression, Line, Variant, at, axis, lowest, vary
 
+__all__ = [
+    "EXACT_LINES",
+    "LINES",
+    "MODELS",
+    "SIMULATION",
+    "TRUNK_VARIANTS",
+    "WIDTH_OF_A_SEED",
+    "gap",
+    "margin",
+    "off",
+    "ratio",
+    "trunk",
+    "worst",
+]
+
 # Names in labels; the simulation follows the variant in which packets keep their lengths.
 MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"

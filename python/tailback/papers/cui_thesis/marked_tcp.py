@@ -31,6 +31,8 @@ from tailback.papers.cui_thesis.signals import MOST, Height, bisect, marked, mea
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["EXPERIMENTS"]
+
 # A sender of Reno with ECN.
 RENO = {"preset": "sack", "mss": "960 B", "delayed_ack": False, "ecn": True, "timestamps": True, "receiver_window": 100_000}
 # Section 2.3.3: numbers of flows, and REM's target queue.

@@ -14,6 +14,8 @@ from tailback.papers import Claim, Computation, Curves, Experiment, Expression, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["EXPERIMENTS"]
+
 # Ten seeds have about as many sequences of probes as the document's 256, each with 100 prices.
 SEQUENCES = 26
 PRICES = 100

@@ -23,6 +23,8 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis import losses
 
+__all__ = ["EXPERIMENTS"]
+
 UP_TO_ONE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 AROUND_ONE = (*UP_TO_ONE, 1.1, 1.2)
 OVERLOAD = (1.1, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)

@@ -25,6 +25,8 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, name, queue_over_time, shares, tcp, window_of
 
+__all__ = ["EXPERIMENTS"]
+
 # K of (4.32), and other settings of each law.
 K = 0.1
 LAWS: dict[str, dict[str, Any]] = {

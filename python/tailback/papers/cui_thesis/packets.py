@@ -38,6 +38,24 @@ from tailback.papers.cui_thesis import closed_loop
 from tailback.papers.cui_thesis.closed_loop import RATES
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
+__all__ = [
+    "BEGINS",
+    "EDGES",
+    "EXPERIMENTS",
+    "FLOW_BPS",
+    "GBPS",
+    "LENGTH",
+    "MEASURES",
+    "NAME",
+    "SENDERS",
+    "TRUNK",
+    "begins",
+    "fairness",
+    "flows_at",
+    "switch",
+    "utilisation",
+]
+
 # Rates per flow at which the document scales: 4000 flows on 40 Gb/s.
 FLOW_BPS = 10e6
 GBPS = 1e9

@@ -9,6 +9,8 @@ import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, at, lines, variants
 from tailback.papers.cui_thesis import packets
 
+__all__ = ["EXPERIMENTS"]
+
 # Rate per flow, in bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 

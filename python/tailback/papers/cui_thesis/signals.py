@@ -15,6 +15,8 @@ from tailback.papers import Claim, Computation, Contrast, Curves, Experiment, Ex
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["EXPERIMENTS", "MOST", "Height", "bisect", "marked", "mean_queue", "on_one_link", "red", "utilisation"]
+
 # Packets of 1000 bytes on the wire, one per millisecond.
 RATE = "8 Mbps"
 

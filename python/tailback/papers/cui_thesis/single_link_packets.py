@@ -12,6 +12,8 @@ from tailback.papers import Claim, Computation, Contrast, Curves, Experiment, Ex
 from tailback.papers.cui_thesis import sizing
 from tailback.papers.cui_thesis.packets import NAME, SENDERS
 
+__all__ = ["LINKS"]
+
 # Section 3.8.2: a link of 4000 packets of 500 bytes a second.
 LINK_FLOWS = (10, 30, 100)
 LINK_SECONDS = 120

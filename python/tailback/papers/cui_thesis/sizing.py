@@ -28,6 +28,8 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis.tables import Entry, table
 
+__all__ = ["EXPERIMENTS", "PACKET_BYTES", "required_of_link"]
+
 PACKET_BYTES = 1040
 # Section 3.8.1.
 OVER_PROVISION = 0.95

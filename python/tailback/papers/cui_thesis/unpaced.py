@@ -15,6 +15,8 @@ from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, SENDERS, begins, fairness, switch, utilisation
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
+__all__ = ["UNPACED"]
+
 MEAN_RTT_S = 0.12
 FLOWS = 250
 INPUTS = 6

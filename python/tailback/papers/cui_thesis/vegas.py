@@ -30,6 +30,8 @@ from tailback.papers.cui_thesis.fast import (
     shares,
 )
 
+__all__ = ["EXPERIMENTS"]
+
 # beta exceeds alpha by this many packets a second.
 BAND_PPS = 25
 # Thresholds in packets per second, interval between arrivals in seconds, and numbers of flows. A window changes by one packet per

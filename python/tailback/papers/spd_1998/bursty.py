@@ -10,6 +10,8 @@ from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
 from tailback.papers.spd_1998.schemes import leads, min_lead, ratio, side_by_side
 
+__all__ = ["EXPERIMENTS"]
+
 # Units of 1024 octets per microsecond; as a payload rate in bit/s.
 MU = 0.00024
 RATE = MU * 1e6 * 1024 * 8

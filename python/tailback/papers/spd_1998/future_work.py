@@ -26,6 +26,8 @@ from tailback.papers.bpd_2001 import networks as bpd_2001
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain
 
+__all__ = ["EXPERIMENTS"]
+
 POLICIES = ("plain", "PPD", "EPD", "EPD per VC", "BPD", "SPD")
 
 

@@ -7,6 +7,21 @@ import numpy as np
 import tailback as tb
 from tailback.papers import Measure
 
+__all__ = [
+    "BADPUT_SHARE",
+    "CELL_BITS",
+    "FAIRNESS",
+    "FRAME_GOODPUT",
+    "MAX_QUEUE",
+    "MEAN_QUEUE",
+    "RATE_BPS",
+    "RATIO",
+    "normalised_goodput",
+    "time_above",
+    "timeouts",
+    "zeros_per_second",
+]
+
 CELL_BITS = 424
 RATE_BPS = 10e6
 

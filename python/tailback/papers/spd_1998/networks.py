@@ -9,6 +9,22 @@ import tailback as tb
 from tailback.papers import AxisValue
 from tailback.papers.spd_1998.published import Schemes
 
+__all__ = [
+    "DURATION",
+    "LONG",
+    "NO_EPD",
+    "SHORT",
+    "THREE",
+    "TIMER_ONLY",
+    "chain",
+    "epd",
+    "epd_per_vc",
+    "packet",
+    "schemes",
+    "spd",
+    "split",
+]
+
 # Cells; section 4.1.5. The document calls the second "single packet discard threshold".
 BUFFER = 1000
 CONGESTION_THRESHOLD = 200

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+__all__ = ["BURSTY", "DROPPING", "SCHEMES", "SPLIT", "Schemes"]
+
 # Tables 5.1 to 5.6, by number of connections: dropping thresholds in cells and goodput-to-input ratios. Table 5.2 has two rows
 # for 20.
 DROPPING: dict[int, dict[int, tuple[float, ...]]] = {

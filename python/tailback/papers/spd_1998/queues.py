@@ -7,6 +7,8 @@ from tailback.papers.bpd_2001.traces import occupancy
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
 
+__all__ = ["EXPERIMENTS"]
+
 THRESHOLD = 600
 # A packet that has begun is completed above the threshold: 22 more cells for each of 15 connections.
 CAPPED = THRESHOLD + 15 * 22

@@ -11,6 +11,8 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES, Schemes
 
+__all__ = ["EXPERIMENTS", "leads", "min_lead", "ratio", "side_by_side"]
+
 MEASURES: dict[str, Measure] = {"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput}
 BOTH = ("SHORT", "LONG")
 

@@ -9,6 +9,8 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback.papers.spd_1998.published import DROPPING
 
+__all__ = ["EXPERIMENTS"]
+
 MEASURES: dict[str, Measure] = {"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput}
 
 # Packets of 20 cells, fast retransmit, and a run that ends before any timer has expired.

@@ -12,6 +12,8 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, schemes, split
 from tailback.papers.spd_1998.published import SPLIT
 
+__all__ = ["EXPERIMENTS"]
+
 # About half of the least number of cells in table 5.12.
 FEW = 30_000
 

@@ -8,6 +8,8 @@ from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Lin
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
 
+__all__ = ["EXPERIMENTS"]
+
 THRESHOLD = 600
 POLICIES = [*epd([THRESHOLD]), *spd([THRESHOLD])]
 

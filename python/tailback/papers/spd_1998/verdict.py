@@ -11,6 +11,8 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, TIMER_ONLY, chain, epd, schemes, spd, split
 from tailback.papers.spd_1998.published import SPLIT
 
+__all__ = ["EXPERIMENTS"]
+
 RENO = AxisValue({"setting": "LONG, Reno"}, {**LONG.changes, "flows.vc.tcp.recovery": "reno"})
 VCS = (5, 15, 25)
 SETTINGS = (SHORT, LONG, TIMER_ONLY, RENO)

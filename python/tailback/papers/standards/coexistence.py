@@ -15,6 +15,8 @@ import tailback as tb
 from tailback.papers import Claim, Contrast, Experiment, Expression, Grid, Line, Measure, Ranking, Variant, at, variants
 from tailback.papers.standards.members import sender
 
+__all__ = ["EXPERIMENTS"]
+
 RATES_MBPS = (4, 12, 40, 120, 200)
 ROUND_TRIPS_MS = (5, 10, 20, 50, 100)
 COUNTS = ((1, 1), (1, 9), (9, 1), (5, 5))

@@ -11,6 +11,8 @@ import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Expression, at, lines, variants
 from tailback.papers.standards.members import sender
 
+__all__ = ["EXPERIMENTS"]
+
 # Total size of the responses: 1 MB.
 ANSWER = 1_000_000
 SERVERS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60)

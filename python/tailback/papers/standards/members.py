@@ -9,6 +9,8 @@ from typing import Any
 import tailback as tb
 from tailback.errors import ScenarioError, ScenarioWarning
 
+__all__ = ["MSS", "PACKET", "controllers", "forms", "given", "queues", "sender"]
+
 # Bytes of payload, and on the wire.
 MSS = 1000
 PACKET = 1040

@@ -9,6 +9,8 @@ import tailback as tb
 from tailback.papers import Claim, Contrast, Experiment, Grid, Ranking, at, lines, variants
 from tailback.papers.standards.members import PACKET, controllers, sender
 
+__all__ = ["EXPERIMENTS"]
+
 SHORT_MS, LONG_MS = 40, 120
 # Transmission time of a packet at 20 Mbit/s: host processing takes up to that long, which avoids phase effects (Floyd and
 # Jacobson, 1992, section 4).

@@ -12,6 +12,8 @@ import tailback as tb
 from tailback.papers import Claim, Experiment, Grid, Ranking, Variant, at, lines
 from tailback.papers.standards.members import MSS, PACKET, given, queues, sender
 
+__all__ = ["EXPERIMENTS"]
+
 RTT = "100 ms"
 # Length of a step. The buffer is much larger than the bandwidth-delay product: drop-tail may delay packets by 0.4 s.
 STEP_S = 20

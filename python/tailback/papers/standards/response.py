@@ -11,6 +11,8 @@ import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, at, lines, variants
 from tailback.papers.standards.members import MSS, controllers, sender
 
+__all__ = ["EXPERIMENTS"]
+
 RTT_S = 0.1
 # Losses in a run; the first half is warm-up.
 LOSSES = 24
