@@ -17,7 +17,9 @@ from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
 LONG = [
-    "test_lab.py",
+    "test_lab_editing.py",
+    "test_lab_runs.py",
+    "test_lab_page.py",
     "test_pages.py",
     "test_docs.py",
     "test_survives.py",

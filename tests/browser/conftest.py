@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from browsing import DESKTOP, BrowserPages
+from lab_page import PATIENCE, Open
 
 # No profile and no network.
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
@@ -42,3 +45,28 @@ def windows(browser: Browser, usual: BrowserContext) -> Iterator[BrowserPages]:
     yield made
     made.close()
     assert made.errors == []
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Address at which `tailback lab` serves the page; checks that Ctrl-C ends the server cleanly."""
+    command = [sys.executable, "-m", "tailback", "lab", "--no-open"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    yield server.stdout.readline().strip()
+    server.send_signal(2)
+    assert (server.wait(10), server.communicate()[1]) == (0, "press Ctrl-C to stop the server\n\n")
+
+
+@pytest.fixture
+def opened(windows: BrowserPages, address: str) -> Iterator[Open]:
+    """Opens the lab, and checks afterwards that it requested nothing from other servers."""
+
+    def shown(place: str = "", **options: object) -> Page:
+        page = windows.open(address + place, **options)
+        page.set_default_timeout(PATIENCE)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield shown
+    assert {url for url in windows.requested_urls if not url.startswith((address, "blob:"))} == set()

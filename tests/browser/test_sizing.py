@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 import tailback as tb
 from browsing import PHONE, BrowserPages
-from tailback._lab import Server
 
 # Values on both sides of every condition of the rules.
 VALUES: dict[str, list[Any]] = {
@@ -48,14 +45,6 @@ ANSWERS = """async (questions) => {
         return JSON.parse(new TextDecoder().decode(answer));
     });
 }"""
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    server = Server(0)
-    threading.Thread(target=server.serve, daemon=True).start()
-    yield server.address
-    server.close()
 
 
 @pytest.fixture

@@ -23,6 +23,13 @@ export class Fault extends Error {
   constructor(readonly answer: FaultAnswer) {
     super(answer.problems.map((problem) => problem.message).join("; "));
   }
+
+  // Where there is no room for a list.
+  get sentence(): string {
+    const described = ({ at, line, message, given, expected, hint }: Problem) =>
+      [message, at && `at ${at}`, line !== undefined && `line ${line}`, given && `given ${given}`, expected && `expected ${expected}`, hint].filter(Boolean).join("; ");
+    return this.answer.problems.map(described).join(" \u2014 ");
+  }
 }
 
 export interface RunSpec {

@@ -1,17 +1,20 @@
 // The page: the views, the open scenarios, and the actions of buttons and keys.
 
 import uplotCss from "uplot/dist/uPlot.min.css";
-import { Fault, type Breakpoints, type DifferenceAnswer, type Problem } from "./answers";
+import { Fault, type DifferenceAnswer } from "./answers";
+import { breakpoints, onBreakpoints } from "./breakpoint_form";
 import { onGroundChange } from "./colours";
 import { byId, fill, make } from "./dom";
+import { onFile, textOf } from "./dropping";
 import { Engine } from "./engine";
 import { examples, type Example } from "./examples";
 import { forkForm, type Change } from "./forking";
 import { gallery } from "./gallery";
+import { Inspection, SPANS } from "./inspection";
+import { onKey } from "./keys";
 import { LessonView } from "./lesson_view";
 import { LinkError, unfolded } from "./link";
-import { Inspection, SPANS } from "./inspection";
-import { VariantHistory, type StoredVariants } from "./variant_history";
+import { closeMenus } from "./menus";
 import { lossList, outcome } from "./outcome";
 import { Pane } from "./pane";
 import { Player } from "./player";
@@ -21,6 +24,7 @@ import { seedTyped } from "./seed";
 import { sizing } from "./sizing";
 import { exportMenu, share } from "./taking";
 import { Thumbnails } from "./thumbnails";
+import { VariantHistory, type StoredVariants } from "./variant_history";
 import { Variants, type Variant } from "./variants";
 import { difference } from "./why";
 import type { Frame } from "./worker";
@@ -30,8 +34,6 @@ declare const TAILBACK_VERSION: string;
 
 // Simulated seconds per second.
 const SPEEDS: [string, number | null][] = [["1/1000", 0.001], ["1/100", 0.01], ["1/10", 0.1], ["1×", 1], ["10×", 10], ["as fast as possible", null]];
-// Maximum size of an opened file in bytes.
-const LONGEST = 1_000_000;
 const NO_VALID_SCENARIO = "There is nothing to run yet: correct the scenario first.";
 const VIEWS = ["gallery", "lab", "lessons", "sizing"];
 
@@ -165,7 +167,7 @@ class Lab {
 
   private failed(error: unknown): void {
     if (error instanceof Fault) {
-      this.notice(sentence(error.answer.problems));
+      this.notice(error.sentence);
     } else {
       throw error;
     }
@@ -349,18 +351,15 @@ class Lab {
 
   // A file that cannot be opened leaves the open scenario unchanged.
   private async dropped(file: File): Promise<void> {
-    if (file.size > LONGEST) {
-      this.notice(`${file.name} has ${count(file.size)} bytes; a scenario for the lab has at most a million.`);
+    const read = await textOf(file);
+    if ("refused" in read) {
+      this.notice(read.refused);
       return;
     }
-    const text = textOf(await file.arrayBuffer());
-    if (text === null) {
-      this.notice(`${file.name} is not a text file.`);
-      return;
-    }
+    const { text } = read;
     const fault = this.variants.all.length > 0 ? await this.variants.fault(text) : null;
     if (fault) {
-      this.notice(`${file.name} cannot be opened: ${sentence(fault.answer.problems)}`);
+      this.notice(`${file.name} cannot be opened: ${fault.sentence}`);
       return;
     }
     this.lessons.close();
@@ -505,7 +504,7 @@ class Lab {
       this.status(NO_VALID_SCENARIO);
       return;
     }
-    const breaks = this.breaks();
+    const breaks = breakpoints();
     if (!breaks) {
       this.player.stop();
       byId<HTMLDetailsElement>("breaks").open = true;
@@ -517,32 +516,6 @@ class Lab {
     }
     fill(byId("results"));
     await this.player.play(SPEEDS[byId<HTMLSelectElement>("speed").selectedIndex]?.[1] ?? null, breaks);
-  }
-
-  // Null: the queue length to stop at is invalid.
-  private breaks(): Breakpoints | null {
-    const checked = (id: string) => byId<HTMLInputElement>(id).checked;
-    const field = byId<HTMLInputElement>("break-units");
-    const text = field.value.trim();
-    const isValid = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
-    field.setAttribute("aria-invalid", String(!isValid));
-    byId("break-problem").textContent = isValid ? "" : `${text === "" ? "No number" : `Not ${text}`}: expected a whole number of units, at least 0.`;
-    if (checked("break-queue") && !isValid) {
-      return null;
-    }
-    return {
-      ...(checked("break-timeout") ? { timeout: true } : {}),
-      ...(checked("break-loss") ? { loss: true } : {}),
-      ...(checked("break-queue") ? { queue_above: Number(text) } : {}),
-    };
-  }
-
-  private marked(): void {
-    const breaks = this.breaks();
-    byId("break-summary").textContent = breaks === null || Object.keys(breaks).length ? "Stops at\u2026" : "Stop at\u2026";
-    if (this.player.isPlaying) {
-      void this.play();
-    }
   }
 
   private buttons(): void {
@@ -597,60 +570,15 @@ class Lab {
     on("reset", () => this.variants.all.length && this.shown());
     on("speed", () => void (this.player.isPlaying && this.play()), "change");
     on("span", () => this.inspection.span(byId<HTMLSelectElement>("span").value), "change");
-    for (const id of ["break-timeout", "break-loss", "break-queue", "break-units"]) {
-      on(id, () => this.marked(), "change");
-    }
+    onBreakpoints(() => void (this.player.isPlaying && this.play()));
     document.querySelectorAll<HTMLElement>("[data-step]").forEach((button) => button.addEventListener("click", () => void this.step(button.dataset["step"] ?? "event")));
     on("compare", () => void this.toggleCompare());
     on("fork-here", () => this.forkHere());
     on("seed", () => void this.settled(), "change");
     on("follow-from", () => void this.refollow(), "change");
     on("share", () => void this.settled().then(() => share(this.variants, TAILBACK_VERSION)).then((message) => this.status(message)));
-    const file = byId<HTMLInputElement>("file");
-    on("file-open", () => file.click());
-    file.addEventListener("change", () => {
-      const chosen = file.files?.[0];
-      if (chosen) {
-        void this.dropped(chosen);
-      }
-      file.value = "";
-    });
-    addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("drop"); });
-    addEventListener("dragleave", () => document.body.classList.remove("drop"));
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      document.body.classList.remove("drop");
-      const [first] = event.dataTransfer?.files ?? [];
-      if (first) {
-        void this.dropped(first);
-      }
-    });
-    addEventListener("keydown", (event) => this.key(event));
-    addEventListener("keydown", ({ key }) => {
-      if (key === "Escape") {
-        document.querySelectorAll("details.menu[open]").forEach((menu) => {
-          menu.removeAttribute("open");
-          menu.querySelector("summary")?.focus();
-        });
-      }
-    });
-    onGroundChange(() => {
-      this.variants.panes.forEach((pane) => pane.recolour());
-      this.thumbnails.recolour();
-    });
-    // Before other effects of the click, which may open a menu.
-    addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }), true);
-  }
-
-  private key(event: KeyboardEvent): void {
-    const at = event.target as HTMLElement;
-    const isTyping = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range])");
-    // The focused element uses the space bar itself.
-    const isPressing = event.key === " " && at.matches("button, summary, input");
-    if (isTyping || isPressing || event.ctrlKey || event.metaKey || event.altKey || byId("view-lab").hidden || this.variants.all.length === 0) {
-      return;
-    }
-    const acts: Record<string, () => void> = {
+    onFile((file) => void this.dropped(file));
+    const acts = {
       " ": () => void (this.player.isPlaying ? this.player.stop() : this.run()),
       e: () => void this.step("event"),
       p: () => void this.step("packet"),
@@ -658,29 +586,13 @@ class Lab {
       f: () => this.forkHere(),
       "0": () => this.shown(),
     };
-    const act = acts[event.key];
-    if (act) {
-      event.preventDefault();
-      act();
-    }
+    onKey(acts, () => !byId("view-lab").hidden && this.variants.all.length > 0);
+    closeMenus();
+    onGroundChange(() => {
+      this.variants.panes.forEach((pane) => pane.recolour());
+      this.thumbnails.recolour();
+    });
   }
-}
-
-// The text of a file; null: it is not text.
-function textOf(bytes: ArrayBuffer): string | null {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? null : text;
-  } catch {
-    return null;
-  }
-}
-
-// Errors in one sentence, where there is no room for a list.
-function sentence(problems: Problem[]): string {
-  const described = ({ at, line, message, given, expected, hint }: Problem) =>
-    [message, at && `at ${at}`, line !== undefined && `line ${line}`, given && `given ${given}`, expected && `expected ${expected}`, hint].filter(Boolean).join("; ");
-  return problems.map(described).join(" \u2014 ");
 }
 
 void new Lab().begin();

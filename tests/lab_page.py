@@ -1,0 +1,55 @@
+"""Actions on the page of the lab in a browser."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import time
+from collections.abc import Callable
+from hashlib import sha256
+
+from playwright.sync_api import Page
+
+import tailback as tb
+from support import ROOT
+
+GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
+table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
+FASTEST = "as fast as possible"
+# Timeout for Debian's Chromium on a busy machine.
+PATIENCE = 30_000
+
+Open = Callable[..., Page]
+
+
+def run(page: Page, speed: str = FASTEST) -> str:
+    """Run the open scenario to its end, and return the hash of its results."""
+    page.select_option("#speed", label=speed)
+    page.click("#play")
+    page.wait_for_selector("#hash-A")
+    return page.inner_text("#hash-A")
+
+
+def until(page: Page, condition: str, argument: object = None) -> None:
+    """Wait by polling from outside, because the page's policy forbids evaluating text in it."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition, argument):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(20)
+
+
+def of_wheel(toml: str, seed: int) -> str:
+    """The hash of the same run by the package."""
+    tables = tb.simulate(tb.Scenario.from_toml(toml), seed=seed).tables.values()
+    return sha256(b"".join(table_bytes(table) for table in tables)).hexdigest()
+
+
+def write(page: Page, toml: str) -> None:
+    """Replace the text of the scenario."""
+    page.click("#as-text")
+    page.fill("#toml", toml)
+    page.click("#apply")
+
+
+def dropped(page: Page, name: str, content: str) -> None:
+    page.set_input_files("#file", {"name": name, "mimeType": "application/toml", "buffer": content.encode()})
