@@ -84,19 +84,7 @@ const SCENARIO: &[Modules] = &[
             &["edge", "plan"],
             &["disturbances", "generator", "graphml"],
             &["fabric"],
-            &[
-                "chain",
-                "dragonfly",
-                "dumbbell",
-                "dwdm",
-                "fat_tree",
-                "graph",
-                "leaf_spine",
-                "parking_lot",
-                "random_regular",
-                "torus",
-                "waxman",
-            ],
+            // The generators are above these.
         ],
     },
     Modules {

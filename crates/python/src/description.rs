@@ -4,7 +4,7 @@ use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
-use tailback_scenario::{Errors, Integer, Problem, Scenario, Warnings};
+use tailback_scenario::{Errors, Integer, Problem, Scenario, Topology, Warnings};
 
 /// Raises `ScenarioError` with all problems of the scenario, if there are any. Unless `may_lack_flows`, a scenario without flows
 /// is a problem. `written`: the TOML text from which the JSON was made; problems refer to its lines.
@@ -116,6 +116,18 @@ pub fn sources() -> String {
 #[pyfunction]
 pub fn schema() -> String {
     tailback_scenario::json_schema().to_string()
+}
+
+/// The generators of topologies: key, table in the JSON Schema, usual routing, and an example as TOML.
+#[pyfunction]
+pub fn topologies() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    Topology::ALL.iter().map(|one| (one.name, one.table, one.routing, one.example)).collect()
+}
+
+/// Usual ends of flows in a topology, which is given as JSON; none if it has none.
+#[pyfunction]
+pub fn flow_ends_of_topology(json: &str) -> Vec<String> {
+    Topology::flow_ends(json)
 }
 
 /// Name, row, and the name and description of each column.

@@ -54,7 +54,7 @@ pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_colu
 pub use question::BufferQuestion;
 pub use renamed::RENAMED;
 pub use scenario::{SOURCES, Scenario, json_schema};
-pub use schema::Description;
+pub use schema::{Description, Topology, TopologyInfo};
 pub use tree::toml_as_json;
 pub use user_code::{Parameter, Parameters, UserCodeProblem, UserName};
 pub use values::{FlowIndex, Integer, Name};

@@ -14,8 +14,7 @@ pub(super) fn draws(description: &Description) -> bool {
     let is_drawn =
         |traffic: &Traffic| traffic.permutation.is_some() || traffic.random_pairs.is_some() || traffic.incast.is_some();
     description.routing == Routing::Ecmp
-        || description.topology.waxman.is_some()
-        || description.topology.random_regular.is_some()
+        || description.topology.generators().iter().any(|(_, generator)| generator.is_random())
         || description.flows.values().any(|flow| {
             flow.arrivals.is_some()
                 || flow.traffic.as_ref().is_some_and(is_drawn)

@@ -1,8 +1,7 @@
 //! Nodes and the plans of generators: all names before links are built.
 
 use crate::problem::{Alike, Report, key, listed, nearest_word};
-use crate::schema::Description;
-use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
+use crate::schema::{Description, Extent, Generator, Node, NodeKind, Nodes, Plan, Topology};
 use crate::values::Name;
 use std::collections::BTreeMap;
 use tailback_core::network::Port;
@@ -226,7 +225,7 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
             return Vec::new();
         }
     }
-    let make = |(at, generator): (&'static str, &dyn crate::schema::Generator)| {
+    let make = |(at, generator): (&'static str, &dyn Generator)| {
         let mut plan = Plan::default();
         generator.make(description.seed.0, &mut plan);
         (at, plan)
@@ -238,26 +237,10 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
 
 /// Whether an error at this path leaves names of nodes or links unknown.
 fn hides_names(at: &str) -> bool {
-    /// Settings of generators that determine the number of nodes and links.
-    const COUNTS: [&str; 14] = [
-        "hops",
-        "rates",
-        "delays",
-        "k",
-        "leaves",
-        "spines",
-        "hosts",
-        "dimensions",
-        "switches",
-        "degree",
-        "global_links",
-        "routers",
-        "links",
-        "graphml",
-    ];
     let Some(generator) = at.strip_prefix("topology") else { return at == "nodes" || at == "links" };
-    let key = generator.split('.').nth(2).and_then(|key| key.split('[').next());
-    key.is_none_or(|key| COUNTS.contains(&key))
+    let mut steps = generator.split('.').skip(1).map(|step| step.split('[').next().unwrap_or_default());
+    let (Some(name), Some(key)) = (steps.next(), steps.next()) else { return true };
+    Topology::is_count(name, key)
 }
 
 /// Duplicate names: the first ones are reported with their paths, the others counted.

@@ -1,7 +1,7 @@
 //! Routers in a row, with individual settings for each link.
 
 use super::disturbances::Disturbances;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
@@ -24,6 +24,12 @@ record! {
     disturbances: Disturbances
 }
 
+impl Described for Chain {
+    const NAMES: &str = "Nodes `n0`, `n1`, ... in a row, with links `link1`, `link2`, ..., each with its own rate and delay.";
+    const COUNTS: &[&str] = &["rates", "delays"];
+    const EXAMPLE: &str = "rates = [\"10 Mbps\", \"5 Mbps\"]\ndelays = [\"1 ms\", \"9 ms\"]\nqueue = {buffer = \"20 packets\"}";
+}
+
 impl Generator for Chain {
     fn extent(&self) -> Extent {
         Extent { nodes: self.rates.len() as u128 + 1, links: self.rates.len() as u128 }
@@ -35,6 +41,10 @@ impl Generator for Chain {
             let problem = report.add(at, "`rates` and `delays` do not have one value per link");
             problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::between("n0", format!("n{}", self.rates.len()))
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -4,7 +4,7 @@
 //! (the absolute arrangement of Camarero, Vallejo and Beivide, ACM Transactions on Architecture and Code Optimization 11(4), 2014).
 
 use super::fabric::Fabric;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
@@ -32,6 +32,14 @@ record! {
     links: Fabric
 }
 
+impl Described for Dragonfly {
+    const NAMES: &str = "Fully connected groups of switches, with one link between every two groups (Kim, Dally, Scott and Abts, ISCA 2008): in group G `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`, `switch0_1-switch3_0`, `switch0_0-host0`.";
+    const COUNTS: &[&str] = &["switches", "hosts", "global_links"];
+    const EXAMPLE: &str =
+        "switches = 4\nhosts = 2\nglobal_links = 2\nrate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+    const ROUTING: &str = "ecmp";
+}
+
 impl Generator for Dragonfly {
     fn extent(&self) -> Extent {
         let [p, a, h] = [self.hosts.0, self.switches.0, self.global_links.0].map(u128::from);
@@ -42,6 +50,10 @@ impl Generator for Dragonfly {
 
     fn check(&self, at: &str, report: &mut Report) {
         self.links.check_hosts(self.hosts.0, at, report);
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::among_hosts(self.hosts.0)
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

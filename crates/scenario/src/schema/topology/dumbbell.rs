@@ -1,6 +1,6 @@
 //! Two routers and a bottleneck.
 
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::quantity::{Duration, Probability};
@@ -28,9 +28,19 @@ record! {
     }
 }
 
+impl Described for Dumbbell {
+    const NAMES: &str = "Nodes `left` and `right` and the link `bottleneck` between them.";
+    const COUNTS: &[&str] = &[];
+    const EXAMPLE: &str = "rate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"20 packets\"}";
+}
+
 impl Generator for Dumbbell {
     fn extent(&self) -> Extent {
         Extent { nodes: 2, links: 1 }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::between("left", "right")
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

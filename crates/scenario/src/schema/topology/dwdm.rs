@@ -1,6 +1,6 @@
 //! Edge routers and an optical switch with a trunk of wavelength channels.
 
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
@@ -40,6 +40,12 @@ impl Dwdm {
     }
 }
 
+impl Described for Dwdm {
+    const NAMES: &str = "Edge routers `edge1`, `edge2`, ... with links `input1`, `input2`, ... to an optical switch, and a trunk of wavelength channels to `far`. With wavelength conversion there are one `switch` and one `trunk`; otherwise `switch1`, `trunk1`, `switch2`, ..., one per wavelength, to which edge routers are assigned in turn.";
+    const COUNTS: &[&str] = &["inputs", "transmitters", "wavelength_conversion"];
+    const EXAMPLE: &str = "inputs = 8\ntransmitters = 4\nrate = \"100 Mbps\"\nqueue = {buffer = \"2 packets\"}";
+}
+
 impl Generator for Dwdm {
     fn extent(&self) -> Extent {
         let links = u128::from(self.inputs.0) + u128::from(self.switches().0);
@@ -58,6 +64,10 @@ impl Generator for Dwdm {
             let problem = report.warn(format!("{at}.inputs"), message);
             problem.given(inputs.to_string()).expected(format!("more than {channels}, the number of channels"));
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::between("edge*", "far")
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

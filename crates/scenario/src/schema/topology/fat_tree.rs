@@ -2,7 +2,7 @@
 //! section 2.2): each has equal capacity upwards and downwards, so that no traffic pattern is oversubscribed.
 
 use super::fabric::Fabric;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
@@ -20,6 +20,13 @@ record! {
     links: Fabric
 }
 
+impl Described for FatTree {
+    const NAMES: &str = "Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`, ...; in pod P `aggP_0`, `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ... Links are named by their ends, from the top: `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.";
+    const COUNTS: &[&str] = &["k"];
+    const EXAMPLE: &str = "k = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+    const ROUTING: &str = "ecmp";
+}
+
 impl Generator for FatTree {
     fn extent(&self) -> Extent {
         let k = u128::from(self.k.0);
@@ -32,6 +39,10 @@ impl Generator for FatTree {
             let problem = report.add(at, "`k` is odd");
             problem.given(self.k.0.to_string()).expected("an even number, such as 4 or 32");
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        Some(FlowEnds::Among("host*"))
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -2,7 +2,7 @@
 
 use super::disturbances::Disturbances;
 use super::edge::Edge;
-use super::generator::Generator;
+use super::generator::{Described, Generator};
 use super::graphml;
 use super::plan::{Extent, Plan, Style};
 use crate::decode::{Decode, Decoder};
@@ -92,6 +92,12 @@ impl JsonSchema for Graph {
     }
 }
 
+impl Described for Graph {
+    const NAMES: &str = "Nodes and links from a list or a GraphML file. A link without a name is named by its ends.";
+    const COUNTS: &[&str] = &["links", "hosts", "graphml"];
+    const EXAMPLE: &str = "links = [{from = \"a\", to = \"b\"}, {from = \"b\", to = \"c\"}]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"20 packets\"}";
+}
+
 impl Generator for Graph {
     fn extent(&self) -> Extent {
         Extent { nodes: self.nodes().len() as u128, links: self.0.links.len() as u128 }
@@ -137,6 +143,10 @@ impl Generator for Graph {
         if let Some(problem) = faults.rest(format!("{at}.hosts"), "names", report) {
             problem.expected("nodes that links name");
         }
+    }
+
+    fn flow_ends(&self) -> Option<super::generator::FlowEnds> {
+        None
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -2,7 +2,7 @@
 //! networks", Bell System Technical Journal 32(2), 1953).
 
 use super::fabric::Fabric;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan};
 use crate::record::record;
 use crate::schema::queue::Queue;
@@ -23,10 +23,22 @@ record! {
     links: Fabric
 }
 
+impl Described for LeafSpine {
+    const NAMES: &str = "Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., and a link from each leaf to each of the switches `spine0`, `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.";
+    const COUNTS: &[&str] = &["leaves", "spines", "hosts"];
+    const EXAMPLE: &str =
+        "leaves = 4\nspines = 2\nhosts = 8\nrate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+    const ROUTING: &str = "ecmp";
+}
+
 impl Generator for LeafSpine {
     fn extent(&self) -> Extent {
         let [leaves, spines, hosts] = [self.leaves.0, self.spines.0, self.hosts.0].map(u128::from);
         Extent { nodes: leaves * (1 + hosts) + spines, links: leaves * (spines + hosts) }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        Some(FlowEnds::Among("host*"))
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

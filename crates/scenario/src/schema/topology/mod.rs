@@ -1,92 +1,175 @@
 //! `[topology]`: generators of common networks, which nodes and links of the scenario extend.
 //!
-//! Each generator has a file with its settings, which implements [`Generator`], and an entry in the list below.
+//! Each generator is a file with its settings, which implements [`Generator`], and a line in the list below.
 
-mod chain;
 mod disturbances;
-mod dragonfly;
-mod dumbbell;
-mod dwdm;
 mod edge;
 mod fabric;
-mod fat_tree;
 mod generator;
-mod graph;
 mod graphml;
-mod leaf_spine;
-mod parking_lot;
 mod plan;
-mod random_regular;
-mod torus;
-mod waxman;
 
-use crate::record::record;
-pub use chain::Chain;
-pub use dragonfly::Dragonfly;
-pub use dumbbell::Dumbbell;
-pub use dwdm::Dwdm;
-pub use fat_tree::FatTree;
+use crate::decode::{Decode, Decoder, Table};
+use crate::problem::Report;
+use crate::record::{Record, Shape, table};
+use crate::tree;
 pub(crate) use generator::Generator;
-pub use graph::Graph;
-pub use leaf_spine::LeafSpine;
-pub use parking_lot::ParkingLot;
+use generator::{Described, FlowEnds};
 pub(crate) use plan::{Extent, Plan, Style};
-pub use random_regular::RandomRegular;
-pub use torus::Torus;
-pub use waxman::Waxman;
+use schemars::SchemaGenerator;
 
-/// Declares the generators, each with its key.
-macro_rules! generators {
-    ($($(#[doc = $doc:literal])+ $key:ident: $type:ty,)+) => {
-        record! {
-            /// Generators of common networks. Each creates its own nodes and links.
-            pub struct Topology {
-                $($(#[doc = $doc])+ $key: Option<$type>,)+
+/// A generator, for interfaces that list them.
+pub struct TopologyInfo {
+    /// Key in `[topology]`.
+    pub name: &'static str,
+    /// Name of its table in the JSON Schema.
+    pub table: &'static str,
+    /// Usual routing of its flows.
+    pub routing: &'static str,
+    /// Settings of an example as TOML, also for tests that cover all generators.
+    pub example: &'static str,
+}
+
+/// Declares the generators, each as its module, which is also its key, and its type.
+macro_rules! topologies {
+    ($($module:ident::$type:ident,)+) => {
+        $(mod $module; pub use $module::$type;)+
+
+        /// Generators of common networks. Each creates its own nodes and links.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+        pub struct Topology {
+            $(#[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$type>,)+
+        }
+
+        impl Record for Topology {
+            fn take(table: &mut Table, decoder: &mut Decoder) -> Topology {
+                Topology { $($module: table.field(stringify!($module), None, decoder),)+ }
+            }
+
+            fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape> {
+                let mut shape = Shape::default();
+                $(shape.key::<Option<$type>>(generator, stringify!($module), &[$type::NAMES], None, None);)+
+                vec![shape]
             }
         }
 
         impl Topology {
+            /// All generators.
+            pub const ALL: &'static [TopologyInfo] = &[$(TopologyInfo {
+                name: stringify!($module),
+                table: stringify!($type),
+                routing: $type::ROUTING,
+                example: $type::EXAMPLE,
+            },)+];
+
             /// The given generators, with their paths.
             pub(crate) fn generators(&self) -> Vec<(&'static str, &dyn Generator)> {
                 let all: [(&'static str, Option<&dyn Generator>); _] = [
-                    $((concat!("topology.", stringify!($key)), self.$key.as_ref().map(|given| given as &dyn Generator)),)+
+                    $((concat!("topology.", stringify!($module)), self.$module.as_ref().map(|given| given as &dyn Generator)),)+
                 ];
                 all.into_iter().filter_map(|(at, given)| Some((at, given?))).collect()
+            }
+
+            /// Whether a setting of a generator determines its numbers of nodes and links.
+            pub(crate) fn is_count(generator: &str, key: &str) -> bool {
+                match generator {
+                    $(stringify!($module) => $type::COUNTS.contains(&key),)+
+                    _ => true,
+                }
             }
         }
     };
 }
 
-generators! {
-    /// Nodes `left` and `right` and the link `bottleneck` between them.
-    dumbbell: Dumbbell,
-    /// Nodes `n0`, `n1`, ... in a row, with equal links `hop1`, `hop2`, ...
-    parking_lot: ParkingLot,
-    /// Nodes `n0`, `n1`, ... in a row, with links `link1`, `link2`, ..., each with its own rate and delay.
-    chain: Chain,
-    /// Edge routers `edge1`, `edge2`, ... with links `input1`, `input2`, ... to an optical switch, and a trunk of wavelength channels
-    /// to `far`. With wavelength conversion there are one `switch` and one `trunk`; otherwise `switch1`, `trunk1`, `switch2`, ...,
-    /// one per wavelength, to which edge routers are assigned in turn.
-    dwdm: Dwdm,
-    /// Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`, ...; in pod P `aggP_0`,
-    /// `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ... Links are named by their ends, from the top:
-    /// `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.
-    fat_tree: FatTree,
-    /// Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., and a link from each leaf to each of the switches `spine0`,
-    /// `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
-    leaf_spine: LeafSpine,
-    /// Switches in a grid with wrap-around in each dimension, such as `switch0_2_1`, with links to their neighbours, such as
-    /// `switch0_2_1-switch0_2_2`, and to hosts: `switch0_2_1-host9`.
-    torus: Torus,
-    /// Fully connected groups of switches, with one link between every two groups (Kim, Dally, Scott and Abts, ISCA 2008): in group G
-    /// `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`, `switch0_1-switch3_0`, `switch0_0-host0`.
-    dragonfly: Dragonfly,
-    /// Routers `router0`, `router1`, ... at random places of a square, with random links that favour short distances (Waxman, IEEE Journal on Selected Areas in
-    /// Communications 6(9), 1988): `router0-router7`.
-    waxman: Waxman,
-    /// Switches `switch0`, `switch1`, ... in a random regular graph (Singla, Hong, Popa and Godfrey, NSDI 2012), with hosts:
-    /// `switch0-switch7`, `switch0-host0`.
-    random_regular: RandomRegular,
-    /// Nodes and links from a list or a GraphML file. A link without a name is named by its ends.
-    graph: Graph,
+topologies! {
+    dumbbell::Dumbbell,
+    parking_lot::ParkingLot,
+    chain::Chain,
+    dwdm::Dwdm,
+    fat_tree::FatTree,
+    leaf_spine::LeafSpine,
+    torus::Torus,
+    dragonfly::Dragonfly,
+    waxman::Waxman,
+    random_regular::RandomRegular,
+    graph::Graph,
+}
+
+impl Topology {
+    /// Usual ends of flows in a topology that is given as JSON: one pattern for both ends, or one for each; none if the first generator has
+    /// none. Invalid settings have placeholders here and are errors of the scenario.
+    pub fn flow_ends(json: &str) -> Vec<String> {
+        let Ok((node, source)) = tree::from_json(json, "") else { return Vec::new() };
+        let topology = Topology::decode(&node, &mut Decoder::new(Report::new(&source))).unwrap_or_default();
+        match topology.generators().first().and_then(|(_, generator)| generator.flow_ends()) {
+            Some(FlowEnds::Between(from, to)) => vec![from, to],
+            Some(FlowEnds::Among(nodes)) => vec![nodes.into()],
+            None => Vec::new(),
+        }
+    }
+}
+
+table!(Topology, "Generators of common networks. Each creates its own nodes and links.");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+    use std::collections::BTreeSet;
+    use tailback_core::Engine;
+    use tailback_core::primitives::units::Time;
+
+    /// The example of a generator as a scenario, with flows between its usual ends.
+    fn example(one: &TopologyInfo) -> Scenario {
+        let topology = format!("duration = \"20 ms\"\n[topology.{}]\n{}\n", one.name, one.example);
+        let read = |text: &str| Scenario::from_toml(text, "").unwrap_or_else(|errors| panic!("{errors}"));
+        let table = serde_json::to_string(&read(&format!("{topology}[flows]\n")).description.topology).unwrap();
+        let ends = match &Topology::flow_ends(&table)[..] {
+            [from, to] => format!("from = \"{from}\"\nto = \"{to}\""),
+            [among] => format!("traffic = {{permutation = \"{among}\"}}"),
+            _ => "from = \"a\"\nto = \"c\"".into(),
+        };
+        read(&format!("{topology}[flows.web]\n{ends}\nsize = \"20 kB\"\ntcp = {{preset = \"newreno\"}}\n"))
+    }
+
+    #[test]
+    fn every_generator_makes_the_network_that_it_announces() {
+        for one in Topology::ALL {
+            let scenario = example(one);
+            let generators = scenario.description.topology.generators();
+            let [(at, generator)] = generators.as_slice() else { panic!("one generator") };
+            assert_eq!(*at, format!("topology.{}", one.name));
+            let made = |seed| {
+                let mut plan = Plan::default();
+                generator.make(seed, &mut plan);
+                plan
+            };
+            let plan = made(1);
+            let extent = generator.extent();
+            assert_eq!(extent.nodes, plan.nodes.len() as u128, "{at}");
+            assert!(extent.links <= plan.links.len() as u128 && extent.links > 0, "{at}: {extent:?}");
+            let names: BTreeSet<_> = plan.nodes.iter().map(|(name, _)| name).collect();
+            let links: BTreeSet<_> = plan.links.iter().map(|link| &link.name).collect();
+            assert_eq!((names.len(), links.len()), (plan.nodes.len(), plan.links.len()), "{at} uses a name twice");
+            assert!(plan.links.iter().all(|link| link.from.max(link.to) < plan.nodes.len() && link.style < plan.styles.len()));
+            let ends = |plan: Plan| plan.links.iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
+            assert_eq!(generator.is_random(), ends(plan) != ends(made(2)), "{at}");
+            assert!(scenario.min_bytes() > 0, "{at}");
+        }
+    }
+
+    #[test]
+    fn the_example_of_every_generator_runs_and_is_normalised() {
+        for one in Topology::ALL {
+            let scenario = example(one);
+            let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+            assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), scenario.build().unwrap()));
+            let network = scenario.build().unwrap();
+            let end = Time::ZERO + network.duration;
+            let mut engine = Engine::new(network);
+            engine.run_until(end);
+            let sent = engine.results().unwrap().flows.floats("sent_packets").unwrap().iter().sum::<f64>();
+            assert!(sent > 0.0, "{}", one.name);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Routers in a row, with equal links.
 
 use super::disturbances::Disturbances;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
@@ -26,9 +26,19 @@ record! {
     disturbances: Disturbances
 }
 
+impl Described for ParkingLot {
+    const NAMES: &str = "Nodes `n0`, `n1`, ... in a row, with equal links `hop1`, `hop2`, ...";
+    const COUNTS: &[&str] = &["hops"];
+    const EXAMPLE: &str = "hops = 3\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"20 packets\"}";
+}
+
 impl Generator for ParkingLot {
     fn extent(&self) -> Extent {
         Extent { nodes: u128::from(self.hops.0) + 1, links: self.hops.0.into() }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::between("n0", format!("n{}", self.hops.0))
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -6,7 +6,7 @@
 //! half of the others, the complement of the graph is drawn, which has fewer links.
 
 use super::fabric::Fabric;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
@@ -28,6 +28,13 @@ record! {
     with
     /// Links.
     links: Fabric
+}
+
+impl Described for RandomRegular {
+    const NAMES: &str = "Switches `switch0`, `switch1`, ... in a random regular graph (Singla, Hong, Popa and Godfrey, NSDI 2012), with hosts: `switch0-switch7`, `switch0-host0`.";
+    const COUNTS: &[&str] = &["switches", "degree", "hosts"];
+    const EXAMPLE: &str = "switches = 20\ndegree = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+    const ROUTING: &str = "ecmp";
 }
 
 impl Generator for RandomRegular {
@@ -52,6 +59,14 @@ impl Generator for RandomRegular {
                 .given(format!("{switches} switches with {degree} links each"))
                 .expected("an even number of switches, or of links per switch");
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::among_hosts(self.hosts.0)
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

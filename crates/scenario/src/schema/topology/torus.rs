@@ -2,7 +2,7 @@
 //! chapter 5).
 
 use super::fabric::Fabric;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan};
 use crate::problem::Report;
 use crate::record::record;
@@ -32,6 +32,13 @@ impl Torus {
     }
 }
 
+impl Described for Torus {
+    const NAMES: &str = "Switches in a grid with wrap-around in each dimension, such as `switch0_2_1`, with links to their neighbours, such as `switch0_2_1-switch0_2_2`, and to hosts: `switch0_2_1-host9`.";
+    const COUNTS: &[&str] = &["dimensions", "hosts"];
+    const EXAMPLE: &str = "dimensions = [4, 4]\nrate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+    const ROUTING: &str = "ecmp";
+}
+
 impl Generator for Torus {
     fn extent(&self) -> Extent {
         let switches = self.dimensions.iter().fold(1_u128, |product, size| product.saturating_mul(size.0.into()));
@@ -48,6 +55,10 @@ impl Generator for Torus {
             let problem = report.add(at, if given == 0 { "`dimensions` is empty" } else { "`dimensions` has too many entries" });
             problem.given(given.to_string()).expected(format!("1 to {MAX_DIMENSIONS}, such as `[4, 4, 4]`"));
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        FlowEnds::among_hosts(self.hosts.0)
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -4,7 +4,7 @@
 //! Differs: separate components are connected by the shortest possible links.
 
 use super::disturbances::Disturbances;
-use super::generator::Generator;
+use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
@@ -39,6 +39,12 @@ record! {
 /// Draws of a router: its two coordinates, then one for each router before it.
 const COORDINATES: u64 = 2;
 
+impl Described for Waxman {
+    const NAMES: &str = "Routers `router0`, `router1`, ... at random places of a square, with random links that favour short distances (Waxman, IEEE Journal on Selected Areas in Communications 6(9), 1988): `router0-router7`.";
+    const COUNTS: &[&str] = &["routers"];
+    const EXAMPLE: &str = "routers = 40\nrate = \"1 Gbps\"\ndelay = \"20 ms\"\nqueue = {buffer = \"200 packets\"}";
+}
+
 impl Generator for Waxman {
     /// At least a tree, to which random links are added.
     fn extent(&self) -> Extent {
@@ -56,6 +62,14 @@ impl Generator for Waxman {
                     .expected("above 0, at most 1");
             }
         }
+    }
+
+    fn flow_ends(&self) -> Option<FlowEnds> {
+        Some(FlowEnds::Among("router*"))
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {
