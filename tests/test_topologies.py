@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def test_another_seed_gives_another_graph(generator: Any, settings: Any) -> None
 
 
 def test_ecmp_spreads_flows_that_shortest_paths_concentrate() -> None:
-    def busy(routing: str) -> int:
+    def busy(routing: Literal["ecmp", "shortest"]) -> int:
         flows: Any = {"web": {"traffic": {"shift": {"nodes": "host*"}}, **WEB}}
         run = tb.simulate(tb.fat_tree(k=4, **LINKS, routing=routing, flows=flows, duration="20 ms"))
         queues = run.queues.to_dict()

@@ -12,7 +12,7 @@ import sys
 from textwrap import wrap
 from typing import Any
 
-from tailback._schema_tables import POLICY, POLICY_TABLES, definitions, forms
+from tailback._schema_tables import POLICY, POLICY_TABLES, definitions, forms, python_type
 
 HEAD = """\
 # The tables of a scenario for type checkers, from the JSON Schema by tools/scenario_types.py; a test compares them.
@@ -27,7 +27,9 @@ def main() -> None:
     """Writes the stub to stdout."""
     # A base class precedes the classes that extend it.
     found = dict(sorted(definitions().items(), key=lambda one: (one[0] in POLICY_TABLES, one[0])))
-    parts = [table(name, one) if properties(one) else filled(f"{name}: TypeAlias = {kind(one)}") for name, one in found.items()]
+    parts = [
+        table(name, one) if properties(one) else filled(f"{name}: TypeAlias = {python_type(one)}") for name, one in found.items()
+    ]
     sys.stdout.write("".join([HEAD, *parts]))
 
 
@@ -63,25 +65,8 @@ def union(values: list[Any]) -> str:
     """The Python type of a key; its literals are combined."""
     words = [value["const"] for value in values if "const" in value]
     others = [value for value in values if "const" not in value]
-    types = [kind({"enum": words})] if words else []
-    return " | ".join(dict.fromkeys([*types, *map(kind, others)]))
-
-
-def kind(value: dict[str, Any]) -> str:
-    """The Python type of a value."""
-    if "$ref" in value:
-        return str(value["$ref"]).removeprefix("#/$defs/")
-    if "anyOf" in value:
-        return " | ".join(dict.fromkeys(map(kind, value["anyOf"])))
-    words = value.get("enum", [value["const"]] if "const" in value else [])
-    if words:
-        return f"Literal[{', '.join(repr(word) for word in words)}]"
-    if value["type"] == "array":
-        return f"list[{kind(value['items'])}]"
-    if value["type"] == "object":
-        inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
-        return f"dict[str, {kind(inner[0])}]" if inner else "dict[str, Any]"
-    return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}[value["type"]]
+    types = [python_type({"enum": words})] if words else []
+    return " | ".join(dict.fromkeys([*types, *map(python_type, others)]))
 
 
 if __name__ == "__main__":

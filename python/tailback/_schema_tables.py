@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from tailback import _core
 
-__all__ = ["POLICY", "POLICY_TABLES", "definitions", "forms", "table"]
+__all__ = ["POLICY", "POLICY_TABLES", "definitions", "forms", "python_type", "table"]
 
 # The type that tables with a queue policy extend, so that the settings of each policy are defined once.
 POLICY = "Policy"
@@ -42,6 +42,23 @@ def forms(definition: dict[str, Any]) -> list[dict[str, Any]]:
     """The keys of a table with their schemas, for each of its forms."""
     always = definition.get("properties", {})
     return [{**always, **form.get("properties", {})} for form in definition.get("oneOf", [{}])]
+
+
+def python_type(value: dict[str, Any]) -> str:
+    """The Python type of a value."""
+    if "$ref" in value:
+        return str(value["$ref"]).removeprefix("#/$defs/")
+    if "anyOf" in value:
+        return " | ".join(dict.fromkeys(map(python_type, value["anyOf"])))
+    words = value.get("enum", [value["const"]] if "const" in value else [])
+    if words:
+        return f"Literal[{', '.join(repr(word) for word in words)}]"
+    if value["type"] == "array":
+        return f"list[{python_type(value['items'])}]"
+    if value["type"] == "object":
+        inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
+        return f"dict[str, {python_type(inner[0])}]" if inner else "dict[str, Any]"
+    return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}[value["type"]]
 
 
 def _policies(found: dict[str, Any]) -> dict[str, Any]:

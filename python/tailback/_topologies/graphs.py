@@ -1,4 +1,4 @@
-"""Random and given graphs."""
+"""Scenarios with a given graph."""
 
 from __future__ import annotations
 
@@ -11,65 +11,7 @@ from tailback._topologies.building import arguments_checked, fabric, queue_table
 from tailback._types import Flow, Queue
 from tailback.errors import ParameterError
 
-__all__ = ["from_networkx", "waxman"]
-
-
-@arguments_checked
-def waxman(
-    *,
-    routers: int,
-    alpha: float | str = 0.15,
-    beta: float | str = 0.4,
-    rate: str | Mapping[str, Any],
-    delay: str,
-    buffer: str | None = None,
-    queue: Queue | None = None,
-    loss: Mapping[str, Any] | None = None,
-    jitter: Mapping[str, Any] | None = None,
-    duplication: float | str | None = None,
-    flows: int | Mapping[str, Flow] = 1,
-    duration: str,
-    **rest: Any,
-) -> Scenario:
-    """A Waxman graph: routers ``router0``, ... at random places in a square, with a higher probability of links between near
-    ones.
-
-    The scenario's seed determines the graph. Components without a link between them are joined by the shortest links.
-
-    Parameters
-    ----------
-    routers : int
-        Number of routers, 2 to 2000.
-    alpha : float or str
-        Length scale of links, above 0 to 1: larger values give more long links.
-    beta : float or str
-        Density of links, above 0 to 1: the probability of a link between two routers at the same place.
-    rate : str
-        Rate of each link.
-    delay : str
-        One-way delay along the diagonal of the square; the delay of each link is proportional to its length.
-    buffer, queue
-        Buffer of each port of each router, as in `dumbbell`.
-    loss, jitter, duplication
-        Impairments of both directions of each link, as in `parking_lot`.
-    flows : int or mapping
-        As in `fat_tree`, between all routers.
-    duration, **rest
-        As in `dumbbell`.
-
-    Examples
-    --------
-    >>> import tailback as tb
-    >>> scenario = tb.waxman(
-    ...     routers=40, rate="1 Gbps", delay="20 ms", buffer="200 packets", duration="20 s", seed=7,
-    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}},
-    ... )
-    >>> tb.simulate(scenario).groups.to_dict()["completed"]
-    [40]
-    """
-    shape: dict[str, Any] = {"routers": routers, "alpha": alpha, "beta": beta, "rate": rate, "delay": delay}
-    shape |= {"queue": queue_table(buffer, queue), **without_none(loss=loss, jitter=jitter, duplication=duplication)}
-    return fabric({"waxman": shape}, "router*", flows, duration, rest)
+__all__ = ["from_networkx"]
 
 
 @arguments_checked
