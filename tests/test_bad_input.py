@@ -163,7 +163,7 @@ def test_invalid_flows_have_their_place(flows: Any, at: str) -> None:
 
 
 def test_a_rate_is_not_a_list_of_letters() -> None:
-    scenario = tb.chain(rates="10 Mbps", delays=["10 ms"], buffer="20 packets", duration="5 s")
+    scenario = tb.chain(rates="10 Mbps", delays=["10 ms"], buffer="20 packets", duration="5 s")  # type: ignore[arg-type]
     with pytest.raises(tb.ScenarioError, match="`rates` must be a list, not text"):
         scenario.check()
 
