@@ -4,12 +4,12 @@
 //! and, at the same instant, of the rank that [`Ranks`] gives their slots, never of insertion. A bucket is sorted only when it is served.
 //! The bucket width adapts to the load; it affects the cost, but not the order.
 
+use super::bit_set::BitSet;
 use super::prefetch::prefetch;
 use super::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ops::Range;
 
 /// Index of an entity's pending event in the calendar.
 pub type Slot = u32;
@@ -30,10 +30,8 @@ pub struct Calendar<R> {
     pending: Vec<Pending>,
     /// First slot of each bucket of the wheel.
     heads: Vec<u32>,
-    /// Hierarchical bit set: one bit per bucket, one per word of those, and one per word of these.
-    occupied: Vec<u64>,
-    summary: Vec<u64>,
-    top: Vec<u64>,
+    /// Indices of the buckets with events.
+    occupied: BitSet,
     /// Buckets are 2^shift picoseconds wide.
     shift: u32,
     /// Absolute number of the bucket being served.
@@ -118,9 +116,7 @@ impl<R: Ranks> Calendar<R> {
             ranks,
             pending: vec![NOTHING; entities],
             heads: vec![NONE; buckets],
-            occupied: vec![0; buckets / 64],
-            summary: vec![0; buckets.div_ceil(64 * 64)],
-            top: vec![0; buckets.div_ceil(64 * 64 * 64)],
+            occupied: BitSet::new(buckets),
             shift,
             cursor: 0,
             limit: 0,
@@ -174,7 +170,7 @@ impl<R: Ranks> Calendar<R> {
             let index = bucket as usize & (self.heads.len() - 1);
             self.heads[index] = self.unlinked(Head(self.heads[index]), slot);
             if self.heads[index] == NONE {
-                self.clear_bit(index);
+                self.occupied.remove(index);
             }
         } else {
             let quarter = bucket >> self.quarter_shift();
@@ -234,7 +230,7 @@ impl<R: Ranks> Calendar<R> {
         self.load.buckets += 1;
         self.load.events += 1;
         self.heads[index] = NONE;
-        self.clear_bit(index);
+        self.occupied.remove(index);
         self.pending[slot as usize].time = Time::NEVER;
         Some((time, slot))
     }
@@ -303,12 +299,7 @@ impl<R: Ranks> Calendar<R> {
         let head = std::mem::replace(&mut self.heads[index], slot);
         self.pending[slot as usize].next = head;
         if head == NONE {
-            self.occupied[index / 64] |= 1 << (index % 64);
-            let words = &mut self.summary[index / 4096];
-            if *words == 0 {
-                self.top[index / 262_144] |= 1 << (index / 4096 % 64);
-            }
-            *words |= 1 << (index / 64 % 64);
+            self.occupied.insert(index);
         } else {
             self.pending[head as usize].previous = slot;
         }
@@ -407,7 +398,7 @@ impl<R: Ranks> Calendar<R> {
         let size = self.heads.len() as u64;
         let start = self.cursor as usize & (self.heads.len() - 1);
         let all = self.heads.len();
-        let index = self.first_bit_in(start..all).or_else(|| self.first_bit_in(0..all))?;
+        let index = self.occupied.first_in(start..all).or_else(|| self.occupied.first_in(0..all))?;
         Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
     }
 
@@ -415,57 +406,8 @@ impl<R: Ranks> Calendar<R> {
     #[inline]
     fn occupied_near(&self, bucket: u64) -> Option<u64> {
         let start = bucket as usize & (self.heads.len() - 1);
-        let index = self.first_bit_in(start..start + 1)?;
+        let index = self.occupied.first_in(start..start + 1)?;
         Some(bucket + (index - start) as u64)
-    }
-
-    /// The first occupied index of the range, or of the rest of its summary word.
-    #[inline]
-    fn first_bit_in(&self, places: Range<usize>) -> Option<usize> {
-        let word = places.start / 64;
-        let rest = self.occupied[word] & (!0 << (places.start % 64));
-        if rest != 0 {
-            return Some(word * 64 + rest.trailing_zeros() as usize);
-        }
-        let group = (word + 1) / 64;
-        if group * 4096 >= places.end {
-            return None;
-        }
-        let words = self.summary[group] & (!0 << ((word + 1) % 64));
-        if words != 0 {
-            return Some(self.first_of_group(group, words));
-        }
-        // With few pending events, the next one is far away.
-        let mut block = (group + 1) / 64;
-        let mut mask = !0u64 << ((group + 1) % 64);
-        while block * 262_144 < places.end {
-            let groups = self.top[block] & mask;
-            if groups != 0 {
-                let group = block * 64 + groups.trailing_zeros() as usize;
-                return (group * 4096 < places.end).then(|| self.first_of_group(group, self.summary[group]));
-            }
-            block += 1;
-            mask = !0;
-        }
-        None
-    }
-
-    /// The first occupied index of a group. `words`: a non-empty subset of the occupied words of its summary.
-    #[inline]
-    fn first_of_group(&self, group: usize, words: u64) -> usize {
-        let word = group * 64 + words.trailing_zeros() as usize;
-        word * 64 + self.occupied[word].trailing_zeros() as usize
-    }
-
-    fn clear_bit(&mut self, index: usize) {
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        if self.occupied[index / 64] == 0 {
-            let words = &mut self.summary[index / 4096];
-            *words &= !(1 << (index / 64 % 64));
-            if *words == 0 {
-                self.top[index / 262_144] &= !(1 << (index / 4096 % 64));
-            }
-        }
     }
 
     /// Move the quarters that the wheel now reaches into it.
@@ -491,7 +433,7 @@ impl<R: Ranks> Calendar<R> {
     #[inline(never)]
     fn serve(&mut self, index: usize) {
         let mut slot = std::mem::replace(&mut self.heads[index], NONE);
-        self.clear_bit(index);
+        self.occupied.remove(index);
         while slot != NONE {
             self.current.push((self.pending[slot as usize].time, slot));
             slot = self.pending[slot as usize].next;
@@ -502,9 +444,9 @@ impl<R: Ranks> Calendar<R> {
         self.load.events += self.current.len() as u32;
     }
 
+    /// Narrow the buckets if they have several events each; widen them if many events are beyond the wheel.
     #[cold]
     #[inline(never)]
-    /// Narrow the buckets if they have several events each; widen them if many events are beyond the wheel.
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);
         let crowd = events / buckets.max(1);
@@ -522,9 +464,7 @@ impl<R: Ranks> Calendar<R> {
     fn rebuild(&mut self, shift: u32) {
         let start = self.cursor << self.shift;
         self.heads.fill(NONE);
-        self.occupied.fill(0);
-        self.summary.fill(0);
-        self.top.fill(0);
+        self.occupied.clear();
         self.far.clear();
         self.current.clear();
         self.late.clear();

@@ -1,5 +1,6 @@
 //! Foundations that do not depend on networks: units, random streams, packets in lines, and the calendar.
 
+mod bit_set;
 pub mod calendar;
 pub mod histogram;
 pub mod math;
