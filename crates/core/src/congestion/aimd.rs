@@ -4,7 +4,7 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight. Yang and Lam use `b` for the remaining fraction.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -35,11 +35,11 @@ impl Settings for AimdSpec {
     }
 }
 
-pub type Aimd = LossBased<AimdSpec>;
+pub type Aimd = RenoLike<AimdSpec>;
 
 impl Aimd {
     pub(super) fn new(spec: &AimdSpec, start: Start) -> Aimd {
-        LossBased::of(*spec, start)
+        RenoLike::of(*spec, start)
     }
 }
 

@@ -6,7 +6,7 @@
 //! the interval is less than S_min the step is S_min, as in the text, so that the search ends. A loss reduces the part of the window that
 //! was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Abilities, Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -49,7 +49,7 @@ impl Settings for BicSpec {
     }
 }
 
-pub type Bic = LossBased<BicLaw>;
+pub type Bic = RenoLike<BicLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BicLaw {
@@ -68,7 +68,7 @@ enum Stage {
 
 impl Bic {
     pub(super) fn new(spec: &BicSpec, start: Start) -> Bic {
-        LossBased::of(BicLaw { spec: *spec, stage: Stage::Search { max_win: 0.0 } }, start)
+        RenoLike::of(BicLaw { spec: *spec, stage: Stage::Search { max_win: 0.0 } }, start)
     }
 }
 

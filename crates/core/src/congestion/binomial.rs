@@ -4,7 +4,7 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
@@ -55,11 +55,11 @@ impl Settings for BinomialSpec {
     }
 }
 
-pub type Binomial = LossBased<BinomialSpec>;
+pub type Binomial = RenoLike<BinomialSpec>;
 
 impl Binomial {
     pub(super) fn new(spec: &BinomialSpec, start: Start) -> Binomial {
-        LossBased::of(*spec, start)
+        RenoLike::of(*spec, start)
     }
 }
 

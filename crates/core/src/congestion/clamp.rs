@@ -9,6 +9,7 @@
 
 use super::reno::Reno;
 use super::support::heap_state::HeapState;
+use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
@@ -153,12 +154,8 @@ impl Controller for Clamp {
         self.settle();
     }
 
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.tcp.raise_threshold(min);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.memory.tcp.end_slow_start();
+    fn slow_start(&mut self) -> Option<Window<'_>> {
+        self.memory.tcp.slow_start()
     }
 }
 

@@ -6,14 +6,16 @@
 //! of it is not implemented. The smoothed RTT is that of the retransmission timer. A loss reduces the part of the window that was in
 //! flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
+use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 // Values of the paper, with k as rounded in its implementation.
 member! {
@@ -46,7 +48,7 @@ impl Settings for CompoundSpec {
     }
 }
 
-pub type Compound = LossBased<CompoundLaw>;
+pub type Compound = RenoLike<CompoundLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompoundLaw {
@@ -63,7 +65,7 @@ pub struct CompoundLaw {
 impl Compound {
     pub(super) fn new(spec: &CompoundSpec, start: Start) -> Compound {
         let law = CompoundLaw { spec: *spec, dwnd: 0.0, step: 0.0, queueing: Queueing::default(), round: Round::default() };
-        LossBased::of(law, start)
+        RenoLike::of(law, start)
     }
 }
 
@@ -80,20 +82,24 @@ impl Avoidance for CompoundLaw {
     }
 
     /// Updates the delay-based window once per RTT.
-    fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
+    fn adjust(&mut self, ack: &Ack, window: &mut Window<'_>) -> ControlFlow<()> {
         if !self.round.ends_with(ack) {
-            return None;
+            return ControlFlow::Continue(());
         }
         let CompoundSpec { alpha, k, gamma, zeta, .. } = self.spec;
-        let diff = self.queueing.segments(window);
+        let diff = self.queueing.segments(Cwnd(*window.cwnd));
         if diff < gamma {
-            self.step = (alpha * pow(window.0, k) - 1.0).max(0.0);
-            return None;
+            self.step = (alpha * pow(*window.cwnd, k) - 1.0).max(0.0);
+            return ControlFlow::Continue(());
         }
         self.step = 0.0;
         let closes = (zeta * diff).min(self.dwnd);
         self.dwnd -= closes;
-        (closes > 0.0).then_some(Cwnd(window.0 - closes))
+        if closes == 0.0 {
+            return ControlFlow::Continue(());
+        }
+        window.decrease(Cwnd(*window.cwnd - closes));
+        ControlFlow::Break(())
     }
 
     /// Reno's segment, and the step.
@@ -119,8 +125,9 @@ impl Avoidance for CompoundLaw {
         self.round.begin(now);
     }
 
-    fn limit(&mut self, max: Cwnd) {
+    fn limit(&mut self, max: Cwnd) -> Cwnd {
         self.dwnd = self.dwnd.min((max.0 - 1.0).max(0.0));
+        max
     }
 }
 

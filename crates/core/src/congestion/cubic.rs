@@ -8,12 +8,14 @@
 //! is added for every two acknowledged, the bound of section 4.4; and time stops while the window is not in use (section 5.8), which the
 //! paper does not consider.
 
-use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
+use super::support::reno_like::{Avoidance, RenoLike};
+use super::support::window::Window;
+use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::cbrt;
-use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 /// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that makes AIMD with that beta as fast as Reno.
 const C: f64 = 0.4;
@@ -56,13 +58,12 @@ impl Settings for CubicSpec {
     }
 }
 
-pub type Cubic = HeapState<CubicMemory>;
+pub type Cubic = RenoLike<CubicLaw>;
 
 /// Windows in segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CubicMemory {
+pub struct CubicLaw {
     spec: CubicSpec,
-    ssthresh: f64,
     /// The window just before the last reduction.
     cwnd_prior: f64,
     /// W_max: the plateau of the curve.
@@ -94,9 +95,8 @@ enum Stage {
 
 impl Cubic {
     pub(super) fn new(spec: &CubicSpec, start: Start) -> Cubic {
-        let memory = CubicMemory {
+        let law = CubicLaw {
             spec: *spec,
-            ssthresh: start.ssthresh,
             cwnd_prior: 0.0,
             w_max: 0.0,
             k: 0.0,
@@ -106,136 +106,110 @@ impl Cubic {
             ahead: TimeDelta::ZERO,
             cwnd_cnt: 0,
         };
-        let window = memory.stepped(Cwnd(start.window));
-        HeapState::with(Start { window, ..start }, memory)
+        let window = law.stepped(Cwnd(start.window));
+        RenoLike::of(law, Start { window, ..start })
+    }
+}
+
+impl Avoidance for CubicLaw {
+    const ABILITIES: Abilities =
+        Abilities { quantities: &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"], ..Abilities::NONE };
+
+    fn quantity(&self, index: usize) -> f64 {
+        [self.w_max, self.k, self.w_est, self.cwnd_prior].get(index).copied().unwrap_or(f64::NAN)
     }
 
-    fn increase_window(&mut self, now: Time, counted: Segments) {
-        let time = self.memory.time_in_stage(now, Cwnd(self.window));
-        match self.memory.spec.steps {
-            Steps::Fractions => self.increase_fractional(time, counted),
-            Steps::WholeSegments => self.increase_by_segments(time, counted),
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.ahead = match self.spec.steps {
+            Steps::Fractions => measured.smoothed.unwrap_or(self.ahead),
+            Steps::WholeSegments if self.ahead == TimeDelta::ZERO => measured.sample,
+            Steps::WholeSegments => self.ahead.min(measured.sample),
+        };
+    }
+
+    fn adjust(&mut self, ack: &Ack, _: &mut Window<'_>) -> ControlFlow<()> {
+        if !ack.window_validated
+            && let Stage::Since(since) = self.stage
+        {
+            self.stage = Stage::Paused(ack.now.since(since));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Sections 4.2 to 4.5.
+    fn grow(&mut self, ack: &Ack, window: Cwnd, counted: f64) -> f64 {
+        let time = self.time_in_stage(ack.now, window);
+        match self.spec.steps {
+            Steps::Fractions => self.grow_by_fractions(time, window, counted),
+            Steps::WholeSegments => self.grow_by_segments(time, window, counted as u32),
         }
     }
 
-    fn increase_fractional(&mut self, time: f64, counted: Segments) {
-        let memory = &mut *self.memory;
-        let counted = f64::from(counted.0);
-        memory.w_est += memory.alpha() * counted / self.window;
-        if memory.w_cubic(time) < memory.w_est {
-            self.window = self.window.max(memory.w_est);
-        } else {
-            let target = memory.w_cubic(time + memory.ahead.seconds()).clamp(self.window, 1.5 * self.window);
-            self.window += ((target - self.window) * counted / self.window).min(target - self.window);
+    /// Sections 4.6 and 4.7. The paper reduces the window, whatever part of it is in flight.
+    fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
+        let before = *window.cwnd;
+        let gives_way = self.spec.fast_convergence && before < self.w_max;
+        let w_max = if gives_way { before * (1.0 + BETA) / 2.0 } else { before };
+        self.w_max = self.stepped(Cwnd(w_max));
+        self.cwnd_prior = before;
+        let reduced = match self.spec.steps {
+            Steps::Fractions => f64::from(seen.in_flight.0) * BETA,
+            Steps::WholeSegments => (before * BETA).floor(),
+        };
+        window.reduce_to(Cwnd(reduced), seen.min_window);
+        self.stage = Stage::DueBelow;
+    }
+
+    /// Section 4.8.
+    fn restart(&mut self, _: Time) {
+        self.stage = Stage::DueAtPlateau;
+    }
+
+    /// Section 5.8.
+    fn pause(&mut self, idle: TimeDelta) {
+        if let Stage::Since(since) = &mut self.stage {
+            *since += idle;
         }
+    }
+
+    /// The same limit applies to AIMD.
+    fn limit(&mut self, max: Cwnd) -> Cwnd {
+        let max = self.stepped(max);
+        self.w_est = self.w_est.min(max);
+        Cwnd(max)
+    }
+}
+
+impl CubicLaw {
+    fn grow_by_fractions(&mut self, Seconds(time): Seconds, Cwnd(window): Cwnd, counted: f64) -> f64 {
+        self.w_est += self.alpha() * counted / window;
+        if self.w_cubic(time) < self.w_est {
+            return window.max(self.w_est);
+        }
+        let target = self.w_cubic(time + self.ahead.seconds()).clamp(window, 1.5 * window);
+        window + ((target - window) * counted / window).min(target - window)
     }
 
     /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged individually. The smaller of the numbers of
     /// acknowledgements required by the curve and by AIMD applies, which is the one for the larger window. The paper waits for a hundred
     /// windows if neither is above the window; that wait never ends before AIMD exceeds the window.
-    fn increase_by_segments(&mut self, time: f64, counted: Segments) {
-        let memory = &mut *self.memory;
+    fn grow_by_segments(&mut self, Seconds(time): Seconds, Cwnd(mut window): Cwnd, counted: u32) -> f64 {
         // Whole segments from the plateau, as observed: otherwise the window is back a tenth of a second later, at one BDP.
-        let on_the_curve = memory.w_max + (memory.w_cubic(time + memory.ahead.seconds()) - memory.w_max).trunc();
-        for _ in 0..counted.0 {
-            memory.w_est += ALPHA / self.window;
-            memory.cwnd_cnt += 1;
-            let target = on_the_curve.max(memory.w_est);
-            let cnt = if target > self.window { (self.window / (target - self.window)).max(2.0) } else { f64::INFINITY };
-            let cnt = if memory.is_blind { cnt.min(BLIND_CNT) } else { cnt };
-            if memory.cwnd_cnt as f64 >= cnt {
-                self.window += 1.0;
-                memory.cwnd_cnt = 0;
+        let on_the_curve = self.w_max + (self.w_cubic(time + self.ahead.seconds()) - self.w_max).trunc();
+        for _ in 0..counted {
+            self.w_est += ALPHA / window;
+            self.cwnd_cnt += 1;
+            let target = on_the_curve.max(self.w_est);
+            let cnt = if target > window { (window / (target - window)).max(2.0) } else { f64::INFINITY };
+            let cnt = if self.is_blind { cnt.min(BLIND_CNT) } else { cnt };
+            if self.cwnd_cnt as f64 >= cnt {
+                window += 1.0;
+                self.cwnd_cnt = 0;
             }
         }
-    }
-}
-
-impl Controller for Cubic {
-    const ABILITIES: Abilities = Abilities {
-        heap_bytes: Self::BYTES,
-        quantities: &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"],
-        ends_slow_start: true,
-        ..Abilities::NONE
-    };
-
-    #[inline]
-    fn window(&self) -> Cwnd {
-        Cwnd(self.window)
+        window
     }
 
-    fn quantity(&self, index: usize, _: Time) -> f64 {
-        let CubicMemory { w_max, k, w_est, cwnd_prior, .. } = *self.memory;
-        [w_max, k, w_est, cwnd_prior].get(index).copied().unwrap_or(f64::NAN)
-    }
-
-    fn ssthresh(&self) -> Cwnd {
-        Cwnd(self.memory.ssthresh)
-    }
-
-    /// Slow start; sections 4.2 to 4.5 above the threshold.
-    fn on_ack(&mut self, ack: &Ack) {
-        if !ack.window_validated {
-            self.memory.pause(ack.now);
-        } else if self.window < self.memory.ssthresh {
-            let (opens, left) = ack.slow_start(self);
-            self.window += opens;
-            if left > 0.0 {
-                self.increase_window(ack.now, Segments(left as u32));
-            }
-        } else {
-            self.increase_window(ack.now, ack.counted);
-        }
-    }
-
-    fn on_round_trip(&mut self, measured: &RoundTrip) {
-        let memory = &mut *self.memory;
-        memory.ahead = match memory.spec.steps {
-            Steps::Fractions => measured.smoothed.unwrap_or(memory.ahead),
-            Steps::WholeSegments if memory.ahead == TimeDelta::ZERO => measured.sample,
-            Steps::WholeSegments => memory.ahead.min(measured.sample),
-        };
-    }
-
-    fn on_congestion(&mut self, seen: &Congestion) {
-        let reduced = self.memory.reduce(Cwnd(self.window), seen.in_flight);
-        self.memory.stage = Stage::DueBelow;
-        self.window = reduced.max(f64::from(seen.min_window.0));
-    }
-
-    /// Section 4.8.
-    fn on_timeout(&mut self, seen: &Congestion) {
-        if !seen.repeated {
-            self.memory.reduce(Cwnd(self.window), seen.in_flight);
-        }
-        self.memory.stage = Stage::DueAtPlateau;
-        self.window = 1.0;
-    }
-
-    /// The same limit applies to AIMD.
-    fn limit_window(&mut self, max: Cwnd) {
-        let max = self.memory.stepped(max);
-        self.window = self.window.min(max);
-        self.memory.w_est = self.memory.w_est.min(max);
-    }
-
-    /// Section 5.8.
-    fn on_idle(&mut self, idle: TimeDelta) {
-        if let Stage::Since(since) = &mut self.memory.stage {
-            *since += idle;
-        }
-    }
-
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.memory.ssthresh = self.window;
-    }
-}
-
-impl CubicMemory {
     /// W_cubic(t), figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_plateau = t - self.k;
@@ -255,22 +229,8 @@ impl CubicMemory {
         }
     }
 
-    /// Sections 4.6 and 4.7. The paper reduces the window, whatever part of it is in flight.
-    fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) -> f64 {
-        let gives_way = self.spec.fast_convergence && window < self.w_max;
-        let w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
-        self.w_max = self.stepped(Cwnd(w_max));
-        self.cwnd_prior = window;
-        let reduced = match self.spec.steps {
-            Steps::Fractions => f64::from(in_flight.0) * BETA,
-            Steps::WholeSegments => (window * BETA).floor(),
-        };
-        self.ssthresh = reduced.max(2.0);
-        reduced
-    }
-
-    /// t in seconds. A due stage begins now.
-    fn time_in_stage(&mut self, now: Time, window: Cwnd) -> f64 {
+    /// t. A due stage begins now.
+    fn time_in_stage(&mut self, now: Time, window: Cwnd) -> Seconds {
         let since = match self.stage {
             Stage::Since(since) => since,
             Stage::Paused(time) => Time(now.since(Time(time.0)).0),
@@ -280,7 +240,7 @@ impl CubicMemory {
             }
         };
         self.stage = Stage::Since(since);
-        now.since(since).seconds()
+        Seconds(now.since(since).seconds())
     }
 
     /// Figure 2. A window at or above the plateau starts without a concave part.
@@ -295,18 +255,16 @@ impl CubicMemory {
         self.w_est = window;
         self.cwnd_cnt = 0;
     }
-
-    fn pause(&mut self, now: Time) {
-        if let Stage::Since(since) = self.stage {
-            self.stage = Stage::Paused(now.since(since));
-        }
-    }
 }
+
+/// Time in a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seconds(f64);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
+    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::random::{Entity, Purpose, Stream};
 
@@ -339,11 +297,11 @@ mod tests {
     fn a_flow_reduced_at_288_segments_recovers_in_6_seconds() {
         // 0.3 * 288 / 0.4 = 216 = 6^3
         let law = reduced_from(288.0).law;
-        near(law.memory.k, 6.0);
-        near(law.memory.w_cubic(0.0), 201.6);
-        near(law.memory.w_cubic(4.0), 284.8);
-        near(law.memory.w_cubic(6.0), 288.0);
-        near(law.memory.w_cubic(9.0), 298.8);
+        near(law.memory.avoidance.k, 6.0);
+        near(law.memory.avoidance.w_cubic(0.0), 201.6);
+        near(law.memory.avoidance.w_cubic(4.0), 284.8);
+        near(law.memory.avoidance.w_cubic(6.0), 288.0);
+        near(law.memory.avoidance.w_cubic(9.0), 298.8);
     }
 
     #[test]
@@ -368,9 +326,9 @@ mod tests {
         let first = 25.2 + 0.9 / 1.7 / 25.2;
         near(sender.law.window().0, first);
         near(sender.ack(2), first + 2.0 * 0.9 / 1.7 / first);
-        sender.law.memory.w_est = 36.0;
+        sender.law.memory.avoidance.w_est = 36.0;
         sender.ack(1);
-        near(sender.law.memory.w_est, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
+        near(sender.law.memory.avoidance.w_est, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
     }
 
     #[test]
@@ -379,7 +337,7 @@ mod tests {
             let mut sender = sender(100.0, fast_convergence);
             sender.lose(100);
             sender.law.window = 80.0;
-            (sender.lose(80), sender.law.memory.w_max)
+            (sender.lose(80), sender.law.memory.avoidance.w_max)
         };
         let (window, plateau) = sender_of(true);
         near(window, 56.0);
@@ -396,8 +354,8 @@ mod tests {
             sender.ack(1);
         });
         sender.ack_after(1000);
-        assert_eq!((sender.law.memory.w_max, sender.law.memory.k), (7.0, 0.0));
-        near(sender.law.memory.w_cubic(1.0), 7.4);
+        assert_eq!((sender.law.memory.avoidance.w_max, sender.law.memory.avoidance.k), (7.0, 0.0));
+        near(sender.law.memory.avoidance.w_cubic(1.0), 7.4);
         sender.time_out_again(1);
         assert_eq!(sender.law.ssthresh().0, 7.0);
     }
@@ -411,7 +369,7 @@ mod tests {
         sender.window_validated = true;
         let before = sender.law.window().0;
         let after = sender.ack_after(50_000);
-        assert_eq!(sender.law.memory.time_in_stage(at(102.9), Cwnd(0.0)), 3.9);
+        assert_eq!(sender.law.memory.avoidance.time_in_stage(at(102.9), Cwnd(0.0)), Seconds(3.9));
         // t = 1 + 0.1: 288 - 0.4 * 4.9^3
         near(after, before + (240.9404 - before) / before);
     }
@@ -438,7 +396,7 @@ mod tests {
     fn in_whole_segments_the_window_grows_when_a_window_over_the_distance_is_acknowledged() {
         // 166 -> 116; (166 - 116) / 0.4 = 5^3
         let mut sender = reduced_in_whole_segments_from(166.0);
-        assert_eq!((sender.law.window().0, sender.law.memory.k), (116.0, 5.0));
+        assert_eq!((sender.law.window().0, sender.law.memory.avoidance.k), (116.0, 5.0));
         // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, of them one already acknowledged.
         assert_eq!(acked_until_growth(&mut sender), 38);
         // W_cubic(3) = 162.8, three whole ones from 166; 117 / 46 = 2.54
@@ -464,7 +422,7 @@ mod tests {
     fn in_whole_segments_the_target_is_ahead_by_the_minimum_rtt() {
         let mut sender = reduced_in_whole_segments_from(166.0);
         sender.measure(900);
-        assert_eq!(sender.law.memory.ahead, TimeDelta::from_millis(100));
+        assert_eq!(sender.law.memory.avoidance.ahead, TimeDelta::from_millis(100));
         sender.measure(50);
         // 0.4 * 4.95^3 = 48.5; 116 / (118 - 116) = 58
         assert_eq!(acked_until_growth(&mut sender), 57);
@@ -475,9 +433,9 @@ mod tests {
         // 10 -> 7: the curve is 2.56 from its plateau and requires 7 / (8 - 7) = 7; AIMD, 0.9 / 1.7 / 7 more each time, is slower.
         let mut sender = reduced_in_whole_segments_from(10.0);
         assert_eq!(acked_until_growth(&mut sender), 6);
-        sender.law.memory.w_est = 20.0;
+        sender.law.memory.avoidance.w_est = 20.0;
         sender.ack(1);
-        near(sender.law.memory.w_est, 20.0 + 0.9 / 1.7 / 8.0);
+        near(sender.law.memory.avoidance.w_est, 20.0 + 0.9 / 1.7 / 8.0);
     }
 
     #[test]

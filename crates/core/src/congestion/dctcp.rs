@@ -7,9 +7,10 @@
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
 //! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
 
-use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Cause, Congestion, Controller, Start, Subscriptions};
-use crate::primitives::units::{Cwnd, Time};
+use super::support::reno_like::{Avoidance, RenoLike};
+use super::support::window::Window;
+use super::{Abilities, Ack, Cause, Congestion, Start, Subscriptions};
+use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -37,12 +38,11 @@ impl Settings for DctcpSpec {
     }
 }
 
-pub type Dctcp = HeapState<DctcpMemory>;
+pub type Dctcp = RenoLike<DctcpLaw>;
 
 /// In segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DctcpMemory {
-    ssthresh: f64,
+pub struct DctcpLaw {
     alpha: f64,
     gain: f64,
     /// Segments acknowledged, where the RFC has SND.UNA.
@@ -55,8 +55,7 @@ pub struct DctcpMemory {
 
 impl Dctcp {
     pub(super) fn new(spec: &DctcpSpec, start: Start) -> Dctcp {
-        let memory = DctcpMemory {
-            ssthresh: start.ssthresh,
+        let law = DctcpLaw {
             alpha: spec.initial_alpha,
             gain: spec.gain,
             acked: 0,
@@ -64,11 +63,11 @@ impl Dctcp {
             acked_in_window: 0,
             marked_in_window: 0,
         };
-        HeapState::with(start, memory)
+        RenoLike::of(law, start)
     }
 }
 
-impl DctcpMemory {
+impl DctcpLaw {
     /// Section 3.3, steps 1 to 9.
     fn count(&mut self, ack: &Ack) {
         let sent = self.acked + u64::from(ack.in_flight.0);
@@ -83,91 +82,46 @@ impl DctcpMemory {
         (self.acked_in_window, self.marked_in_window) = (0, 0);
         self.window_end = sent;
     }
-
-    /// As for a loss (section 3.5).
-    fn halve(&mut self, seen: &Congestion) {
-        self.ssthresh = (f64::from(seen.in_flight.0) / 2.0).floor().max(2.0);
-    }
 }
 
-impl Controller for Dctcp {
+impl Avoidance for DctcpLaw {
     const ABILITIES: Abilities = Abilities {
-        heap_bytes: Self::BYTES,
-        ends_slow_start: true,
         quantities: &["alpha"],
         subscriptions: Subscriptions { marks: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 
-    #[inline]
-    fn window(&self) -> Cwnd {
-        Cwnd(self.window)
+    fn quantity(&self, _index: usize) -> f64 {
+        self.alpha
     }
 
-    fn ssthresh(&self) -> Cwnd {
-        Cwnd(self.memory.ssthresh)
+    fn observe(&mut self, ack: &Ack) {
+        self.count(ack);
     }
 
-    fn quantity(&self, _index: usize, _now: Time) -> f64 {
-        self.memory.alpha
+    fn grow(&mut self, _: &Ack, Cwnd(window): Cwnd, counted: f64) -> f64 {
+        window + counted / window
     }
 
-    fn on_ack(&mut self, ack: &Ack) {
-        self.memory.count(ack);
-        if !ack.window_validated {
-            return;
-        }
-        let mut counted = f64::from(ack.counted.0);
-        if self.window < self.memory.ssthresh {
-            let (opens, left) = ack.slow_start(self);
-            self.window += opens;
-            counted = left;
-        }
-        self.window += counted / self.window;
-    }
-
-    fn on_other_ack(&mut self, ack: &Ack) {
-        self.memory.count(ack);
-    }
-
-    fn on_congestion(&mut self, seen: &Congestion) {
+    /// A loss halves the window (section 3.5).
+    fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
         match seen.cause {
             Cause::Mark => {
-                let kept = self.window * (1.0 - self.memory.alpha / 2.0);
-                self.memory.ssthresh = kept.max(2.0).min(self.window);
+                let kept = *window.cwnd * (1.0 - self.alpha / 2.0);
+                *window.cwnd = kept.max(2.0).min(*window.cwnd);
+                window.end_slow_start();
             }
-            Cause::Loss => self.memory.halve(seen),
+            Cause::Loss => window.reduce_to(Cwnd((f64::from(seen.in_flight.0) / 2.0).floor()), Segments(2)),
         }
-        self.window = self.memory.ssthresh;
-    }
-
-    fn on_timeout(&mut self, seen: &Congestion) {
-        if !seen.repeated {
-            self.memory.halve(seen);
-        }
-        self.window = 1.0;
-    }
-
-    fn limit_window(&mut self, max: Cwnd) {
-        self.window = self.window.min(max.0);
-    }
-
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.memory.ssthresh = self.window;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
+    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::signal::Signal;
-    use crate::primitives::units::Segments;
 
     fn sender(window: f64) -> ModelSender<Dctcp> {
         let start = Start { window, ssthresh: 2.0, ..Start::default() };
@@ -192,18 +146,18 @@ mod tests {
         let mut sender = sender(10.0);
         // The first acknowledgement is beyond WindowEnd, which is SND.UNA at the start: 1 - 1/16.
         acks(&mut sender, 1, 0, 10);
-        assert_eq!(sender.law.memory.alpha, 0.9375);
+        assert_eq!(sender.law.memory.avoidance.alpha, 0.9375);
         // Ten were in flight then; nine more acknowledgements complete them, and the next is beyond: four of ten are marked.
         acks(&mut sender, 9, 4, 10);
-        assert_eq!(sender.law.memory.alpha, 0.9375);
+        assert_eq!(sender.law.memory.avoidance.alpha, 0.9375);
         acks(&mut sender, 1, 0, 10);
-        assert_eq!(sender.law.memory.alpha, 0.9375 + 0.0625 * (0.4 - 0.9375));
+        assert_eq!(sender.law.memory.avoidance.alpha, 0.9375 + 0.0625 * (0.4 - 0.9375));
     }
 
     #[test]
     fn a_mark_removes_half_of_alpha_and_a_loss_one_half() {
         let mut sender = sender(40.0);
-        sender.law.memory.alpha = 0.25;
+        sender.law.memory.avoidance.alpha = 0.25;
         assert_eq!((sender.mark(40), sender.law.ssthresh().0), (35.0, 35.0));
         assert_eq!((sender.lose(35), sender.law.ssthresh().0), (17.0, 17.0));
         assert_eq!((sender.time_out(17), sender.law.ssthresh().0), (1.0, 8.0));
@@ -217,7 +171,7 @@ mod tests {
         for _ in 0..16 {
             acks(&mut sender, 21, 0, 20);
         }
-        assert!(sender.law.memory.alpha < 0.37, "{}", sender.law.memory.alpha);
+        assert!(sender.law.memory.avoidance.alpha < 0.37, "{}", sender.law.memory.avoidance.alpha);
         assert_eq!(sender.ack(1), 20.0 + 1.0 / 20.0);
     }
 }

@@ -4,12 +4,12 @@
 //! Differs: a loss reduces the data in flight (RFC 5681 equation (4)) where the RFC reduces the window, which may not have been used.
 //! Limited slow start (RFC 3742) is a separate document and is not implemented.
 
-use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, Start};
+use super::support::reno_like::{Avoidance, RenoLike};
+use super::support::window::Window;
+use super::{Ack, Congestion, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, member};
-use serde::{Deserialize, Serialize};
 
 const WINDOWS: Kind = Kind::Segments { min: 2.0, max: 1e9 };
 
@@ -63,22 +63,11 @@ impl Settings for HighSpeedSpec {
     }
 }
 
-pub type HighSpeed = HeapState<HighSpeedMemory>;
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct HighSpeedMemory {
-    ssthresh: f64,
-    spec: HighSpeedSpec,
-}
+pub type HighSpeed = RenoLike<HighSpeedSpec>;
 
 impl HighSpeed {
     pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
-        HeapState::with(start, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
-    }
-
-    fn reduce(&mut self, in_flight: Segments) {
-        let kept = 1.0 - self.memory.spec.decrease(Cwnd(self.window));
-        self.memory.ssthresh = (f64::from(in_flight.0) * kept).floor().max(2.0);
+        RenoLike::of(*spec, start)
     }
 }
 
@@ -95,7 +84,7 @@ impl HighSpeedSpec {
     }
 
     /// a(w), the increase per RTT in segments that balances b(w) at the loss rate p(w) of the response function.
-    fn increase(&self, window: Cwnd) -> f64 {
+    fn per_window(&self, window: Cwnd) -> f64 {
         if window.0 <= self.low_window {
             return 1.0;
         }
@@ -105,60 +94,21 @@ impl HighSpeedSpec {
     }
 }
 
-impl Controller for HighSpeed {
-    const ABILITIES: Abilities = Abilities { heap_bytes: Self::BYTES, ends_slow_start: true, ..Abilities::NONE };
-
-    #[inline]
-    fn window(&self) -> Cwnd {
-        Cwnd(self.window)
+impl Avoidance for HighSpeedSpec {
+    fn grow(&mut self, _: &Ack, Cwnd(window): Cwnd, counted: f64) -> f64 {
+        window + counted * self.per_window(Cwnd(window)) / window
     }
 
-    fn ssthresh(&self) -> Cwnd {
-        Cwnd(self.memory.ssthresh)
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
-        if !ack.window_validated {
-            return;
-        }
-        let mut counted = f64::from(ack.counted.0);
-        if self.window < self.memory.ssthresh {
-            let (opens, left) = ack.slow_start(self);
-            self.window += opens;
-            counted = left;
-        }
-        self.window += counted * self.memory.spec.increase(Cwnd(self.window)) / self.window;
-    }
-
-    fn on_congestion(&mut self, seen: &Congestion) {
-        self.reduce(seen.in_flight);
-        self.window = self.memory.ssthresh;
-    }
-
-    fn on_timeout(&mut self, seen: &Congestion) {
-        if !seen.repeated {
-            self.reduce(seen.in_flight);
-        }
-        self.window = 1.0;
-    }
-
-    fn limit_window(&mut self, max: Cwnd) {
-        self.window = self.window.min(max.0);
-    }
-
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.memory.ssthresh = self.window;
+    fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
+        let kept = 1.0 - self.decrease(Cwnd(*window.cwnd));
+        window.reduce_to(Cwnd((f64::from(seen.in_flight.0) * kept).floor()), Segments(2));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
+    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
 
     #[test]
@@ -167,11 +117,11 @@ mod tests {
         let rows = [(118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37), (1058.0, 8.0, 0.33)];
         let spec = HighSpeedSpec::default();
         for (window, increase, decrease) in rows {
-            let found = (spec.increase(Cwnd(window)).floor(), (100.0 * spec.decrease(Cwnd(window))).round() / 100.0);
+            let found = (spec.per_window(Cwnd(window)).floor(), (100.0 * spec.decrease(Cwnd(window))).round() / 100.0);
             assert_eq!(found, (increase, decrease), "{window}");
         }
         // The RFC: 72 segments per RTT and a tenth at 83,000.
-        assert_eq!(spec.increase(Cwnd(83_000.0)).floor(), 72.0);
+        assert_eq!(spec.per_window(Cwnd(83_000.0)).floor(), 72.0);
         assert!((spec.decrease(Cwnd(83_000.0)) - 0.1).abs() < 1e-12);
     }
 
@@ -195,6 +145,6 @@ mod tests {
         assert_eq!(sender.lose(83_000), 74_700.0);
         let before = sender.law.window().0;
         let grown = (0..74_700).map(|_| sender.ack(1)).last().unwrap_or_default();
-        assert!((grown - before - HighSpeedSpec::default().increase(Cwnd(74_700.0))).abs() < 0.1, "{grown}");
+        assert!((grown - before - HighSpeedSpec::default().per_window(Cwnd(74_700.0))).abs() < 0.1, "{grown}");
     }
 }

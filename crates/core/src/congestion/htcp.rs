@@ -5,7 +5,7 @@
 //! Differs: the throughput before a loss is the data in flight over the last RTT. With RTT scaling no increase falls below Reno's. A loss
 //! reduces the part of the window that was in flight, and idle time does not count.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
@@ -42,7 +42,7 @@ const DELTA_B: f64 = 0.2;
 const REFERENCE_S: f64 = 0.1;
 const SCALES: (f64, f64) = (0.1, 2.0);
 
-pub type HTcp = LossBased<HTcpLaw>;
+pub type HTcp = RenoLike<HTcpLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HTcpLaw {
@@ -75,7 +75,7 @@ impl HTcp {
             scale: 1.0,
             shortest: TimeDelta(u64::MAX),
         };
-        LossBased::of(law, start)
+        RenoLike::of(law, start)
     }
 }
 

@@ -7,8 +7,8 @@
 //! most the data in flight; in congestion avoidance by at most the acknowledged data; the paper has no bounds. Pacing, SACK and timestamps,
 //! which it recommends, are settings of the sender.
 
-use super::support::loss_based::{Avoidance, LossBased};
-use super::{Abilities, Ack, Congestion, RoundTrip, Start};
+use super::support::reno_like::{Avoidance, RenoLike};
+use super::{Abilities, Ack, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
@@ -44,7 +44,7 @@ impl Settings for HyblaSpec {
     }
 }
 
-pub type Hybla = LossBased<HyblaLaw>;
+pub type Hybla = RenoLike<HyblaLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HyblaLaw {
@@ -57,7 +57,7 @@ pub struct HyblaLaw {
 
 impl Hybla {
     pub(super) fn new(spec: &HyblaSpec, start: Start) -> Hybla {
-        LossBased::of(HyblaLaw { spec: *spec, shortest: TimeDelta(u64::MAX), rho: 1.0, start: 1.0 }, start)
+        RenoLike::of(HyblaLaw { spec: *spec, shortest: TimeDelta(u64::MAX), rho: 1.0, start: 1.0 }, start)
     }
 }
 
@@ -88,10 +88,6 @@ impl Avoidance for HyblaLaw {
     /// rho^2 / w per acknowledged segment.
     fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
         self.rho * self.rho
-    }
-
-    fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
-        window / 2.0
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
@@ -74,7 +74,7 @@ impl Settings for IllinoisSpec {
     }
 }
 
-pub type Illinois = LossBased<IllinoisLaw>;
+pub type Illinois = RenoLike<IllinoisLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IllinoisLaw {
@@ -105,7 +105,7 @@ impl Illinois {
             samples: 0,
             rtt_low: 0,
         };
-        LossBased::of(law, start)
+        RenoLike::of(law, start)
     }
 }
 
@@ -167,11 +167,10 @@ impl Avoidance for IllinoisLaw {
         self.samples += 1;
     }
 
-    fn process_ack(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+    fn observe(&mut self, ack: &Ack) {
         if self.round.ends_with(ack) && self.samples > 0 {
             self.judge();
         }
-        None
     }
 
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {

@@ -8,6 +8,7 @@ pub use support::events::{Ack, AckCounting, Cause, Congestion, Lost, RoundTrip};
 #[cfg(test)]
 pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
+pub use support::window::Window;
 
 use crate::price::Price;
 use crate::primitives::random::Draws;
@@ -83,12 +84,24 @@ pub trait Controller {
     fn limit_window(&mut self, max: Cwnd);
     /// The application was idle for this time and has data now.
     fn on_idle(&mut self, _idle: TimeDelta) {}
+    /// The window and threshold of a controller with Reno's slow start.
+    fn slow_start(&mut self) -> Option<Window<'_>> {
+        None
+    }
     /// Raises the slow-start threshold to at least this value: the window was this large, and is reduced only because it was not used. For
     /// controllers with a threshold.
-    fn raise_threshold(&mut self, _least: Cwnd) {}
-    /// Ends slow start: congestion avoidance begins at the present window. Only for controllers with [`Abilities::ends_slow_start`];
-    /// others have their own start.
-    fn end_slow_start(&mut self) {}
+    fn raise_threshold(&mut self, min: Cwnd) {
+        if let Some(mut window) = self.slow_start() {
+            window.raise_threshold(min);
+        }
+    }
+    /// Ends slow start: congestion avoidance begins at the present window. Only for controllers with [`Abilities::ends_slow_start`]; others
+    /// have their own start.
+    fn end_slow_start(&mut self) {
+        if let Some(mut window) = self.slow_start() {
+            window.end_slow_start();
+        }
+    }
 }
 
 /// Initial settings of a controller, and further inputs for controllers that request them.
@@ -264,8 +277,8 @@ macro_rules! controllers {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(min)),+ }
             }
 
-            fn end_slow_start(&mut self) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.end_slow_start()),+ }
+            fn slow_start(&mut self) -> Option<Window<'_>> {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.slow_start()),+ }
             }
         }
     };

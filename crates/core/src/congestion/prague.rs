@@ -6,11 +6,13 @@
 //! CUBIC. It paces at one window per RTT, and in slow start at twice that rate; windows below two segments, and paths with a Classic queue
 //! (RFC 9331 section 4.3), are not handled. During loss recovery, marks are counted without a response.
 
-use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
+use super::support::reno_like::{Avoidance, Phase, RenoLike};
+use super::support::window::Window;
+use super::{Abilities, Ack, Cause, Congestion, RoundTrip, Start, Subscriptions};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 // Sections 2.3.2 and 2.4.4.
 member! {
@@ -46,15 +48,14 @@ impl Settings for PragueSpec {
     }
 }
 
-pub type Prague = HeapState<PragueMemory>;
+pub type Prague = RenoLike<PragueLaw>;
 
 /// In segments, with the names of the draft.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PragueMemory {
+pub struct PragueLaw {
     spec: PragueSpec,
     /// A full packet, on the wire.
     packet: Bytes,
-    ssthresh: f64,
     alpha: f64,
     srtt: Option<TimeDelta>,
     acked: u64,
@@ -80,10 +81,9 @@ struct Round {
 impl Prague {
     pub(super) fn new(spec: &PragueSpec, start: Start) -> Prague {
         let round = Round { began: Time::ZERO, end: 0 };
-        let memory = PragueMemory {
+        let law = PragueLaw {
             spec: *spec,
             packet: start.packet,
-            ssthresh: start.ssthresh,
             alpha: spec.initial_alpha,
             srtt: None,
             acked: 0,
@@ -94,22 +94,11 @@ impl Prague {
             marked_in_estimate: 0,
             reduction: round,
         };
-        HeapState::with(start, memory)
-    }
-
-    /// The reduction of section 2.4: once per RTT, for the first mark after its end.
-    fn answer(&mut self, ack: &Ack) {
-        if ack.signal.marks == 0 || !self.memory.is_over(self.memory.reduction, ack.now) {
-            return;
-        }
-        let kept = self.window * (1.0 - self.memory.alpha / 2.0);
-        self.window = kept.max(2.0).min(self.window);
-        self.memory.ssthresh = self.window.max(2.0);
-        self.memory.reduction = self.memory.round_from(ack);
+        RenoLike::of(law, start)
     }
 }
 
-impl PragueMemory {
+impl PragueLaw {
     /// The flow's own RTT over the virtual one, where the latter is longer (section 2.4.4).
     fn shortness(&self) -> Option<f64> {
         let srtt = self.srtt.filter(|srtt| *srtt < self.spec.virtual_rtt && self.rounds >= self.spec.transition_rounds)?;
@@ -144,104 +133,68 @@ impl PragueMemory {
             self.estimate = self.round_from(ack);
         }
     }
-
-    fn halve(&mut self, seen: &Congestion) {
-        self.ssthresh = (f64::from(seen.in_flight.0) / 2.0).floor().max(2.0);
-        // Marks from the same time carry no additional information.
-        self.reduction = Round { began: seen.now, end: self.acked + u64::from(seen.in_flight.0) };
-    }
 }
 
-impl Controller for Prague {
+impl Avoidance for PragueLaw {
     const ABILITIES: Abilities = Abilities {
-        heap_bytes: Self::BYTES,
-        ends_slow_start: true,
         is_l4s: true,
-        quantities: &["alpha"],
         may_pace: true,
+        quantities: &["alpha"],
         subscriptions: Subscriptions { marks: true, handles_marks: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 
-    #[inline]
-    fn window(&self) -> Cwnd {
-        Cwnd(self.window)
+    fn quantity(&self, _index: usize) -> f64 {
+        self.alpha
     }
 
-    fn ssthresh(&self) -> Cwnd {
-        Cwnd(self.memory.ssthresh)
-    }
-
-    fn pacing(&self) -> Option<Rate> {
-        let srtt = self.memory.srtt?.seconds();
-        let hastens = if self.window < self.memory.ssthresh { 2.0 } else { 1.0 };
-        let bits = hastens * self.window * 8.0 * self.memory.packet.0 as f64 / srtt;
+    fn pacing(&self, Cwnd(window): Cwnd, phase: Phase) -> Option<Rate> {
+        let hastens = if phase == Phase::SlowStart { 2.0 } else { 1.0 };
+        let bits = hastens * window * 8.0 * self.packet.0 as f64 / self.srtt?.seconds();
         Some(Rate((bits as u64).max(1)))
     }
 
-    fn quantity(&self, _index: usize, _now: Time) -> f64 {
-        self.memory.alpha
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.srtt = measured.smoothed.filter(|smoothed| *smoothed > TimeDelta::ZERO).or(self.srtt);
+    }
+
+    fn observe(&mut self, ack: &Ack) {
+        self.count(ack);
+    }
+
+    /// The reduction of section 2.4: once per RTT, for the first mark after its end.
+    fn adjust(&mut self, ack: &Ack, window: &mut Window<'_>) -> ControlFlow<()> {
+        if ack.signal.marks > 0 && self.is_over(self.reduction, ack.now) {
+            let kept = *window.cwnd * (1.0 - self.alpha / 2.0);
+            *window.cwnd = kept.max(2.0).min(*window.cwnd);
+            *window.ssthresh = window.cwnd.max(2.0);
+            self.reduction = self.round_from(ack);
+        }
+        ControlFlow::Continue(())
     }
 
     /// Unmarked segments open the window, also on acknowledgements that report marks (section 2.4).
-    fn on_ack(&mut self, ack: &Ack) {
-        self.memory.count(ack);
-        self.answer(ack);
-        if !ack.window_validated {
-            return;
-        }
-        let mut counted = f64::from(ack.counted.0);
-        if self.window < self.memory.ssthresh {
-            let (opens, left) = ack.slow_start(self);
-            self.window += opens;
-            counted = left;
-        }
+    fn grow(&mut self, ack: &Ack, Cwnd(window): Cwnd, counted: f64) -> f64 {
         let unmarked = (counted - f64::from(ack.signal.marks)).max(0.0);
-        let shortness = self.memory.shortness().unwrap_or(1.0);
-        self.window += unmarked * shortness * shortness / self.window;
+        let shortness = self.shortness().unwrap_or(1.0);
+        window + unmarked * shortness * shortness / window
     }
 
-    fn on_other_ack(&mut self, ack: &Ack) {
-        self.memory.count(ack);
-    }
-
-    fn on_round_trip(&mut self, measured: &RoundTrip) {
-        self.memory.srtt = measured.smoothed.filter(|smoothed| *smoothed > TimeDelta::ZERO).or(self.memory.srtt);
-    }
-
-    fn on_congestion(&mut self, seen: &Congestion) {
+    /// Marks from the same time as a loss carry no additional information.
+    fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
         if seen.cause == Cause::Loss {
-            self.memory.halve(seen);
-            self.window = self.memory.ssthresh;
+            window.reduce_to(Cwnd((f64::from(seen.in_flight.0) / 2.0).floor()), Segments(2));
+            self.reduction = Round { began: seen.now, end: self.acked + u64::from(seen.in_flight.0) };
         }
-    }
-
-    fn on_timeout(&mut self, seen: &Congestion) {
-        if !seen.repeated {
-            self.memory.halve(seen);
-        }
-        self.window = 1.0;
-    }
-
-    fn limit_window(&mut self, max: Cwnd) {
-        self.window = self.window.min(max.0);
-    }
-
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.memory.ssthresh = self.window;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::signal::Signal;
-    use crate::primitives::units::Segments;
 
     const MS: TimeDelta = TimeDelta::from_millis(1);
 
@@ -254,7 +207,7 @@ mod tests {
         let start = Start { window, ssthresh: 2.0, packet: Bytes(1000), ..Start::default() };
         let spec = PragueSpec { initial_alpha: alpha, transition_rounds: 0, ..PragueSpec::default() };
         let mut sender = ModelSender::new(Prague::new(&spec, start)).with_round_trip(milliseconds);
-        (sender.law.memory.reduction.end, sender.law.memory.estimate.end) = (0, u64::MAX);
+        (sender.law.memory.avoidance.reduction.end, sender.law.memory.avoidance.estimate.end) = (0, u64::MAX);
         sender
     }
 
@@ -280,15 +233,15 @@ mod tests {
     #[test]
     fn alpha_moves_by_a_sixteenth_of_the_difference_once_per_rtt() {
         let mut sender = sender(10.0, 0.5, 30);
-        sender.law.memory.estimate.end = 0;
+        sender.law.memory.avoidance.estimate.end = 0;
         ack(&mut sender, 0, 10);
-        near(sender.law.memory.alpha, 0.5 * 15.0 / 16.0);
+        near(sender.law.memory.avoidance.alpha, 0.5 * 15.0 / 16.0);
         // Nine of ten were left: four of ten are marked when the tenth arrives.
         for number in 0..10 {
-            near(sender.law.memory.alpha, 0.46875);
+            near(sender.law.memory.avoidance.alpha, 0.46875);
             ack(&mut sender, u32::from(number < 4), 10);
         }
-        near(sender.law.memory.alpha, 0.46875 + 0.0625 * (0.4 - 0.46875));
+        near(sender.law.memory.avoidance.alpha, 0.46875 + 0.0625 * (0.4 - 0.46875));
     }
 
     #[test]
@@ -311,7 +264,7 @@ mod tests {
     #[test]
     fn for_its_first_rtts_it_uses_its_own_rtt() {
         let mut sender = sender(10.0, 0.2, 5);
-        sender.law.memory.spec.transition_rounds = 3;
+        sender.law.memory.avoidance.spec.transition_rounds = 3;
         // One segment each.
         let grown: Vec<f64> = (0..4).map(|_| -sender.law.window + ack(&mut sender, 0, 1)).collect();
         near(grown[0], 0.1);
@@ -345,8 +298,8 @@ mod tests {
             ack(&mut sender, 0, 10);
         });
         let window = sender.law.window;
-        let alpha = sender.law.memory.alpha;
-        near(ack(&mut sender, 1, 10), window * (1.0 - sender.law.memory.alpha / 2.0));
+        let alpha = sender.law.memory.avoidance.alpha;
+        near(ack(&mut sender, 1, 10), window * (1.0 - sender.law.memory.avoidance.alpha / 2.0));
         assert!(alpha > 0.85 && sender.law.ssthresh().0 == sender.law.window().0);
     }
 }

@@ -3,7 +3,7 @@
 //! The window is real-valued and in segments. In congestion avoidance it opens by one segment per whole window (RFC 3465 section 2.1) or,
 //! if acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
-use super::support::events::in_slow_start;
+use super::support::window::Window;
 use super::{Abilities, Ack, AckCounting, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
@@ -45,15 +45,13 @@ impl Reno {
     /// RFC 3465.
     #[inline(never)]
     fn count_bytes(&mut self, counted: Segments) {
-        let (opens, left) = in_slow_start(counted, self);
-        self.window = whole_windows(Cwnd(self.window + opens), left);
+        let left = self.parts().slow_start(counted);
+        self.window = whole_windows(Cwnd(self.window), left);
     }
 
-    /// RFC 5681 equation (4). Returns half of the flight size.
-    fn halve(&mut self, in_flight: Segments) -> f64 {
-        let half = f64::from(in_flight.0 / 2);
-        self.ssthresh = half.max(2.0);
-        half
+    #[inline(always)]
+    fn parts(&mut self) -> Window<'_> {
+        Window { cwnd: &mut self.window, ssthresh: &mut self.ssthresh }
     }
 }
 
@@ -70,6 +68,10 @@ impl Controller for Reno {
         Cwnd(self.ssthresh)
     }
 
+    fn slow_start(&mut self) -> Option<Window<'_>> {
+        Some(self.parts())
+    }
+
     /// Slow start below the threshold, congestion avoidance above it.
     #[inline(always)]
     fn on_ack(&mut self, ack: &Ack) {
@@ -81,34 +83,25 @@ impl Controller for Reno {
         }
         let mut counted = f64::from(ack.counted.0);
         if self.window < self.ssthresh {
-            let (opens, left) = ack.slow_start(self);
-            self.window += opens;
-            counted = left;
+            counted = self.parts().slow_start(ack.counted);
         }
         self.window += counted / self.window;
     }
 
+    /// RFC 5681 equation (4).
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.window = self.halve(seen.in_flight).max(f64::from(seen.min_window.0));
+        self.parts().reduce_to(Cwnd(f64::from(seen.in_flight.0 / 2)), seen.min_window);
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
         if !seen.repeated {
-            self.halve(seen.in_flight);
+            self.on_congestion(seen);
         }
         self.window = 1.0;
     }
 
     fn limit_window(&mut self, max: Cwnd) {
-        self.window = self.window.min(max.0);
-    }
-
-    fn raise_threshold(&mut self, min: Cwnd) {
-        self.ssthresh = self.ssthresh.max(min.0);
-    }
-
-    fn end_slow_start(&mut self) {
-        self.ssthresh = self.window;
+        self.parts().limit(max);
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -35,11 +35,11 @@ impl Settings for ScalableSpec {
     }
 }
 
-pub type Scalable = LossBased<ScalableSpec>;
+pub type Scalable = RenoLike<ScalableSpec>;
 
 impl Scalable {
     pub(super) fn new(spec: &ScalableSpec, start: Start) -> Scalable {
-        LossBased::of(*spec, start)
+        RenoLike::of(*spec, start)
     }
 }
 

@@ -9,6 +9,7 @@
 //! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
 use super::support::heap_state::HeapState;
+use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
@@ -113,8 +114,8 @@ impl Vegas {
         self.memory.spec.slow_start && self.window < self.memory.ssthresh
     }
 
-    fn halve(&mut self, seen: &Congestion) {
-        self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(MIN);
+    fn parts(&mut self) -> Window<'_> {
+        Window { cwnd: &mut self.window, ssthresh: &mut self.memory.ssthresh }
     }
 
     /// Ignores data sent with the old window.
@@ -170,7 +171,7 @@ impl Controller for Vegas {
             self.judge(ack, queued(ack.in_flight, base, rtt));
         }
         if self.memory.grows && ack.window_validated && self.starts_slowly() {
-            self.window += ack.slow_start(self).0;
+            self.parts().slow_start(ack.counted);
         }
     }
 
@@ -180,25 +181,24 @@ impl Controller for Vegas {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.halve(seen);
-        self.window = self.memory.ssthresh;
+        self.parts().reduce_to(Cwnd(f64::from(seen.in_flight.0 / 2)), Segments(2));
         self.begin_round_trip(seen.now);
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
         if !seen.repeated {
-            self.halve(seen);
+            self.on_congestion(seen);
         }
         self.window = 1.0;
         self.begin_round_trip(seen.now);
     }
 
     fn limit_window(&mut self, max: Cwnd) {
-        self.window = self.window.min(max.0);
+        self.parts().limit(max);
     }
 
     fn raise_threshold(&mut self, min: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
+        self.parts().raise_threshold(min);
     }
 }
 

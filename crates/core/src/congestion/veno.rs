@@ -5,8 +5,8 @@
 //! Differs: in the congestive state every acknowledgement opens the window by half as much, whereas in the paper every other one opens it.
 //! A loss reduces the part of the window that was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
@@ -28,7 +28,7 @@ impl Settings for VenoSpec {
     }
 }
 
-pub type Veno = LossBased<VenoLaw>;
+pub type Veno = RenoLike<VenoLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VenoLaw {
@@ -39,7 +39,7 @@ pub struct VenoLaw {
 
 impl Veno {
     pub(super) fn new(spec: &VenoSpec, start: Start) -> Veno {
-        LossBased::of(VenoLaw { spec: *spec, queueing: Queueing::default() }, start)
+        RenoLike::of(VenoLaw { spec: *spec, queueing: Queueing::default() }, start)
     }
 }
 

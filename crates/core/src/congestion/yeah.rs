@@ -4,13 +4,15 @@
 //! Differs: in the fast mode a segment opens the window by a hundredth, or by Reno's increase if that is larger. The threshold after an
 //! early decongestion is the window, so that congestion avoidance continues. A loss reduces the part of the window that was in flight.
 
-use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
+use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
+use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 const ROUND_TRIPS: Kind = Kind::Integer { min: 1, max: 1_000_000 };
 
@@ -53,7 +55,7 @@ impl Settings for YeahSpec {
     }
 }
 
-pub type Yeah = LossBased<YeahLaw>;
+pub type Yeah = RenoLike<YeahLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct YeahLaw {
@@ -83,7 +85,7 @@ impl Yeah {
             count_fast: 0,
             count_slow: 0,
         };
-        LossBased::of(law, start)
+        RenoLike::of(law, start)
     }
 }
 
@@ -125,12 +127,15 @@ impl Avoidance for YeahLaw {
         self.min = Some(self.min.map_or(measured.sample, |min| min.min(measured.sample)));
     }
 
-    fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
-        if !self.round.ends_with(ack) {
-            return None;
+    fn adjust(&mut self, ack: &Ack, window: &mut Window<'_>) -> ControlFlow<()> {
+        if self.round.ends_with(ack)
+            && let Some(min) = self.min.take()
+            && let Some(lower) = self.judge(min, Cwnd(*window.cwnd))
+        {
+            window.decrease(lower);
+            return ControlFlow::Break(());
         }
-        let min = self.min.take()?;
-        self.judge(min, window)
+        ControlFlow::Continue(())
     }
 
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {

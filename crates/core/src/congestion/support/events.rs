@@ -1,5 +1,6 @@
 //! Events reported to controllers: acknowledgements, RTTs, losses and congestion.
 
+#[cfg(doc)]
 use crate::congestion::Controller;
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, Time, TimeDelta};
@@ -36,15 +37,8 @@ pub struct Ack {
     pub signal: Signal,
 }
 
+#[cfg(test)]
 impl Ack {
-    /// Slow start (RFC 5681 section 3.1): the window opens by one segment per counted segment, up to the threshold. Returns the increase,
-    /// and the number of segments left for congestion avoidance.
-    #[inline(always)]
-    pub(crate) fn slow_start(&self, law: &impl Controller) -> (f64, f64) {
-        in_slow_start(self.counted, law)
-    }
-
-    #[cfg(test)]
     /// An acknowledgement of one segment, with a full window.
     pub(crate) fn of_one(now: Time) -> Ack {
         Ack {
@@ -57,15 +51,6 @@ impl Ack {
             signal: Signal::default(),
         }
     }
-}
-
-/// See [`Ack::slow_start`].
-#[inline(always)]
-pub(crate) fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
-    let counted = f64::from(counted.0);
-    // Whole segments: the first may pass a threshold between two of them.
-    let opens = counted.min((law.ssthresh().0 - law.window().0).ceil()).max(0.0);
-    (opens, counted - opens)
 }
 
 /// An RTT was measured.

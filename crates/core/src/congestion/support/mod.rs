@@ -3,14 +3,15 @@
 pub(super) mod abilities;
 pub(super) mod events;
 pub(super) mod heap_state;
-pub(super) mod loss_based;
 #[cfg(test)]
 pub(super) mod model_sender;
 pub(super) mod priced;
 #[cfg(test)]
 pub(crate) mod probe;
 pub(super) mod queueing;
+pub(super) mod reno_like;
 pub(super) mod round;
 pub(super) mod user_controller;
 pub(super) mod westwood_like;
+pub(super) mod window;
 pub(super) mod windowed_max;

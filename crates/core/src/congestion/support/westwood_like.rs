@@ -1,7 +1,7 @@
 //! Common part of Westwood and Westwood+: a loss sets the window to the estimated bandwidth times the minimum RTT. They differ in the
 //! bandwidth estimate.
 
-use super::loss_based::{Avoidance, LossBased};
+use super::reno_like::{Avoidance, RenoLike};
 use crate::congestion::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, TimeDelta};
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub trait Bandwidth: Clone + Debug + Serialize + DeserializeOwned {
     fn estimate(&self) -> Option<f64>;
 }
 
-pub type WestwoodLike<B> = LossBased<Estimated<B>>;
+pub type WestwoodLike<B> = RenoLike<Estimated<B>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Estimated<B> {
@@ -29,7 +29,7 @@ pub struct Estimated<B> {
 
 impl<B: Bandwidth> WestwoodLike<B> {
     pub(in crate::congestion) fn estimating(bandwidth: B, start: Start) -> WestwoodLike<B> {
-        LossBased::of(Estimated { bandwidth, accounted: 0, rtt_min: None }, start)
+        RenoLike::of(Estimated { bandwidth, accounted: 0, rtt_min: None }, start)
     }
 }
 
@@ -73,14 +73,9 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
         self.rtt_min = Some(self.rtt_min.map_or(measured.sample, |min| min.min(measured.sample)));
     }
 
-    fn process_ack(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+    fn observe(&mut self, ack: &Ack) {
         let delivered = Segments(self.delivered(ack.acked));
         self.bandwidth.deliver(delivered, ack);
-        None
-    }
-
-    fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
-        1.0
     }
 
     /// Half, as in Reno, while no bandwidth is known.
