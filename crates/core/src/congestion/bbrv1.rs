@@ -5,6 +5,7 @@
 //! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. Loss recovery reports an episode, not
 //! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode.
 
+use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
 use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
@@ -52,8 +53,6 @@ const HIGH_GAIN: f64 = 2.885_390_081_777_927;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BBRMinPipeCwnd.
 const MIN: f64 = 4.0;
-/// RTT assumed until one is measured (4.2.1).
-const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
 pub type Bbr1 = HeapState<Bbr1Memory>;
 
@@ -66,24 +65,7 @@ enum State {
         phase: u8,
         since: Time,
     },
-    /// Ends at this time, which is set once the data in flight is low enough, and not before the next round.
-    ProbeRtt {
-        over: Option<Time>,
-        is_round_over: bool,
-    },
-}
-
-/// State of loss recovery (4.2.3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum Repair {
-    Over,
-    /// First round of recovery: send no more than is delivered.
-    Conserving,
-    Growing,
-    /// After a timeout, until this many segments are acknowledged.
-    Restarted {
-        outstanding: u32,
-    },
+    ProbeRtt(ProbeRtt),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,33 +75,14 @@ pub struct Bbr1Memory {
     initial_window: f64,
     draws: Draws,
     state: State,
-    /// Segments per second.
-    pacing_rate: f64,
-    /// Delivery rates by rounds.
+    pacing: PacingRate,
+    /// Delivery rates in segments per second, by rounds.
     btlbw_filter: WindowedMax<f64>,
-    round_count: u64,
-    /// A round ends when data sent after this many deliveries is delivered.
-    next_round_delivered: u64,
-    delivered: u64,
-    /// Data sent before this many deliveries was sent with the window of ProbeRTT.
-    probed_until: u64,
-    /// BtlBw when it last grew by a quarter, and the number of rounds since.
-    full: (f64, u32),
-    filled_pipe: bool,
-    rtprop: Option<TimeDelta>,
-    rtprop_stamp: Time,
-    /// The window to restore.
-    prior_cwnd: f64,
-    repair: Repair,
+    rounds: Rounds,
+    full_pipe: FullPipe,
+    rtprop: MinRtt,
+    recovery: Recovery,
     is_idle_restart: bool,
-}
-
-/// Values derived from an acknowledgement.
-struct AckContext {
-    now: Time,
-    in_flight: Segments,
-    round_starts: bool,
-    rtprop_expired: bool,
 }
 
 impl Bbr1 {
@@ -130,18 +93,12 @@ impl Bbr1 {
             initial_window: start.window,
             draws: start.draws,
             state: State::Startup,
-            pacing_rate: HIGH_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
+            pacing: PacingRate::initial(Cwnd(HIGH_GAIN * start.window), None),
             btlbw_filter: WindowedMax::default(),
-            round_count: 0,
-            next_round_delivered: 0,
-            delivered: 0,
-            probed_until: 0,
-            full: (0.0, 0),
-            filled_pipe: false,
-            rtprop: None,
-            rtprop_stamp: Time::ZERO,
-            prior_cwnd: 0.0,
-            repair: Repair::Over,
+            rounds: Rounds::default(),
+            full_pipe: FullPipe::default(),
+            rtprop: MinRtt::default(),
+            recovery: Recovery::default(),
             is_idle_restart: false,
         };
         HeapState::with(start, memory)
@@ -149,50 +106,37 @@ impl Bbr1 {
 
     /// BBRUpdateOnACK (4.1.1), for any acknowledgement.
     fn update(&mut self, ack: &Ack) {
-        let sample = ack.signal.delivered_rate;
+        let memory = &mut *self.memory;
         let prior = ack.signal.pipe.unwrap_or(ack.in_flight);
-        let before = self.memory.delivered;
-        self.memory.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
-        let delivered = self.memory.delivered - before;
+        let delivered = memory.rounds.deliver(ack);
         let in_flight = Segments(prior.0.saturating_sub(delivered as u32));
-        let starting = sample.filter(|sample| self.memory.update_model(sample));
-        self.memory.advance_cycle(ack.now, f64::from(prior.0));
-        if let Some(sample) = &starting {
-            self.memory.check_full_pipe(sample);
+        memory.update_model(ack.signal.delivered_rate.as_ref());
+        memory.advance_cycle(ack.now, prior);
+        memory.check_full_pipe(ack.signal.delivered_rate.as_ref());
+        memory.check_drain(ack.now, in_flight);
+        if memory.measure(ack) && !memory.is_idle_restart && !memory.probes_rtt() {
+            memory.recovery.save(Cwnd(self.window));
+            memory.state = State::ProbeRtt(ProbeRtt::default());
         }
-        self.memory.check_drain(ack.now, in_flight);
-        let rtprop_expired = self.memory.measure(ack);
-        self.check_probe_rtt(AckContext { now: ack.now, in_flight, round_starts: starting.is_some(), rtprop_expired });
+        memory.is_idle_restart = false;
+        self.check_probe_rtt(ack.now, in_flight);
         self.memory.set_pacing_rate();
         self.set_window(in_flight, delivered as f64);
     }
 
     /// BBRCheckProbeRTT (4.3.5).
-    fn check_probe_rtt(&mut self, context: AckContext) {
-        let AckContext { now, in_flight, round_starts, rtprop_expired } = context;
-        if rtprop_expired && !self.memory.is_idle_restart && !self.memory.probes_rtt() {
-            self.save_window();
-            self.memory.state = State::ProbeRtt { over: None, is_round_over: false };
-        }
-        self.memory.is_idle_restart = false;
-        let State::ProbeRtt { over, is_round_over } = self.memory.state else { return };
-        self.memory.probed_until = self.memory.delivered + u64::from(in_flight.0);
-        let is_round_over = is_round_over || (over.is_some() && round_starts);
-        match over {
-            None if f64::from(in_flight.0) <= MIN => {
-                self.memory.next_round_delivered = self.memory.delivered;
-                let over = Some(now + self.memory.spec.probe_rtt_duration);
-                self.memory.state = State::ProbeRtt { over, is_round_over };
+    fn check_probe_rtt(&mut self, now: Time, in_flight: Segments) {
+        let memory = &mut *self.memory;
+        let State::ProbeRtt(probe) = &mut memory.state else { return };
+        memory.rounds.mark_app_limited(in_flight);
+        let low_for = (f64::from(in_flight.0) <= MIN).then_some(memory.spec.probe_rtt_duration);
+        if probe.ends(now, low_for, &mut memory.rounds) {
+            memory.rtprop.stamp = now;
+            self.window = memory.recovery.restore(Cwnd(self.window)).0;
+            match memory.full_pipe.reached {
+                true => memory.enter_probe_bw(now),
+                false => memory.state = State::Startup,
             }
-            Some(over) if is_round_over && now > over => {
-                self.memory.rtprop_stamp = now;
-                self.restore_window();
-                match self.memory.filled_pipe {
-                    true => self.memory.enter_probe_bw(now),
-                    false => self.memory.state = State::Startup,
-                }
-            }
-            _ => self.memory.state = State::ProbeRtt { over, is_round_over },
         }
     }
 
@@ -200,33 +144,22 @@ impl Bbr1 {
     fn set_window(&mut self, in_flight: Segments, delivered: f64) {
         let memory = &*self.memory;
         let target = memory.inflight(memory.cwnd_gain());
-        match memory.repair {
-            Repair::Conserving => self.window = self.window.max(f64::from(in_flight.0) + delivered),
-            _ if memory.filled_pipe => self.window = (self.window + delivered).min(target),
-            _ if self.window < target || (memory.delivered as f64) < memory.initial_window => self.window += delivered,
+        match memory.recovery.repair {
+            // First round of recovery: send no more than is delivered.
+            Repair::Fast { start_round } if start_round == memory.rounds.count => {
+                self.window = self.window.max(f64::from(in_flight.0) + delivered);
+            }
+            _ if memory.full_pipe.reached => self.window = (self.window + delivered).min(target),
+            _ if self.window < target || (memory.rounds.delivered as f64) < memory.initial_window => self.window += delivered,
             _ => {}
         }
-        self.window = self.window.max(MIN);
-        if memory.probes_rtt() {
-            self.window = MIN;
-        }
+        self.window = if memory.probes_rtt() { MIN } else { self.window.max(MIN) };
     }
 
     /// BBRSaveCwnd.
     fn save_window(&mut self) {
-        let is_reduced = self.memory.repair != Repair::Over || self.memory.probes_rtt();
-        self.memory.prior_cwnd = if is_reduced { self.memory.prior_cwnd.max(self.window) } else { self.window };
-    }
-
-    /// BBRRestoreCwnd.
-    fn restore_window(&mut self) {
-        self.window = self.window.max(self.memory.prior_cwnd);
-    }
-
-    /// All losses are repaired.
-    fn end_repair(&mut self) {
-        self.memory.repair = Repair::Over;
-        self.restore_window();
+        let window = Cwnd(self.window);
+        if self.memory.probes_rtt() { self.memory.recovery.save_reduced(window) } else { self.memory.recovery.save(window) }
     }
 }
 
@@ -240,7 +173,7 @@ impl Bbr1Memory {
             State::Startup => HIGH_GAIN,
             State::Drain => 1.0 / HIGH_GAIN,
             State::ProbeBw { phase, .. } => CYCLE[usize::from(phase)],
-            State::ProbeRtt { .. } => 1.0,
+            State::ProbeRtt(_) => 1.0,
         }
     }
 
@@ -248,7 +181,7 @@ impl Bbr1Memory {
         match self.state {
             State::Startup | State::Drain => HIGH_GAIN,
             State::ProbeBw { .. } => self.spec.cwnd_gain,
-            State::ProbeRtt { .. } => 1.0,
+            State::ProbeRtt(_) => 1.0,
         }
     }
 
@@ -257,50 +190,36 @@ impl Bbr1Memory {
         self.btlbw_filter.greatest().unwrap_or(0.0)
     }
 
-    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Returns whether the sample begins a round.
-    fn update_model(&mut self, sample: &RateSample) -> bool {
-        let round_starts = sample.prior_delivered >= self.next_round_delivered;
-        if round_starts {
-            self.next_round_delivered = sample.delivered;
-            self.round_count += 1;
-            if self.repair == Repair::Conserving {
-                self.repair = Repair::Growing;
-            }
+    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1).
+    fn update_model(&mut self, sample: Option<&RateSample>) {
+        self.rounds.update(sample.map(|sample| sample.prior_delivered));
+        if let Some(sample) = sample.filter(|sample| sample.rate >= self.bandwidth() || !self.rounds.is_app_limited(sample)) {
+            let oldest = self.rounds.count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
+            self.btlbw_filter.take((self.rounds.count, sample.rate), oldest);
         }
-        if sample.rate >= self.bandwidth() || !self.is_limited(sample) {
-            let oldest = self.round_count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
-            self.btlbw_filter.take((self.round_count, sample.rate), oldest);
-        }
-        round_starts
-    }
-
-    /// Whether the rate was limited by missing data or by ProbeRTT, not by the path.
-    fn is_limited(&self, sample: &RateSample) -> bool {
-        sample.app_limited || sample.prior_delivered < self.probed_until
     }
 
     /// BBRInflight: this multiple of the bandwidth-delay product, plus an allowance for delayed and aggregated acknowledgements.
     fn inflight(&self, gain: f64) -> f64 {
-        let Some(rtprop) = self.rtprop else { return self.initial_window };
-        gain * self.bandwidth() * rtprop.seconds() + 3.0 * self.send_quantum()
+        self.rtprop.products(gain * self.bandwidth()).map_or(self.initial_window, |product| product + 3.0 * self.send_quantum())
     }
 
     /// BBRSetSendQuantum (4.2.2), in segments.
     fn send_quantum(&self) -> f64 {
-        match self.pacing_rate * 8.0 * self.packet.0 as f64 {
+        match self.pacing.0 * 8.0 * self.packet.0 as f64 {
             slow if slow < 1.2e6 => 1.0,
             medium if medium < 24e6 => 2.0,
-            _ => (self.pacing_rate * 1e-3).min(65_536.0 / self.packet.0 as f64),
+            _ => (self.pacing.0 * 1e-3).min(65_536.0 / self.packet.0 as f64),
         }
     }
 
     /// BBRCheckCyclePhase (4.3.4.3). `prior`: in flight before the acknowledgement.
-    fn advance_cycle(&mut self, now: Time, prior: f64) {
+    fn advance_cycle(&mut self, now: Time, Segments(prior): Segments) {
         let State::ProbeBw { phase, since } = self.state else { return };
-        let gain = CYCLE[usize::from(phase)];
-        let is_full_length = self.rtprop.is_some_and(|rtprop| now.since(since) > rtprop);
+        let (gain, prior) = (CYCLE[usize::from(phase)], f64::from(prior));
+        let is_full_length = self.rtprop.value.is_some_and(|rtprop| now.since(since) > rtprop);
         let is_over = match gain {
-            more if more > 1.0 => is_full_length && (self.repair != Repair::Over || prior >= self.inflight(gain)),
+            more if more > 1.0 => is_full_length && (self.recovery.repair != Repair::Over || prior >= self.inflight(gain)),
             less if less < 1.0 => is_full_length || prior <= self.inflight(1.0),
             _ => is_full_length,
         };
@@ -316,18 +235,15 @@ impl Bbr1Memory {
     }
 
     /// BBRCheckFullPipe (4.3.2.2).
-    fn check_full_pipe(&mut self, sample: &RateSample) {
-        if self.filled_pipe || self.is_limited(sample) {
-            return;
+    fn check_full_pipe(&mut self, sample: Option<&RateSample>) {
+        if self.rounds.started && sample.is_some_and(|sample| !self.rounds.is_app_limited(sample)) {
+            self.full_pipe.end_round(self.bandwidth());
         }
-        let bandwidth = self.bandwidth();
-        self.full = if bandwidth >= 1.25 * self.full.0 { (bandwidth, 0) } else { (self.full.0, self.full.1 + 1) };
-        self.filled_pipe = self.full.1 >= 3;
     }
 
     /// BBRCheckDrain (4.3.3).
     fn check_drain(&mut self, now: Time, in_flight: Segments) {
-        if self.state == State::Startup && self.filled_pipe {
+        if self.state == State::Startup && self.full_pipe.reached {
             self.state = State::Drain;
         }
         if self.state == State::Drain && f64::from(in_flight.0) <= self.inflight(1.0) {
@@ -337,13 +253,14 @@ impl Bbr1Memory {
 
     /// BBRUpdateRTprop (4.1.2). Returns whether the minimum RTT had expired.
     fn measure(&mut self, ack: &Ack) -> bool {
-        let is_expired = ack.now.since(self.rtprop_stamp) > self.spec.rtprop_filter_len && self.rtprop.is_some();
+        let is_expired = self.rtprop.has_expired(ack.now, self.spec.rtprop_filter_len);
         if let Some(rtt) = ack.rtt {
-            if self.rtprop.is_none() {
-                self.pacing_rate = HIGH_GAIN * self.initial_window / rtt.seconds().max(1e-9);
+            if self.rtprop.value.is_none() {
+                self.pacing = PacingRate::initial(Cwnd(HIGH_GAIN * self.initial_window), Some(rtt));
             }
-            if is_expired || self.rtprop.is_none_or(|shortest| rtt <= shortest) {
-                (self.rtprop, self.rtprop_stamp) = (Some(rtt), ack.now);
+            // An equal RTT confirms the minimum.
+            if is_expired || self.rtprop.is_above(rtt) || self.rtprop.value == Some(rtt) {
+                self.rtprop.set(rtt, ack.now);
             }
         }
         is_expired
@@ -352,9 +269,7 @@ impl Bbr1Memory {
     /// BBRSetPacingRate (4.2.1).
     fn set_pacing_rate(&mut self) {
         let rate = self.pacing_gain() * self.bandwidth() * (1.0 - self.spec.pacing_margin);
-        if rate > self.pacing_rate || (self.filled_pipe && rate > 0.0) {
-            self.pacing_rate = rate;
-        }
+        self.pacing.update(rate, &self.full_pipe);
     }
 }
 
@@ -376,34 +291,27 @@ impl Controller for Bbr1 {
     }
 
     fn pacing(&self) -> Option<Rate> {
-        let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
-        Some(Rate((bits as u64).max(1)))
+        Some(self.memory.pacing.on_wire(self.memory.packet))
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
         let memory = &self.memory;
         match index {
             0 => memory.bandwidth() * 8.0 * memory.packet.0 as f64,
-            1 => memory.rtprop.map_or(f64::NAN, TimeDelta::seconds),
+            1 => memory.rtprop.value.map_or(f64::NAN, TimeDelta::seconds),
             2 => memory.pacing_gain(),
             3 => match memory.state {
                 State::Startup => 0.0,
                 State::Drain => 1.0,
                 State::ProbeBw { .. } => 2.0,
-                State::ProbeRtt { .. } => 3.0,
+                State::ProbeRtt(_) => 3.0,
             },
             _ => f64::NAN,
         }
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        match self.memory.repair {
-            Repair::Over => {}
-            Repair::Restarted { outstanding } if outstanding > ack.acked.0 => {
-                self.memory.repair = Repair::Restarted { outstanding: outstanding - ack.acked.0 };
-            }
-            _ => self.end_repair(),
-        }
+        self.window = self.memory.recovery.on_ack(ack.acked, Cwnd(self.window)).0;
         self.update(ack);
     }
 
@@ -414,14 +322,14 @@ impl Controller for Bbr1 {
     fn on_congestion(&mut self, context: &Congestion) {
         self.save_window();
         self.window = f64::from(context.pipe.0) + 1.0;
-        self.memory.next_round_delivered = self.memory.delivered;
-        self.memory.repair = Repair::Conserving;
+        self.memory.rounds.begin();
+        self.memory.recovery.repair = Repair::Fast { start_round: self.memory.rounds.count };
     }
 
     fn on_timeout(&mut self, context: &Congestion) {
         self.save_window();
         self.window = 1.0;
-        self.memory.repair = Repair::Restarted { outstanding: context.in_flight.0 };
+        self.memory.recovery.repair = Repair::Restarted { outstanding: context.in_flight.0 };
     }
 
     /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
@@ -431,7 +339,7 @@ impl Controller for Bbr1 {
     fn on_idle(&mut self, _: TimeDelta) {
         self.memory.is_idle_restart = true;
         if matches!(self.memory.state, State::ProbeBw { .. }) {
-            self.memory.pacing_rate = self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin);
+            self.memory.pacing = PacingRate(self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin));
         }
     }
 }
@@ -580,12 +488,11 @@ mod tests {
     fn a_minimum_rtt_not_confirmed_for_ten_seconds_is_measured_with_four_segments() {
         let mut sender = TestSender::probing();
         let before = sender.law.window().0;
-        sender.law.memory.rtprop = Some(TimeDelta::from_millis(90));
-        sender.law.memory.rtprop_stamp = sender.now;
+        sender.law.memory.rtprop.set(TimeDelta::from_millis(90), sender.now);
         sender.after(10_000, 1000.0, 100, 0);
         assert!(sender.law.window().0 > MIN);
         sender.after(1, 1000.0, 100, 0);
-        assert_eq!((sender.law.window().0, sender.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
+        assert_eq!((sender.law.window().0, sender.law.memory.rtprop.value), (MIN, Some(TimeDelta::from_millis(100))));
         sender.after(50, 1000.0, 4, 0);
         // For 200 ms and one RTT from now on.
         let began = sender.delivered;

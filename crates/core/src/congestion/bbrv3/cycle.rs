@@ -1,6 +1,6 @@
 //! ProbeBW: its four states, their ends, and the effect of probing on the long-term bound (5.3.3).
 
-use super::{AckPhase, Bbr3, Bbr3Memory, Sample, State};
+use super::{Bbr3, Bbr3Memory, Sample, State};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,6 @@ const MIN_WAIT_S: f64 = 2.0;
 const WAIT_RANGE_S: f64 = 1.0;
 /// Maximum number of RTTs to the next probe, for coexistence with Reno.
 const MAX_RENO_ROUNDS: f64 = 63.0;
-/// Bound of BBR.bw_probe_up_rounds.
-const MAX_UP_ROUNDS: u32 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
@@ -20,26 +18,52 @@ pub(super) enum Phase {
     Up,
 }
 
+/// How acknowledgements relate to probing for bandwidth (BBR.ack_phase).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum AckPhase {
+    #[default]
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// Probing for bandwidth: the latest probe, and the time of the next.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct BandwidthProbe {
+    pub ack_phase: AckPhase,
+    /// Losses now are those of data sent by the probe (BBR.bw_probe_samples).
+    pub is_sample: bool,
+    /// The latest probe ended with too many losses (BBR.prev_probe_too_high), or at the bound, before there were any.
+    pub was_too_high: bool,
+    pub was_precautionary: bool,
+    /// When the cycle began (BBR.cycle_stamp), and the time from there to the next probe.
+    pub began: Time,
+    pub wait: TimeDelta,
+    pub rounds_since_up: u64,
+}
+
 impl Bbr3Memory {
     /// StartProbeBW_DOWN of 5.3.3.9.
     pub(super) fn start_probe_bw_down(&mut self, now: Time) {
-        self.reset_congestion_signals();
-        self.probe_up_acked_per_inc = f64::INFINITY;
+        self.latest.reset();
+        self.growth.stop();
         // PickProbeWait.
-        self.rounds_since_probe_up = (2.0 * self.draws.uniform()) as u64;
-        self.bw_probe_wait = TimeDelta::from_seconds(MIN_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
-        self.cycle_stamp = now;
-        self.ack_phase = AckPhase::ProbeStopping;
-        self.start_round();
+        self.probe.rounds_since_up = (2.0 * self.draws.uniform()) as u64;
+        self.probe.wait = TimeDelta::from_seconds(MIN_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
+        self.probe.began = now;
+        self.probe.ack_phase = AckPhase::ProbeStopping;
+        self.rounds.begin();
         self.state = State::ProbeBw(Phase::Down);
     }
 
     pub(super) fn start_probe_bw_refill(&mut self) {
-        self.reset_short_term_model();
-        (self.bw_probe_up_rounds, self.bw_probe_up_acked) = (0, 0.0);
-        self.prev_probe_precautionary = false;
-        self.ack_phase = AckPhase::Refilling;
-        self.start_round();
+        self.bounds.reset_short_term();
+        self.growth.restart();
+        self.probe.was_precautionary = false;
+        self.probe.ack_phase = AckPhase::Refilling;
+        self.rounds.begin();
         self.state = State::ProbeBw(Phase::Refill);
     }
 }
@@ -47,7 +71,7 @@ impl Bbr3Memory {
 impl Bbr3 {
     /// UpdateProbeBWCyclePhase.
     pub(super) fn update_probe_bw_cycle_phase(&mut self, rs: &Sample) {
-        if !self.memory.full_bw_reached {
+        if !self.memory.full_pipe.reached {
             return;
         }
         if self.adapt_long_term_model(rs) == Decided::Yes {
@@ -58,12 +82,12 @@ impl Bbr3 {
             Phase::Down | Phase::Cruise if self.is_time_to_probe_bw(rs.now) => self.memory.start_probe_bw_refill(),
             Phase::Down if self.memory.is_time_to_cruise(rs) => self.memory.state = State::ProbeBw(Phase::Cruise),
             // After one round.
-            Phase::Refill if self.memory.round_start => {
-                self.memory.is_bw_probe_sample = true;
+            Phase::Refill if self.memory.rounds.started => {
+                self.memory.probe.is_sample = true;
                 self.start_probe_bw_up(rs);
             }
             Phase::Up if self.is_time_to_go_down(rs) => {
-                self.memory.prev_probe_too_high = false;
+                self.memory.probe.was_too_high = false;
                 self.memory.start_probe_bw_down(rs.now);
             }
             _ => {}
@@ -71,18 +95,18 @@ impl Bbr3 {
     }
 
     fn start_probe_bw_up(&mut self, rs: &Sample) {
-        self.memory.ack_phase = AckPhase::ProbeStarting;
-        self.memory.start_round();
-        self.memory.reset_full_bw(rs.delivery_rate);
+        self.memory.probe.ack_phase = AckPhase::ProbeStarting;
+        self.memory.rounds.begin();
+        self.memory.full_pipe.reset(rs.delivery_rate);
         self.memory.state = State::ProbeBw(Phase::Up);
-        self.raise_inflight_longterm_slope();
+        self.memory.growth.raise_slope(self.window);
     }
 
     /// IsTimeToProbeBW of 5.3.3.8.
     fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let rounds = self.target_inflight().min(MAX_RENO_ROUNDS);
-        let has_elapsed = now > self.memory.cycle_stamp + self.memory.bw_probe_wait;
-        has_elapsed || self.memory.rounds_since_probe_up as f64 >= rounds
+        let has_elapsed = now > self.memory.probe.began + self.memory.probe.wait;
+        has_elapsed || self.memory.probe.rounds_since_up as f64 >= rounds
     }
 
     /// Target data in flight: the bandwidth-delay product, unless congestion has reduced the window below it.
@@ -93,37 +117,26 @@ impl Bbr3 {
     /// IsTimeToGoDown.
     fn is_time_to_go_down(&mut self, rs: &Sample) -> bool {
         let memory = &mut *self.memory;
-        if memory.prev_probe_too_high && rs.inflight >= memory.inflight_longterm {
-            memory.prev_probe_precautionary = true;
+        if memory.probe.was_too_high && rs.inflight >= memory.bounds.inflight_longterm {
+            memory.probe.was_precautionary = true;
             return true;
         }
-        if memory.is_cwnd_limited() && self.window >= memory.inflight_longterm {
+        if memory.is_cwnd_limited() && self.window >= memory.bounds.inflight_longterm {
             // The measured bandwidth is the maximum that the bound allows.
-            memory.reset_full_bw(rs.delivery_rate);
+            memory.full_pipe.reset(rs.delivery_rate);
             return false;
         }
-        memory.full_bw_now
-    }
-
-    fn raise_inflight_longterm_slope(&mut self) {
-        let growth_this_round = f64::from(1u32 << self.memory.bw_probe_up_rounds);
-        self.memory.bw_probe_up_rounds = (self.memory.bw_probe_up_rounds + 1).min(MAX_UP_ROUNDS);
-        self.memory.probe_up_acked_per_inc = (self.window / growth_this_round).max(1.0);
+        memory.full_pipe.now
     }
 
     fn probe_inflight_longterm_upward(&mut self, rs: &Sample) {
         let memory = &mut *self.memory;
-        if !memory.is_cwnd_limited() || self.window < memory.inflight_longterm {
+        if !memory.is_cwnd_limited() || self.window < memory.bounds.inflight_longterm {
             return;
         }
-        memory.bw_probe_up_acked += rs.newly_acked;
-        if memory.bw_probe_up_acked >= memory.probe_up_acked_per_inc {
-            let delta = (memory.bw_probe_up_acked / memory.probe_up_acked_per_inc).floor();
-            memory.bw_probe_up_acked -= delta * memory.probe_up_acked_per_inc;
-            memory.inflight_longterm += delta;
-        }
-        if memory.round_start {
-            self.raise_inflight_longterm_slope();
+        memory.bounds.inflight_longterm += memory.growth.take(rs.newly_acked);
+        if memory.rounds.started {
+            memory.growth.raise_slope(self.window);
         }
     }
 
@@ -131,23 +144,23 @@ impl Bbr3 {
     fn adapt_long_term_model(&mut self, rs: &Sample) -> Decided {
         let memory = &mut *self.memory;
         let is_in_probe_bw = matches!(memory.state, State::ProbeBw(_));
-        if memory.ack_phase == AckPhase::ProbeStarting && memory.round_start {
-            memory.ack_phase = AckPhase::ProbeFeedback;
+        if memory.probe.ack_phase == AckPhase::ProbeStarting && memory.rounds.started {
+            memory.probe.ack_phase = AckPhase::ProbeFeedback;
         }
-        if memory.ack_phase == AckPhase::ProbeStopping && memory.round_start {
-            memory.is_bw_probe_sample = false;
-            memory.ack_phase = AckPhase::Init;
+        if memory.probe.ack_phase == AckPhase::ProbeStopping && memory.rounds.started {
+            memory.probe.is_sample = false;
+            memory.probe.ack_phase = AckPhase::Init;
             if is_in_probe_bw && !rs.is_app_limited {
                 // AdvanceMaxBwFilter of 5.5.6.
                 memory.cycle_count += 1;
             }
-            if is_in_probe_bw && memory.prev_probe_precautionary && !memory.prev_probe_too_high {
+            if is_in_probe_bw && memory.probe.was_precautionary && !memory.probe.was_too_high {
                 memory.start_probe_bw_refill();
                 return Decided::Yes;
             }
         }
-        if !memory.is_inflight_too_high(rs) && memory.inflight_longterm.is_finite() {
-            memory.inflight_longterm = memory.inflight_longterm.max(rs.tx_in_flight);
+        if !memory.is_inflight_too_high(rs) && memory.bounds.inflight_longterm.is_finite() {
+            memory.bounds.inflight_longterm = memory.bounds.inflight_longterm.max(rs.tx_in_flight);
             if memory.state == State::ProbeBw(Phase::Up) {
                 self.probe_inflight_longterm_upward(rs);
             }
@@ -159,7 +172,7 @@ impl Bbr3 {
 impl Bbr3Memory {
     /// IsTimeToCruise.
     fn is_time_to_cruise(&self, rs: &Sample) -> bool {
-        rs.inflight <= self.inflight_with_headroom() && rs.inflight <= self.inflight_at_max_bw()
+        rs.inflight <= self.bounds.with_headroom(self.spec.headroom) && rs.inflight <= self.inflight_at_max_bw()
     }
 }
 
@@ -185,7 +198,7 @@ mod tests {
         sender.within(1600, 1000.0, 100);
         assert_eq!(sender.phase(), Some(Phase::Cruise));
         sender.within(1400, 1000.0, 100);
-        assert_eq!((sender.phase(), sender.law.memory.ack_phase), (Some(Phase::Refill), AckPhase::Refilling));
+        assert_eq!((sender.phase(), sender.law.memory.probe.ack_phase), (Some(Phase::Refill), AckPhase::Refilling));
         sender.within(50, 1000.0, 100);
         assert_eq!(sender.phase(), Some(Phase::Refill));
         sender.round(1000.0, 110);
@@ -227,11 +240,11 @@ mod tests {
     #[test]
     fn for_coexistence_with_reno_a_probe_follows_after_one_rtt_per_segment_of_the_bdp() {
         let mut sender = TestSender::cruising();
-        sender.law.memory.bw_shortterm = 100.0;
+        sender.law.memory.bounds.bw_shortterm = 100.0;
         sender.within(1, 1000.0, 90);
-        let rounds = sender.law.memory.rounds_since_probe_up;
+        let rounds = sender.law.memory.probe.rounds_since_up;
         (rounds..9).for_each(|_| sender.round(100.0, 8));
-        assert_eq!((sender.phase(), sender.law.memory.rounds_since_probe_up), (Some(Phase::Cruise), 9));
+        assert_eq!((sender.phase(), sender.law.memory.probe.rounds_since_up), (Some(Phase::Cruise), 9));
         sender.round(100.0, 8);
         assert_eq!(sender.phase(), Some(Phase::Refill));
     }
@@ -242,15 +255,15 @@ mod tests {
         let mut sender = TestSender::probing();
         sender.tx_in_flight = 200;
         sender.lose(4);
-        assert_eq!((sender.phase(), sender.law.memory.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
+        assert_eq!((sender.phase(), sender.law.memory.bounds.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
         sender.lose(1);
         // 199 + (0.02 * 199 - 4) / 0.98.
         assert_eq!(sender.phase(), Some(Phase::Down));
-        assert!(near(sender.law.memory.inflight_longterm, 198.98) && sender.law.memory.prev_probe_too_high);
+        assert!(near(sender.law.memory.bounds.inflight_longterm, 198.98) && sender.law.memory.probe.was_too_high);
         // Once per probe.
         sender.tx_in_flight = 20;
         sender.lose(5);
-        assert!(near(sender.law.memory.inflight_longterm, 198.98));
+        assert!(near(sender.law.memory.bounds.inflight_longterm, 198.98));
     }
 
     #[test]
@@ -258,20 +271,20 @@ mod tests {
         let mut sender = TestSender::probing();
         sender.tx_in_flight = 20;
         sender.lose(1);
-        assert!(near(sender.law.memory.inflight_longterm, 70.0));
+        assert!(near(sender.law.memory.bounds.inflight_longterm, 70.0));
     }
 
     #[test]
     fn the_probe_after_one_too_high_ends_at_the_bound_and_without_losses_another_follows_immediately() {
         let mut sender = TestSender::cruising();
-        (sender.law.memory.inflight_longterm, sender.law.memory.prev_probe_too_high) = (130.0, true);
+        (sender.law.memory.bounds.inflight_longterm, sender.law.memory.probe.was_too_high) = (130.0, true);
         sender.within(3000, 1000.0, 100);
         sender.round(1000.0, 110);
         assert_eq!(sender.phase(), Some(Phase::Up));
         sender.within(10, 1000.0, 129);
         assert_eq!(sender.phase(), Some(Phase::Up));
         sender.within(10, 1000.0, 130);
-        assert_eq!((sender.phase(), sender.law.memory.prev_probe_precautionary), (Some(Phase::Down), true));
+        assert_eq!((sender.phase(), sender.law.memory.probe.was_precautionary), (Some(Phase::Down), true));
         sender.within(10, 1000.0, 120);
         sender.round(1000.0, 120);
         assert_eq!(sender.phase(), Some(Phase::Refill));
@@ -280,16 +293,16 @@ mod tests {
     #[test]
     fn the_growth_of_a_used_bound_doubles_each_round() {
         let mut sender = TestSender::probing();
-        (sender.law.memory.inflight_longterm, sender.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
+        (sender.law.memory.bounds.inflight_longterm, sender.law.memory.growth.acked_per_inc) = (100.0, 100.0);
         sender.tx_in_flight = 90;
         sender.within(1, 1000.0, 80);
         let grown = [0; 3].map(|_| {
-            let before = sender.law.memory.inflight_longterm;
+            let before = sender.law.memory.bounds.inflight_longterm;
             // A round of ten acknowledgements, with a full window before each.
             let full = (sender.law.window().0 - 10.0) as u32;
             (0..9).for_each(|_| sender.within(10, 1000.0, full));
             sender.process_round(10, full);
-            sender.law.memory.inflight_longterm - before
+            sender.law.memory.bounds.inflight_longterm - before
         });
         // One, two and four; with ten segments per acknowledgement one of them may be delayed.
         let sum: f64 = grown.iter().sum();
@@ -300,7 +313,7 @@ mod tests {
     #[test]
     fn while_cruising_a_fraction_of_the_bound_is_left_unused() {
         let mut sender = TestSender::cruising();
-        sender.law.memory.inflight_longterm = 120.0;
+        sender.law.memory.bounds.inflight_longterm = 120.0;
         sender.within(1, 1000.0, 90);
         assert_eq!(sender.law.window().0, 0.85 * 120.0);
     }

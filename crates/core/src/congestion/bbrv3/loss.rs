@@ -1,33 +1,18 @@
 //! Effects of losses: on the long-term bound while bandwidth is probed, and on the short-term bounds otherwise (5.5.10); and their reversal
 //! when losses were spurious (5.5.11).
 
+use super::bounds::{Bounds, Unbounded};
 use super::cycle::Phase;
 use super::{Bbr3, Bbr3Memory, Sample, State};
 use crate::congestion::Lost;
-use crate::primitives::units::Segments;
+use crate::congestion::support::bbr::Repair;
 use serde::{Deserialize, Serialize};
-
-/// State of loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Repair {
-    Over,
-    /// Fast recovery, since this round.
-    Fast {
-        start_round: u64,
-    },
-    /// After a timeout, until this many segments are acknowledged.
-    Restarted {
-        outstanding: u32,
-    },
-}
 
 /// State before losses, restored if they prove to be spurious.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Undo {
     state: Option<ExitedPhase>,
-    bw_shortterm: f64,
-    inflight_shortterm: f64,
-    inflight_longterm: f64,
+    bounds: Bounds,
 }
 
 /// BBR.undo_state: the state that losses made the flow leave.
@@ -46,19 +31,16 @@ impl Undo {
 impl Bbr3 {
     /// NoteLoss of 5.5.10.2.
     pub(super) fn note_loss(&mut self) {
-        if !self.memory.is_loss_in_round {
-            self.memory.loss_round_delivered = self.memory.delivered;
-            self.memory.loss_ranges = 0;
+        if !self.memory.latest.has_loss {
             self.save_state_upon_loss();
         }
-        self.memory.is_loss_in_round = true;
+        self.memory.latest.note_loss(self.memory.rounds.delivered);
     }
 
     /// SaveStateUponLoss of 5.5.11.1.
     pub(super) fn save_state_upon_loss(&mut self) {
         self.save_cwnd();
-        let Bbr3Memory { bw_shortterm, inflight_shortterm, inflight_longterm, .. } = *self.memory;
-        self.memory.undo = Undo { state: None, bw_shortterm, inflight_shortterm, inflight_longterm };
+        self.memory.undo = Undo { state: None, bounds: self.memory.bounds };
     }
 
     /// HandleLostPacket.
@@ -66,10 +48,10 @@ impl Bbr3 {
         self.note_loss();
         let memory = &mut *self.memory;
         memory.lost = packet.lost.max(memory.lost);
-        memory.loss_ranges += u32::from(packet.begins_range);
+        memory.latest.ranges += u32::from(packet.begins_range);
         let before = if memory.newly_lost.0 == packet.now { memory.newly_lost.1 } else { 0 };
         memory.newly_lost = (packet.now, before + 1);
-        if !memory.is_bw_probe_sample {
+        if !memory.probe.is_sample {
             return;
         }
         let (lost, tx_in_flight) = (packet.lost.saturating_sub(packet.prior_lost) as f64, f64::from(packet.in_flight.0));
@@ -80,10 +62,10 @@ impl Bbr3 {
     }
 
     fn handle_inflight_too_high(&mut self, packet: &Lost, tx_in_flight: f64) {
-        self.memory.prev_probe_too_high = true;
-        self.memory.is_bw_probe_sample = false;
+        self.memory.probe.was_too_high = true;
+        self.memory.probe.is_sample = false;
         if !packet.app_limited {
-            self.memory.inflight_longterm = tx_in_flight.max(self.target_inflight() * self.memory.spec.beta);
+            self.memory.bounds.inflight_longterm = tx_in_flight.max(self.target_inflight() * self.memory.spec.beta);
         }
         if self.memory.state == State::ProbeBw(Phase::Up) {
             self.memory.undo.state = Some(ExitedPhase::ProbeBwUp);
@@ -94,50 +76,29 @@ impl Bbr3 {
     /// UpdateCongestionSignals of 5.5.10.3.
     pub(super) fn update_congestion_signals(&mut self, rs: &Sample) {
         self.memory.update_max_bw(rs);
-        if !self.memory.loss_round_start {
+        if !self.memory.latest.started {
             return;
         }
         let memory = &mut *self.memory;
-        if memory.is_loss_in_round && !memory.is_probing_bw() {
-            // InitLowerBounds and LossLowerBounds.
-            let beta = memory.spec.beta;
-            let bw_shortterm = if memory.bw_shortterm.is_finite() { memory.bw_shortterm } else { memory.max_bw() };
-            let inflight = if memory.inflight_shortterm.is_finite() { memory.inflight_shortterm } else { self.window };
-            memory.bw_shortterm = memory.bw_latest.max(beta * bw_shortterm);
-            memory.inflight_shortterm = memory.inflight_latest.max(beta * inflight);
+        if memory.latest.has_loss && !memory.is_probing_bw() {
+            let start = Unbounded { bw: memory.max_bw(), window: self.window };
+            memory.bounds.lower(&memory.latest, &start, memory.spec.beta);
         }
-        memory.is_loss_in_round = false;
-    }
-
-    /// An acknowledgement outside fast recovery. It ends fast recovery, and recovery from a timeout once all outstanding data is
-    /// acknowledged.
-    pub(super) fn handle_recovery(&mut self, acked: Segments) {
-        match self.memory.repair {
-            Repair::Over => {}
-            Repair::Restarted { outstanding } if outstanding > acked.0 => {
-                self.memory.repair = Repair::Restarted { outstanding: outstanding - acked.0 };
-            }
-            Repair::Fast { .. } | Repair::Restarted { .. } => {
-                self.memory.repair = Repair::Over;
-                self.restore_cwnd();
-            }
-        }
+        memory.latest.has_loss = false;
     }
 
     /// HandleSpuriousLossDetection of 5.5.11.2.
     pub(super) fn handle_spurious_loss_detection(&mut self) {
-        self.memory.repair = Repair::Over;
+        self.memory.recovery.repair = Repair::Over;
         self.restore_cwnd();
         let memory = &mut *self.memory;
         let undo = memory.undo;
-        memory.is_loss_in_round = false;
-        memory.reset_full_bw(0.0);
-        memory.bw_shortterm = memory.bw_shortterm.max(undo.bw_shortterm);
-        memory.inflight_shortterm = memory.inflight_shortterm.max(undo.inflight_shortterm);
-        memory.inflight_longterm = memory.inflight_longterm.max(undo.inflight_longterm);
+        memory.latest.has_loss = false;
+        memory.full_pipe.reset(0.0);
+        memory.bounds.raise_to(&undo.bounds);
         match undo.state {
             Some(ExitedPhase::Startup) if memory.state != State::Startup => {
-                memory.full_bw_reached = false;
+                memory.full_pipe.reached = false;
                 if !memory.probes_rtt() {
                     memory.state = State::Startup;
                 }
@@ -179,32 +140,6 @@ impl Bbr3Memory {
     fn is_probing_bw(&self) -> bool {
         matches!(self.state, State::Startup | State::ProbeBw(Phase::Refill | Phase::Up))
     }
-
-    /// UpdateLatestDeliverySignals of 5.5.10.3.
-    pub(super) fn update_latest_delivery_signals(&mut self, rs: &Sample) {
-        self.bw_latest = self.bw_latest.max(rs.delivery_rate);
-        self.inflight_latest = self.inflight_latest.max(rs.delivered);
-        self.loss_round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.loss_round_delivered);
-        if self.loss_round_start {
-            self.loss_round_delivered = self.delivered;
-        }
-    }
-
-    /// AdvanceLatestDeliverySignals.
-    pub(super) fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
-        if self.loss_round_start {
-            (self.bw_latest, self.inflight_latest) = (rs.delivery_rate, rs.delivered);
-        }
-    }
-
-    pub(super) fn reset_congestion_signals(&mut self) {
-        self.is_loss_in_round = false;
-        (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
-    }
-
-    pub(super) fn reset_short_term_model(&mut self) {
-        (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
-    }
 }
 
 #[cfg(test)]
@@ -213,6 +148,7 @@ mod tests {
     use super::super::bench::{TestSender, near};
     use super::*;
     use crate::congestion::{Cause, Congestion, Controller};
+    use crate::primitives::units::Segments;
 
     #[test]
     fn a_round_with_losses_lowers_the_short_term_bounds_to_the_delivered_data_but_not_below_beta() {
@@ -222,20 +158,26 @@ mod tests {
         sender.recover(1);
         sender.round(900.0, 90);
         // Maximum delivered since: 1000 per second; ten segments within the RTT, less than 0.7 of the window.
-        assert!(near(sender.law.memory.bw_shortterm, 1000.0) && near(sender.law.memory.inflight_shortterm, 0.7 * window));
+        assert!(
+            near(sender.law.memory.bounds.bw_shortterm, 1000.0)
+                && near(sender.law.memory.bounds.inflight_shortterm, 0.7 * window)
+        );
         // The next round has only lower rates.
         sender.lose(1);
         sender.round(600.0, 90);
-        assert!(near(sender.law.memory.bw_shortterm, 900.0) && near(sender.pacing(), 891.0), "{}", sender.pacing());
+        assert!(near(sender.law.memory.bounds.bw_shortterm, 900.0) && near(sender.pacing(), 891.0), "{}", sender.pacing());
         sender.lose(1);
         sender.round(500.0, 60);
-        assert!(near(sender.law.memory.bw_shortterm, 0.7 * 900.0));
+        assert!(near(sender.law.memory.bounds.bw_shortterm, 0.7 * 900.0));
         // Without losses the bounds stay, and the next refill resets them.
         sender.round(500.0, 60);
-        assert!(near(sender.law.memory.bw_shortterm, 0.7 * 900.0));
+        assert!(near(sender.law.memory.bounds.bw_shortterm, 0.7 * 900.0));
         sender.within(3000, 600.0, 60);
         assert_eq!(sender.phase(), Some(Phase::Refill));
-        assert_eq!((sender.law.memory.bw_shortterm, sender.law.memory.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
+        assert_eq!(
+            (sender.law.memory.bounds.bw_shortterm, sender.law.memory.bounds.inflight_shortterm),
+            (f64::INFINITY, f64::INFINITY)
+        );
     }
 
     #[test]
@@ -243,7 +185,7 @@ mod tests {
         let mut sender = TestSender::cruising();
         sender.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(sender.now, Segments(100)) });
         sender.round(900.0, 90);
-        assert!(sender.law.memory.bw_shortterm.is_finite() && sender.law.memory.lost == 0);
+        assert!(sender.law.memory.bounds.bw_shortterm.is_finite() && sender.law.memory.lost == 0);
     }
 
     #[test]
@@ -254,13 +196,13 @@ mod tests {
         sender.round(900.0, 100);
         assert!(matches!(sender.law.memory.state, State::Drain { .. }));
         sender.law.handle_spurious_loss_detection();
-        assert_eq!((sender.law.memory.state, sender.law.memory.inflight_longterm), (State::Startup, f64::INFINITY));
-        assert!(!sender.law.memory.full_bw_reached);
+        assert_eq!((sender.law.memory.state, sender.law.memory.bounds.inflight_longterm), (State::Startup, f64::INFINITY));
+        assert!(!sender.law.memory.full_pipe.reached);
 
         let mut sender = TestSender::probing();
         sender.lose(3);
         assert_eq!(sender.phase(), Some(Phase::Down));
         sender.law.handle_spurious_loss_detection();
-        assert_eq!((sender.phase(), sender.law.memory.inflight_longterm), (Some(Phase::Refill), f64::INFINITY));
+        assert_eq!((sender.phase(), sender.law.memory.bounds.inflight_longterm), (Some(Phase::Refill), f64::INFINITY));
     }
 }

@@ -8,14 +8,23 @@
 //! time-based recovery detects them. Whether a flow that was idle in ProbeRTT continues is decided at the first acknowledgement, not before
 //! it (5.4.1).
 
+mod aggregation;
+mod bounds;
 mod cycle;
+mod growth;
 mod loss;
+mod loss_round;
 mod model;
 mod probe_rtt;
 mod startup;
 
-use self::cycle::Phase;
-use self::loss::{Repair, Undo};
+use self::aggregation::ExtraAcked;
+use self::bounds::Bounds;
+use self::cycle::{BandwidthProbe, Phase};
+use self::growth::Growth;
+use self::loss::Undo;
+use self::loss_round::LossRound;
+use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
 use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
@@ -87,8 +96,6 @@ const PROBE_UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
 /// BBR.MinPipeCwnd.
 const MIN_PIPE_CWND: f64 = 4.0;
-/// RTT assumed until one is measured (5.6.2).
-const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
 pub type Bbr3 = HeapState<Bbr3Memory>;
 
@@ -96,25 +103,9 @@ pub type Bbr3 = HeapState<Bbr3Memory>;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum State {
     Startup,
-    Drain {
-        start_round: u64,
-    },
+    Drain { start_round: u64 },
     ProbeBw(Phase),
-    /// Ends at this time, which is set once the data in flight is low enough, and not before the next round.
-    ProbeRtt {
-        done_stamp: Option<Time>,
-        round_done: bool,
-    },
-}
-
-/// How acknowledgements relate to probing for bandwidth (BBR.ack_phase).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
+    ProbeRtt(ProbeRtt),
 }
 
 /// State of BBRv3, in segments and seconds.
@@ -123,69 +114,36 @@ pub struct Bbr3Memory {
     spec: Bbr3Spec,
     packet: Bytes,
     initial_cwnd: f64,
-    has_selective_acks: bool,
     draws: Draws,
     state: State,
-    pacing_rate: f64,
-    prior_cwnd: f64,
-    idle_restart: bool,
-
-    delivered: u64,
-    lost: u64,
-    /// Time of the last detected loss, and the number of losses detected at that instant.
-    newly_lost: (Time, u32),
-    next_round_delivered: u64,
-    round_count: u64,
-    round_start: bool,
-    /// Whether the window was full in this round, and in the previous one.
-    cwnd_limited: [bool; 2],
-
+    pacing: PacingRate,
+    rounds: Rounds,
     max_bw_filter: WindowedMax<f64>,
     cycle_count: u64,
     bw: f64,
-    min_rtt: Option<TimeDelta>,
-    min_rtt_stamp: Time,
-    probe_rtt_min_delay: Option<TimeDelta>,
-    probe_rtt_min_stamp: Time,
-    probe_rtt_expired: bool,
-    /// Data sent before this many deliveries was sent in ProbeRTT and does not measure bandwidth.
-    probed_until: u64,
-    extra_acked_interval_start: Time,
-    extra_acked_delivered: f64,
-    extra_acked_filter: WindowedMax<f64>,
-
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_now: bool,
-    full_bw_reached: bool,
-
-    ack_phase: AckPhase,
-    is_bw_probe_sample: bool,
-    prev_probe_too_high: bool,
-    prev_probe_precautionary: bool,
-    cycle_stamp: Time,
-    bw_probe_wait: TimeDelta,
-    rounds_since_probe_up: u64,
-    bw_probe_up_rounds: u32,
-    bw_probe_up_acked: f64,
-    probe_up_acked_per_inc: f64,
-
-    bw_latest: f64,
-    inflight_latest: f64,
-    bw_shortterm: f64,
-    inflight_shortterm: f64,
-    inflight_longterm: f64,
-    loss_round_delivered: u64,
-    loss_round_start: bool,
-    is_loss_in_round: bool,
-    /// Ranges of lost segments since the first loss of the round.
-    loss_ranges: u32,
-    repair: Repair,
+    min_rtt: MinRtt,
+    probe_rtt_min: MinRtt,
+    extra_acked: ExtraAcked,
+    full_pipe: FullPipe,
+    probe: BandwidthProbe,
+    growth: Growth,
+    latest: LossRound,
+    bounds: Bounds,
+    recovery: Recovery,
     undo: Undo,
+    /// Segments found lost in total (C.lost).
+    lost: u64,
+    /// Time of the last detected loss, and the number of losses detected at that instant.
+    newly_lost: (Time, u32),
+    /// Whether the window was full in this round, and in the previous one.
+    cwnd_limited: [bool; 2],
+    has_selective_acks: bool,
+    probe_rtt_expired: bool,
+    idle_restart: bool,
 }
 
 /// The rate sample (RS), and other values from an acknowledgement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     now: Time,
     rtt: Option<TimeDelta>,
@@ -208,56 +166,29 @@ impl Bbr3 {
             spec: *spec,
             packet: start.packet,
             initial_cwnd: start.window,
-            has_selective_acks: start.has_selective_acks,
             draws: start.draws,
             state: State::Startup,
-            pacing_rate: STARTUP_PACING_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
-            prior_cwnd: 0.0,
-            idle_restart: false,
-            delivered: 0,
-            lost: 0,
-            newly_lost: (Time::ZERO, 0),
-            next_round_delivered: 0,
-            round_count: 0,
-            round_start: false,
-            cwnd_limited: [false; 2],
+            pacing: PacingRate::initial(Cwnd(STARTUP_PACING_GAIN * start.window), None),
+            rounds: Rounds::default(),
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
             bw: 0.0,
-            min_rtt: None,
-            min_rtt_stamp: Time::ZERO,
-            probe_rtt_min_delay: None,
-            probe_rtt_min_stamp: Time::ZERO,
-            probe_rtt_expired: false,
-            probed_until: 0,
-            extra_acked_interval_start: Time::ZERO,
-            extra_acked_delivered: 0.0,
-            extra_acked_filter: WindowedMax::default(),
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_now: false,
-            full_bw_reached: false,
-            ack_phase: AckPhase::Init,
-            is_bw_probe_sample: false,
-            prev_probe_too_high: false,
-            prev_probe_precautionary: false,
-            cycle_stamp: Time::ZERO,
-            bw_probe_wait: TimeDelta::ZERO,
-            rounds_since_probe_up: 0,
-            bw_probe_up_rounds: 0,
-            bw_probe_up_acked: 0.0,
-            probe_up_acked_per_inc: f64::INFINITY,
-            bw_latest: 0.0,
-            inflight_latest: 0.0,
-            bw_shortterm: f64::INFINITY,
-            inflight_shortterm: f64::INFINITY,
-            inflight_longterm: f64::INFINITY,
-            loss_round_delivered: 0,
-            loss_round_start: false,
-            is_loss_in_round: false,
-            loss_ranges: 0,
-            repair: Repair::Over,
+            min_rtt: MinRtt::default(),
+            probe_rtt_min: MinRtt::default(),
+            extra_acked: ExtraAcked::default(),
+            full_pipe: FullPipe::default(),
+            probe: BandwidthProbe::default(),
+            growth: Growth::default(),
+            latest: LossRound::default(),
+            bounds: Bounds::default(),
+            recovery: Recovery::default(),
             undo: Undo::default(),
+            lost: 0,
+            newly_lost: (Time::ZERO, 0),
+            cwnd_limited: [false; 2],
+            has_selective_acks: start.has_selective_acks,
+            probe_rtt_expired: false,
+            idle_restart: false,
         };
         HeapState::with(start, memory)
     }
@@ -265,7 +196,7 @@ impl Bbr3 {
     /// UpdateOnACK of 5.2.3, for any acknowledgement.
     fn update(&mut self, ack: &Ack) {
         let rs = self.sample(ack);
-        self.memory.update_latest_delivery_signals(&rs);
+        self.memory.latest.update(&rs, self.memory.rounds.delivered);
         self.update_congestion_signals(&rs);
         self.update_ack_aggregation(&rs);
         self.memory.check_full_bw_reached(&rs);
@@ -274,8 +205,8 @@ impl Bbr3 {
         self.update_probe_bw_cycle_phase(&rs);
         self.memory.update_min_rtt(&rs);
         self.check_probe_rtt(&rs);
-        self.memory.advance_latest_delivery_signals(&rs);
-        self.memory.bw = self.memory.max_bw().min(self.memory.bw_shortterm);
+        self.memory.latest.advance(&rs);
+        self.memory.bw = self.memory.max_bw().min(self.memory.bounds.bw_shortterm);
         self.memory.set_pacing_rate(self.memory.pacing_gain());
         self.set_cwnd(&rs);
     }
@@ -284,9 +215,7 @@ impl Bbr3 {
     fn sample(&mut self, ack: &Ack) -> Sample {
         let memory = &mut *self.memory;
         let sample = ack.signal.delivered_rate;
-        let before = memory.delivered;
-        memory.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
-        let newly_acked = (memory.delivered - before) as f64;
+        let newly_acked = memory.rounds.deliver(ack) as f64;
         let prior = f64::from(ack.signal.pipe.unwrap_or(ack.in_flight).0);
         let newly_lost = if memory.newly_lost.0 == ack.now { memory.newly_lost.1 } else { 0 };
         memory.cwnd_limited[0] |= prior >= self.window.floor();
@@ -294,8 +223,8 @@ impl Bbr3 {
             now: ack.now,
             rtt: ack.rtt,
             delivery_rate: sample.map_or(0.0, |sample| sample.rate),
-            is_app_limited: sample.is_some_and(|sample| sample.app_limited || sample.prior_delivered < memory.probed_until),
-            delivered: sample.map_or(0.0, |sample| memory.delivered.saturating_sub(sample.prior_delivered) as f64),
+            is_app_limited: sample.is_some_and(|sample| memory.rounds.is_app_limited(&sample)),
+            delivered: sample.map_or(0.0, |sample| memory.rounds.delivered.saturating_sub(sample.prior_delivered) as f64),
             prior_delivered: sample.map(|sample| sample.prior_delivered),
             newly_acked,
             lost: sample.map_or(0.0, |sample| memory.lost.saturating_sub(sample.prior_lost) as f64),
@@ -308,9 +237,9 @@ impl Bbr3 {
     fn set_cwnd(&mut self, rs: &Sample) {
         let memory = &*self.memory;
         let max_inflight = memory.max_inflight();
-        if memory.full_bw_reached {
+        if memory.full_pipe.reached {
             self.window = (self.window + rs.newly_acked).min(max_inflight);
-        } else if self.window < max_inflight || (memory.delivered as f64) < memory.initial_cwnd {
+        } else if self.window < max_inflight || (memory.rounds.delivered as f64) < memory.initial_cwnd {
             self.window += rs.newly_acked;
         }
         self.window = self.window.max(MIN_PIPE_CWND);
@@ -318,27 +247,27 @@ impl Bbr3 {
             self.window = self.window.min(memory.probe_rtt_cwnd());
         }
         let cap = match memory.state {
-            State::ProbeBw(Phase::Cruise) | State::ProbeRtt { .. } => memory.inflight_with_headroom(),
-            State::ProbeBw(_) => memory.inflight_longterm,
+            State::ProbeBw(Phase::Cruise) | State::ProbeRtt(_) => memory.bounds.with_headroom(memory.spec.headroom),
+            State::ProbeBw(_) => memory.bounds.inflight_longterm,
             State::Startup | State::Drain { .. } => f64::INFINITY,
         };
-        self.window = self.window.min(cap.min(memory.inflight_shortterm).max(MIN_PIPE_CWND));
+        self.window = self.window.min(cap.min(memory.bounds.inflight_shortterm).max(MIN_PIPE_CWND));
     }
 
     /// SaveCwnd of 5.6.4.4.
     fn save_cwnd(&mut self) {
-        let is_good = self.memory.repair == Repair::Over && !self.memory.probes_rtt();
-        self.memory.prior_cwnd = if is_good { self.window } else { self.memory.prior_cwnd.max(self.window) };
+        let window = Cwnd(self.window);
+        if self.memory.probes_rtt() { self.memory.recovery.save_reduced(window) } else { self.memory.recovery.save(window) }
     }
 
     fn restore_cwnd(&mut self) {
-        self.window = self.window.max(self.memory.prior_cwnd);
+        self.window = self.memory.recovery.restore(Cwnd(self.window)).0;
     }
 }
 
 impl Bbr3Memory {
     fn probes_rtt(&self) -> bool {
-        matches!(self.state, State::ProbeRtt { .. })
+        matches!(self.state, State::ProbeRtt(_))
     }
 
     /// The columns of the table in 5.6.1.
@@ -348,14 +277,14 @@ impl Bbr3Memory {
             State::Drain { .. } => DRAIN_PACING_GAIN,
             State::ProbeBw(Phase::Down) => 0.9,
             State::ProbeBw(Phase::Up) => 1.25,
-            State::ProbeBw(Phase::Cruise | Phase::Refill) | State::ProbeRtt { .. } => 1.0,
+            State::ProbeBw(Phase::Cruise | Phase::Refill) | State::ProbeRtt(_) => 1.0,
         }
     }
 
     fn cwnd_gain(&self) -> f64 {
         match self.state {
             State::ProbeBw(Phase::Up) => self.spec.cwnd_gain + PROBE_UP_WINDOW_GAIN - 2.0,
-            State::ProbeRtt { .. } => PROBE_RTT_WINDOW_GAIN,
+            State::ProbeRtt(_) => PROBE_RTT_WINDOW_GAIN,
             _ => self.spec.cwnd_gain,
         }
     }
@@ -363,9 +292,7 @@ impl Bbr3Memory {
     /// SetPacingRateWithGain of 5.6.2.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * (1.0 - self.spec.pacing_margin);
-        if rate > self.pacing_rate || (self.full_bw_reached && rate > 0.0) {
-            self.pacing_rate = rate;
-        }
+        self.pacing.update(rate, &self.full_pipe);
     }
 }
 
@@ -397,8 +324,7 @@ impl Controller for Bbr3 {
     }
 
     fn pacing(&self) -> Option<Rate> {
-        let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
-        Some(Rate((bits as u64).max(1)))
+        Some(self.memory.pacing.on_wire(self.memory.packet))
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -407,23 +333,23 @@ impl Controller for Bbr3 {
         match index {
             0 => memory.max_bw() * bits,
             1 => memory.bw * bits,
-            2 => memory.min_rtt.map_or(f64::NAN, TimeDelta::seconds),
+            2 => memory.min_rtt.value.map_or(f64::NAN, TimeDelta::seconds),
             3 => memory.pacing_gain(),
             4 => match memory.state {
                 State::Startup => 0.0,
                 State::Drain { .. } => 1.0,
                 State::ProbeBw(phase) => 2.0 + f64::from(phase as u8),
-                State::ProbeRtt { .. } => 6.0,
+                State::ProbeRtt(_) => 6.0,
             },
-            5 if memory.inflight_longterm.is_finite() => memory.inflight_longterm,
-            6 if memory.inflight_shortterm.is_finite() => memory.inflight_shortterm,
-            7 => memory.extra_acked(),
+            5 if memory.bounds.inflight_longterm.is_finite() => memory.bounds.inflight_longterm,
+            6 if memory.bounds.inflight_shortterm.is_finite() => memory.bounds.inflight_shortterm,
+            7 => memory.extra_acked.max(),
             _ => f64::NAN,
         }
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.handle_recovery(ack.acked);
+        self.window = self.memory.recovery.on_ack(ack.acked, Cwnd(self.window)).0;
         self.update(ack);
     }
 
@@ -440,7 +366,7 @@ impl Controller for Bbr3 {
         self.note_loss();
         if seen.cause == Cause::Loss {
             self.save_state_upon_loss();
-            self.memory.repair = Repair::Fast { start_round: self.memory.round_count };
+            self.memory.recovery.repair = Repair::Fast { start_round: self.memory.rounds.count };
         }
     }
 
@@ -448,7 +374,7 @@ impl Controller for Bbr3 {
     fn on_timeout(&mut self, seen: &Congestion) {
         self.save_state_upon_loss();
         self.window = 1.0;
-        self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
+        self.memory.recovery.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
     }
 
     fn on_spurious_loss(&mut self) {
@@ -461,7 +387,7 @@ impl Controller for Bbr3 {
     /// HandleRestartFromIdle of 5.4.1.
     fn on_idle(&mut self, _: TimeDelta) {
         self.memory.idle_restart = true;
-        self.memory.extra_acked_delivered = 0.0;
+        self.memory.extra_acked.restart();
         if matches!(self.memory.state, State::ProbeBw(_)) {
             self.memory.set_pacing_rate(1.0);
         }
@@ -540,7 +466,7 @@ mod bench {
                 signal: Signal { delivered_rate: Some(sample), ..Signal::default() },
                 ..Ack::of_one(self.now)
             };
-            match self.law.memory.repair {
+            match self.law.memory.recovery.repair {
                 Repair::Fast { .. } => self.law.on_other_ack(&ack),
                 _ => self.law.on_ack(&ack),
             }

@@ -1,53 +1,41 @@
 //! ProbeRTT: half a bandwidth-delay product in flight for a while, so that the minimum RTT is measured again (5.3.4).
 
-use super::cycle::Phase;
-use super::{AckPhase, Bbr3, Sample, State};
+use super::cycle::{AckPhase, Phase};
+use super::{Bbr3, ProbeRtt, Sample, State};
+use crate::primitives::units::Segments;
 
 impl Bbr3 {
     /// CheckProbeRTT of 5.3.4.3.
     pub(super) fn check_probe_rtt(&mut self, rs: &Sample) {
         if !self.memory.probes_rtt() && self.memory.probe_rtt_expired && !self.memory.idle_restart {
             self.save_cwnd();
-            self.memory.state = State::ProbeRtt { done_stamp: None, round_done: false };
-            self.memory.ack_phase = AckPhase::ProbeStopping;
-            self.memory.start_round();
+            self.memory.state = State::ProbeRtt(ProbeRtt::default());
+            self.memory.probe.ack_phase = AckPhase::ProbeStopping;
+            self.memory.rounds.begin();
         }
-        if let State::ProbeRtt { .. } = self.memory.state {
-            self.handle_probe_rtt(rs);
-        }
+        self.handle_probe_rtt(rs);
         if rs.delivered > 0.0 {
             self.memory.idle_restart = false;
         }
     }
 
     fn handle_probe_rtt(&mut self, rs: &Sample) {
-        let State::ProbeRtt { done_stamp, round_done } = self.memory.state else { return };
         let memory = &mut *self.memory;
-        // MarkConnectionAppLimited: low rates do not measure bandwidth.
-        memory.probed_until = memory.delivered + rs.inflight as u64;
-        match done_stamp {
-            None if rs.inflight <= memory.probe_rtt_cwnd() => {
-                let done_stamp = Some(rs.now + memory.spec.probe_rtt_duration);
-                memory.state = State::ProbeRtt { done_stamp, round_done: false };
-                memory.start_round();
-            }
-            Some(done) => {
-                let round_done = round_done || memory.round_start;
-                memory.state = State::ProbeRtt { done_stamp, round_done };
-                if round_done && rs.now > done {
-                    self.exit_probe_rtt(rs);
-                }
-            }
-            None => {}
+        let low_for = (rs.inflight <= memory.probe_rtt_cwnd()).then_some(memory.spec.probe_rtt_duration);
+        let State::ProbeRtt(probe) = &mut memory.state else { return };
+        // Low rates do not measure bandwidth.
+        memory.rounds.mark_app_limited(Segments(rs.inflight as u32));
+        if probe.ends(rs.now, low_for, &mut memory.rounds) {
+            self.exit_probe_rtt(rs);
         }
     }
 
     /// CheckProbeRTTDone and ExitProbeRTT of 5.3.4.4.
     fn exit_probe_rtt(&mut self, rs: &Sample) {
-        self.memory.probe_rtt_min_stamp = rs.now;
+        self.memory.probe_rtt_min.stamp = rs.now;
         self.restore_cwnd();
-        self.memory.reset_short_term_model();
-        if self.memory.full_bw_reached {
+        self.memory.bounds.reset_short_term();
+        if self.memory.full_pipe.reached {
             self.memory.start_probe_bw_down(rs.now);
             self.memory.state = State::ProbeBw(Phase::Cruise);
         } else {
@@ -68,22 +56,19 @@ mod tests {
         // Appendix A.10.
         let mut sender = TestSender::cruising();
         let window = sender.law.window().0;
-        sender.law.memory.probe_rtt_min_stamp = sender.now;
-        sender.law.memory.cycle_stamp = sender.now;
+        sender.law.memory.probe_rtt_min.stamp = sender.now;
+        sender.law.memory.probe.began = sender.now;
         sender.within(2000, 1000.0, 100);
-        sender.law.memory.cycle_stamp = sender.now;
+        sender.law.memory.probe.began = sender.now;
         sender.within(2000, 1000.0, 100);
-        sender.law.memory.cycle_stamp = sender.now;
+        sender.law.memory.probe.began = sender.now;
         sender.within(1000, 1000.0, 100);
         assert_eq!(sender.phase(), Some(Phase::Cruise));
         sender.within(1, 1000.0, 100);
-        assert_eq!(
-            (sender.law.memory.state, sender.law.window().0),
-            (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0)
-        );
+        assert_eq!((sender.law.memory.state, sender.law.window().0), (State::ProbeRtt(ProbeRtt::default()), 50.0));
         sender.within(50, 1000.0, 50);
-        let wanted = State::ProbeRtt { done_stamp: Some(sender.now + TimeDelta::from_millis(200)), round_done: false };
-        assert_eq!(sender.law.memory.state, wanted);
+        let ends = sender.now + TimeDelta::from_millis(200);
+        assert!(matches!(sender.law.memory.state, State::ProbeRtt(probe) if probe.done_stamp == Some(ends)));
         sender.round(500.0, 50);
         sender.within(100, 500.0, 50);
         assert!(sender.law.memory.probes_rtt());
@@ -100,11 +85,11 @@ mod tests {
         let mut sender = TestSender::cruising();
         (sender.now, sender.rtt) = (Time(TimeDelta::from_millis(20_000).0), TimeDelta::from_millis(120));
         let at = |sender: &mut TestSender, seconds: u64| {
-            sender.law.memory.min_rtt_stamp = sender.now.before(TimeDelta::from_millis(1000 * seconds));
+            sender.law.memory.min_rtt.stamp = sender.now.before(TimeDelta::from_millis(1000 * seconds));
             sender.within(1, 1000.0, 100);
-            sender.law.memory.min_rtt.map_or(0.0, TimeDelta::seconds)
+            sender.law.memory.min_rtt.value.map_or(0.0, TimeDelta::seconds)
         };
-        sender.law.memory.probe_rtt_min_delay = Some(TimeDelta::from_millis(120));
+        sender.law.memory.probe_rtt_min.value = Some(TimeDelta::from_millis(120));
         assert!(near(at(&mut sender, 9), 0.1) && near(at(&mut sender, 10), 0.12));
     }
 

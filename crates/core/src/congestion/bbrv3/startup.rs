@@ -1,34 +1,18 @@
 //! Startup, its end, and Drain (5.3.1, 5.3.2).
 
-use super::loss::Repair;
-use super::{Bbr3, Bbr3Memory, Sample, State};
+use super::{Bbr3, Bbr3Memory, Repair, Sample, State};
 
-/// Growth below which a round has found no more bandwidth, and the number of such rounds that mean a full pipe (5.3.1.2).
-const FULL_BW_GROWTH: f64 = 1.25;
-const FULL_BW_ROUNDS: u32 = 3;
 /// BBRStartupFullLossCnt.
 const FULL_LOSS_RANGES: u32 = 6;
 /// Maximum number of rounds in Drain.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3Memory {
-    /// ResetFullBW of 5.3.1.2, starting at this rate.
-    pub(super) fn reset_full_bw(&mut self, from: f64) {
-        (self.full_bw, self.full_bw_count, self.full_bw_now) = (from, 0, false);
-    }
-
-    /// CheckFullBWReached.
+    /// CheckFullBWReached of 5.3.1.2.
     pub(super) fn check_full_bw_reached(&mut self, rs: &Sample) {
-        if self.full_bw_now || !self.round_start || rs.is_app_limited {
-            return;
+        if self.rounds.started && !rs.is_app_limited {
+            self.full_pipe.end_round(rs.delivery_rate);
         }
-        if rs.delivery_rate >= FULL_BW_GROWTH * self.full_bw {
-            self.reset_full_bw(rs.delivery_rate);
-            return;
-        }
-        self.full_bw_count += 1;
-        self.full_bw_now = self.full_bw_count >= FULL_BW_ROUNDS;
-        self.full_bw_reached |= self.full_bw_now;
     }
 
     /// CheckStartupDone of 5.3.1.1.
@@ -38,22 +22,22 @@ impl Bbr3Memory {
         }
         if self.is_loss_high_in_startup(rs) {
             self.undo.leaves_startup();
-            (self.full_bw_now, self.full_bw_reached) = (true, true);
-            self.inflight_longterm = self.bdp().max(self.inflight_latest);
+            self.full_pipe.fill();
+            self.bounds.inflight_longterm = self.bdp().max(self.latest.inflight);
         }
-        if self.full_bw_reached {
-            self.state = State::Drain { start_round: self.round_count };
+        if self.full_pipe.reached {
+            self.state = State::Drain { start_round: self.rounds.count };
         }
     }
 
     /// The criteria of 5.3.1.3, at the end of a round with losses.
     fn is_loss_high_in_startup(&self, rs: &Sample) -> bool {
-        let Repair::Fast { start_round } = self.repair else { return false };
+        let Repair::Fast { start_round } = self.recovery.repair else { return false };
         if !self.has_selective_acks {
-            return self.is_loss_in_round || rs.lost > 0.0;
+            return self.latest.has_loss || rs.lost > 0.0;
         }
-        let is_round_over = self.loss_round_start && self.round_count > start_round;
-        is_round_over && self.loss_ranges >= FULL_LOSS_RANGES && self.is_inflight_too_high(rs)
+        let is_round_over = self.latest.started && self.rounds.count > start_round;
+        is_round_over && self.latest.ranges >= FULL_LOSS_RANGES && self.is_inflight_too_high(rs)
     }
 }
 
@@ -61,7 +45,7 @@ impl Bbr3 {
     /// CheckDrainDone of 5.3.2.
     pub(super) fn check_drain_done(&mut self, rs: &Sample) {
         let State::Drain { start_round } = self.memory.state else { return };
-        if rs.inflight <= self.memory.inflight() || self.memory.round_count > start_round + DRAIN_ROUNDS {
+        if rs.inflight <= self.memory.inflight() || self.memory.rounds.count > start_round + DRAIN_ROUNDS {
             self.memory.start_probe_bw_down(rs.now);
         }
     }
@@ -86,7 +70,7 @@ mod tests {
         }
         sender.round(1249.0, 1000);
         assert!(matches!(sender.law.memory.state, State::Drain { .. }));
-        assert!(sender.law.memory.full_bw_now && sender.law.memory.full_bw_reached);
+        assert!(sender.law.memory.full_pipe.now && sender.law.memory.full_pipe.reached);
         assert!(near(sender.pacing(), 0.5 * 0.99 * 1249.0));
     }
 
@@ -121,7 +105,7 @@ mod tests {
             sender.within(10, 900.0, 100);
             assert_eq!(sender.law.memory.state, State::Startup);
             sender.round(900.0, 100);
-            (matches!(sender.law.memory.state, State::Drain { .. }), sender.law.memory.inflight_longterm)
+            (matches!(sender.law.memory.state, State::Drain { .. }), sender.law.memory.bounds.inflight_longterm)
         };
         assert_eq!([state(5, 100), state(6, 300)], [(false, f64::INFINITY); 2]);
         // A bandwidth-delay product at 900 per second.

@@ -1,6 +1,7 @@
 //! Shared parts of controllers, user-defined controllers, and test helpers.
 
 pub(super) mod abilities;
+pub(super) mod bbr;
 pub(super) mod events;
 pub(super) mod heap_state;
 #[cfg(test)]
