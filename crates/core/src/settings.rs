@@ -186,6 +186,17 @@ impl SettingConflict {
     }
 }
 
+/// The conflicts whose conditions hold, each with its severity, keys (the first is the one to report), message and valid values.
+macro_rules! conflicts {
+    ($($severity:ident if $condition:expr => [$($key:literal),+], $message:expr, $expected:expr;)+) => {
+        [$(($condition).then(|| $crate::settings::SettingConflict::$severity(&[$($key),+], $message, $expected))),+]
+            .into_iter()
+            .flatten()
+            .collect()
+    };
+}
+pub(crate) use conflicts;
+
 /// Declared settings; `settings!` implements this trait.
 pub trait Keys {
     const SETTINGS: &'static [Setting];

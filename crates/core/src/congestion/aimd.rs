@@ -7,7 +7,7 @@
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 // AIMD(1/5, 1/8) is the variant studied by Floyd, Handley and Padhye.
 member! {
@@ -24,10 +24,10 @@ member! {
 
 impl Settings for AimdSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let still = || SettingConflict::error(&["a"], "`a` of 0 never opens the window", "above 0");
-        let share = || SettingConflict::error(&["b"], "`b` is out of range", "above 0, below 1");
-        let still = (self.a <= 0.0).then(still);
-        still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
+        conflicts! {
+            error if self.a <= 0.0 => ["a"], "`a` of 0 never opens the window", "above 0";
+            error if self.b <= 0.0 || self.b >= 1.0 => ["b"], "`b` is out of range", "above 0, below 1";
+        }
     }
 
     fn samples() -> Vec<AimdSpec> {

@@ -12,7 +12,7 @@ use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -35,8 +35,9 @@ member! {
 
 impl Settings for Bbr1Spec {
     fn check(&self) -> Vec<SettingConflict> {
-        let is_idle = SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
-        if self.pacing_margin == 1.0 { vec![is_idle] } else { Vec::new() }
+        conflicts! {
+            error if self.pacing_margin == 1.0 => ["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1";
+        }
     }
 
     fn samples() -> Vec<Bbr1Spec> {

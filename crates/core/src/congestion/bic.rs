@@ -9,7 +9,7 @@
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Abilities, Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 const STEP: Kind = Kind::Segments { min: 0.0, max: 1e6 };
@@ -35,12 +35,11 @@ member! {
 
 impl Settings for BicSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let still = || SettingConflict::error(&["s_min"], "`s_min` of 0 never ends the search", "above 0");
-        let steps = || SettingConflict::error(&["s_max"], "`s_max` is below `s_min`", format!("at least {}", self.s_min));
-        let share = || SettingConflict::error(&["beta"], "`beta` is out of range", "above 0, below 1");
-        let still = (self.s_min <= 0.0).then(still);
-        let steps = (self.s_max < self.s_min).then(steps);
-        still.into_iter().chain(steps).chain((self.beta <= 0.0 || self.beta >= 1.0).then(share)).collect()
+        conflicts! {
+            error if self.s_min <= 0.0 => ["s_min"], "`s_min` of 0 never ends the search", "above 0";
+            error if self.s_max < self.s_min => ["s_max"], "`s_max` is below `s_min`", format!("at least {}", self.s_min);
+            error if self.beta <= 0.0 || self.beta >= 1.0 => ["beta"], "`beta` is out of range", "above 0, below 1";
+        }
     }
 
     fn samples() -> Vec<BicSpec> {

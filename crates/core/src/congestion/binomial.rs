@@ -8,7 +8,7 @@ use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Ack, Congestion, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 /// Range of alpha and beta.
 const FACTOR: Kind = Kind::Number { min: 0.0, max: 1e6 };
@@ -33,18 +33,12 @@ member! {
 
 impl Settings for BinomialSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let still = || SettingConflict::error(&["alpha"], "`alpha` of 0 never opens the window", "above 0");
-        let deaf = || SettingConflict::error(&["beta"], "`beta` of 0 ignores losses", "above 0");
-        let all = || {
-            SettingConflict::error(
-                &["beta", "l"],
-                "`beta` of 1 removes the whole window where `l` is 1",
-                "below 1 where `l` is 1",
-            )
-        };
-        let still = (self.alpha <= 0.0).then(still);
-        let deaf = (self.beta <= 0.0).then(deaf);
-        still.into_iter().chain(deaf).chain((self.l == 1.0 && self.beta >= 1.0).then(all)).collect()
+        conflicts! {
+            error if self.alpha <= 0.0 => ["alpha"], "`alpha` of 0 never opens the window", "above 0";
+            error if self.beta <= 0.0 => ["beta"], "`beta` of 0 ignores losses", "above 0";
+            error if self.l == 1.0 && self.beta >= 1.0 => ["beta", "l"],
+                "`beta` of 1 removes the whole window where `l` is 1", "below 1 where `l` is 1";
+        }
     }
 
     fn samples() -> Vec<BinomialSpec> {

@@ -13,7 +13,7 @@ use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -31,12 +31,10 @@ member! {
 
 impl Settings for ClampClientSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let nothing = |keys: &'static [&'static str]| {
-            SettingConflict::error(keys, format!("`{}` of 0 shrinks the window at any price", keys[0]), "above 0")
-        };
-        let backlog = (self.backlog == 0.0).then(|| nothing(&["backlog"]));
-        let weight = (self.weight == 0.0).then(|| nothing(&["weight"]));
-        backlog.into_iter().chain(weight).collect()
+        conflicts! {
+            error if self.backlog == 0.0 => ["backlog"], "`backlog` of 0 shrinks the window at any price", "above 0";
+            error if self.weight == 0.0 => ["weight"], "`weight` of 0 shrinks the window at any price", "above 0";
+        }
     }
 
     fn samples() -> Vec<ClampClientSpec> {

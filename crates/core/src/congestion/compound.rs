@@ -13,7 +13,7 @@ use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
-use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
+use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -38,8 +38,9 @@ member! {
 
 impl Settings for CompoundSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let share = || SettingConflict::error(&["beta"], "`beta` is out of range", "above 0, below 1");
-        (self.beta <= 0.0 || self.beta >= 1.0).then(share).into_iter().collect()
+        conflicts! {
+            error if self.beta <= 0.0 || self.beta >= 1.0 => ["beta"], "`beta` is out of range", "above 0, below 1";
+        }
     }
 
     fn samples() -> Vec<CompoundSpec> {

@@ -11,7 +11,7 @@ use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
 use super::{Abilities, Ack, Cause, Congestion, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // RFC 8257 sections 3.3 and 4.2.
@@ -29,8 +29,9 @@ member! {
 
 impl Settings for DctcpSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let silent = || SettingConflict::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
-        (self.gain <= 0.0).then(silent).into_iter().collect()
+        conflicts! {
+            error if self.gain <= 0.0 => ["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1";
+        }
     }
 
     fn samples() -> Vec<DctcpSpec> {

@@ -9,7 +9,7 @@ use super::support::window::Window;
 use super::{Ack, Congestion, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 const WINDOWS: Kind = Kind::Segments { min: 2.0, max: 1e9 };
 
@@ -34,27 +34,14 @@ member! {
 
 impl Settings for HighSpeedSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let windows = || {
-            SettingConflict::error(
-                &["low_window", "high_window"],
-                "`low_window` is not below `high_window`",
-                "`low_window` below `high_window`",
-            )
-        };
-        let rates = || {
-            SettingConflict::error(
-                &["high_p", "low_p"],
-                "`high_p` is 0 or not below `low_p`",
-                "`high_p` above 0 and below `low_p`",
-            )
-        };
-        let share = || {
-            SettingConflict::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's")
-        };
-        let windows = (self.low_window >= self.high_window).then(windows);
-        let rates = (self.high_p <= 0.0 || self.high_p >= self.low_p).then(rates);
-        let share = (self.high_decrease <= 0.0 || self.high_decrease > 0.5).then(share);
-        windows.into_iter().chain(rates).chain(share).collect()
+        conflicts! {
+            error if self.low_window >= self.high_window => ["low_window", "high_window"],
+                "`low_window` is not below `high_window`", "`low_window` below `high_window`";
+            error if self.high_p <= 0.0 || self.high_p >= self.low_p => ["high_p", "low_p"],
+                "`high_p` is 0 or not below `low_p`", "`high_p` above 0 and below `low_p`";
+            error if self.high_decrease <= 0.0 || self.high_decrease > 0.5 => ["high_decrease"],
+                "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's";
+        }
     }
 
     fn samples() -> Vec<HighSpeedSpec> {

@@ -11,7 +11,7 @@ use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Abilities, Ack, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -32,11 +32,11 @@ const MIN_RTT_0: TimeDelta = TimeDelta::from_millis(1);
 
 impl Settings for HyblaSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let tiny = || {
-            let message = "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss";
-            SettingConflict::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
-        };
-        (self.rtt_0 < MIN_RTT_0).then(tiny).into_iter().collect()
+        conflicts! {
+            warning if self.rtt_0 < MIN_RTT_0 => ["rtt_0"],
+                "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss",
+                "1 ms or more; the paper has 25 ms";
+        }
     }
 
     fn samples() -> Vec<HyblaSpec> {

@@ -8,7 +8,7 @@ use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 const INCREASE: Kind = Kind::Segments { min: 0.0, max: 1e3 };
@@ -43,28 +43,14 @@ member! {
 impl Settings for IllinoisSpec {
     fn check(&self) -> Vec<SettingConflict> {
         let IllinoisSpec { alpha_min, alpha_max, beta_min, beta_max, eta_1, eta_2, eta_3, .. } = *self;
-        let still = || SettingConflict::error(&["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0");
-        let increases =
-            || SettingConflict::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
-        let shares = || {
-            SettingConflict::error(
-                &["beta_min", "beta_max"],
-                "`beta_min` and `beta_max` are out of order",
-                "0 < `beta_min` <= `beta_max` < 1",
-            )
-        };
-        let delays = || {
-            SettingConflict::error(
-                &["eta_2", "eta_1", "eta_3"],
-                "`eta_1`, `eta_2` and `eta_3` are out of order",
-                "`eta_1` <= `eta_2` < `eta_3`",
-            )
-        };
-        let still = (alpha_min <= 0.0).then(still);
-        let increases = (alpha_max < alpha_min).then(increases);
-        let shares = (beta_min <= 0.0 || beta_min > beta_max || beta_max >= 1.0).then(shares);
-        let delays = (eta_1 > eta_2 || eta_2 >= eta_3).then(delays);
-        still.into_iter().chain(increases).chain(shares).chain(delays).collect()
+        conflicts! {
+            error if alpha_min <= 0.0 => ["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0";
+            error if alpha_max < alpha_min => ["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}");
+            error if beta_min <= 0.0 || beta_min > beta_max || beta_max >= 1.0 => ["beta_min", "beta_max"],
+                "`beta_min` and `beta_max` are out of order", "0 < `beta_min` <= `beta_max` < 1";
+            error if eta_1 > eta_2 || eta_2 >= eta_3 => ["eta_2", "eta_1", "eta_3"],
+                "`eta_1`, `eta_2` and `eta_3` are out of order", "`eta_1` <= `eta_2` < `eta_3`";
+        }
     }
 
     fn samples() -> Vec<IllinoisSpec> {

@@ -11,7 +11,7 @@
 use super::support::heap_state::HeapState;
 use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // Section 2.5. TARGET and GAIN are the RFC's bounds, 100 ms and 1.
@@ -44,20 +44,16 @@ const MINUTE: TimeDelta = TimeDelta::from_millis(60_000);
 
 impl Settings for LedbatSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let still = || SettingConflict::error(&["gain"], "`gain` of 0 never changes the window", "above 0");
-        let rfc = || SettingConflict::warning(&["target"], "`target` exceeds the limit of RFC 6817", "at most 100 ms");
-        let gain = || SettingConflict::warning(&["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1");
-        let stays = || {
-            let message = format!(
-                "`min_cwnd` keeps {} segments in flight at any delay, and does not yield to other traffic",
-                self.min_cwnd
-            );
-            SettingConflict::warning(&["min_cwnd"], message, format!("at most {MAX_MIN_CWND}; the RFC has 2"))
-        };
-        let still = (self.gain <= 0.0).then(still);
-        let stays = (self.min_cwnd > MAX_MIN_CWND).then(stays);
-        let target = (self.target > TimeDelta::from_millis(100)).then(rfc);
-        still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).chain(stays).collect()
+        let min = self.min_cwnd;
+        conflicts! {
+            error if self.gain <= 0.0 => ["gain"], "`gain` of 0 never changes the window", "above 0";
+            warning if self.target > TimeDelta::from_millis(100) => ["target"],
+                "`target` exceeds the limit of RFC 6817", "at most 100 ms";
+            warning if self.gain > 1.0 => ["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1";
+            warning if min > MAX_MIN_CWND => ["min_cwnd"],
+                format!("`min_cwnd` keeps {min} segments in flight at any delay, and does not yield to other traffic"),
+                format!("at most {MAX_MIN_CWND}; the RFC has 2");
+        }
     }
 
     fn samples() -> Vec<LedbatSpec> {

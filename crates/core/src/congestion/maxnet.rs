@@ -10,7 +10,7 @@ use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::math;
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 member! {
     /// MaxNet source: its rate falls exponentially with the largest congestion cost of its path.
@@ -28,8 +28,9 @@ member! {
 
 impl Settings for MaxNetSourceSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let nothing = || SettingConflict::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
-        (self.weight == 0.0).then(nothing).into_iter().collect()
+        conflicts! {
+            error if self.weight == 0.0 => ["weight"], "`weight` of 0 stops all sending", "above 0";
+        }
     }
 
     fn samples() -> Vec<MaxNetSourceSpec> {

@@ -10,7 +10,7 @@ use super::support::reno_like::{Avoidance, Phase, RenoLike};
 use super::support::window::Window;
 use super::{Abilities, Ack, Cause, Congestion, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -34,8 +34,9 @@ member! {
 
 impl Settings for PragueSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let silent = || SettingConflict::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
-        (self.gain <= 0.0).then(silent).into_iter().collect()
+        conflicts! {
+            error if self.gain <= 0.0 => ["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1";
+        }
     }
 
     fn samples() -> Vec<PragueSpec> {

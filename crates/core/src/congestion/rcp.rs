@@ -8,7 +8,7 @@ use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 member! {
     /// RCP source: sends at the rate advertised by the queues of its path.
@@ -26,8 +26,9 @@ member! {
 
 impl Settings for RcpSourceSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let nothing = || SettingConflict::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
-        (self.weight == 0.0).then(nothing).into_iter().collect()
+        conflicts! {
+            error if self.weight == 0.0 => ["weight"], "`weight` of 0 stops all sending", "above 0";
+        }
     }
 
     fn samples() -> Vec<RcpSourceSpec> {

@@ -6,7 +6,7 @@ use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 member! {
     /// Source that maximises its utility, the logarithm of its rate, minus the cost of its path (the source of REM, NUM).
@@ -24,14 +24,10 @@ member! {
 
 impl Settings for RemSourceSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let never = || {
-            SettingConflict::warning(
-                &["max_rate", "weight"],
-                "`max_rate` is not above `weight`: the source slows down only at prices above 1",
-                "`max_rate` above `weight`",
-            )
-        };
-        (self.max_rate <= self.weight).then(never).into_iter().collect()
+        conflicts! {
+            warning if self.max_rate <= self.weight => ["max_rate", "weight"],
+                "`max_rate` is not above `weight`: the source slows down only at prices above 1", "`max_rate` above `weight`";
+        }
     }
 
     fn samples() -> Vec<RemSourceSpec> {

@@ -10,7 +10,7 @@
 use super::support::heap_state::HeapState;
 use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -47,24 +47,15 @@ const WINDOW: Kind = Kind::Segments { min: 1e-6, max: 1e9 };
 
 impl Settings for SwiftSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let mut conflicts = Vec::new();
-        if self.fs_max_cwnd <= self.fs_min_cwnd {
-            let expected = format!("more than {}", self.fs_min_cwnd);
-            conflicts.push(SettingConflict::error(&["fs_max_cwnd"], "`fs_max_cwnd` is not above `fs_min_cwnd`", expected));
+        let min = self.min_cwnd.max(1.0);
+        conflicts! {
+            error if self.fs_max_cwnd <= self.fs_min_cwnd => ["fs_max_cwnd"],
+                "`fs_max_cwnd` is not above `fs_min_cwnd`", format!("more than {}", self.fs_min_cwnd);
+            error if self.max_cwnd < min => ["max_cwnd"], "`max_cwnd` is too small to send a segment", format!("at least {min}");
+            error if self.decrease == 0.0 => ["decrease"], "`decrease` of 0 never decreases the window", "above 0";
+            error if self.max_mdf == 0.0 => ["max_mdf"], "`max_mdf` of 0 never decreases the window", "above 0";
+            error if self.max_mdf == 1.0 => ["max_mdf"], "`max_mdf` of 1 removes the whole window", "less than 1";
         }
-        if self.max_cwnd < self.min_cwnd.max(1.0) {
-            let expected = format!("at least {}", self.min_cwnd.max(1.0));
-            conflicts.push(SettingConflict::error(&["max_cwnd"], "`max_cwnd` is too small to send a segment", expected));
-        }
-        for (key, share) in [(&["decrease"], self.decrease), (&["max_mdf"], self.max_mdf)] {
-            if share == 0.0 {
-                conflicts.push(SettingConflict::error(key, format!("`{}` of 0 never decreases the window", key[0]), "above 0"));
-            }
-        }
-        if self.max_mdf == 1.0 {
-            conflicts.push(SettingConflict::error(&["max_mdf"], "`max_mdf` of 1 removes the whole window", "less than 1"));
-        }
-        conflicts
     }
 
     fn samples() -> Vec<SwiftSpec> {

@@ -11,7 +11,7 @@
 use super::support::heap_state::HeapState;
 use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -50,24 +50,13 @@ member! {
 
 impl Settings for TimelySpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let mut conflicts = Vec::new();
-        if self.t_high < self.t_low {
-            conflicts.push(SettingConflict::error(&["t_high"], "`t_high` is below `t_low`", "at least `t_low`"));
+        conflicts! {
+            error if self.t_high < self.t_low => ["t_high"], "`t_high` is below `t_low`", "at least `t_low`";
+            error if self.min_rate > self.max_rate => ["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`";
+            error if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) => ["initial_rate"],
+                "`initial_rate` is out of range", "from `min_rate` to `max_rate`";
+            error if self.weight == 0.0 => ["weight"], "`weight` of 0 ignores the RTT gradient", "above 0";
         }
-        if self.min_rate > self.max_rate {
-            conflicts.push(SettingConflict::error(&["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`"));
-        }
-        if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) {
-            conflicts.push(SettingConflict::error(
-                &["initial_rate"],
-                "`initial_rate` is out of range",
-                "from `min_rate` to `max_rate`",
-            ));
-        }
-        if self.weight == 0.0 {
-            conflicts.push(SettingConflict::error(&["weight"], "`weight` of 0 ignores the RTT gradient", "above 0"));
-        }
-        conflicts
     }
 
     fn samples() -> Vec<TimelySpec> {

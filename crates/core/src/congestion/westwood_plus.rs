@@ -6,7 +6,7 @@ use super::support::round::Round;
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
 use super::{Ack, Start};
 use crate::primitives::units::{Segments, Time};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -21,8 +21,9 @@ member! {
 
 impl Settings for WestwoodPlusSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let deaf = || SettingConflict::error(&["alpha"], "`alpha` of 1 never updates the estimate", "below 1");
-        (self.alpha >= 1.0).then(deaf).into_iter().collect()
+        conflicts! {
+            error if self.alpha >= 1.0 => ["alpha"], "`alpha` of 1 never updates the estimate", "below 1";
+        }
     }
 
     fn samples() -> Vec<WestwoodPlusSpec> {

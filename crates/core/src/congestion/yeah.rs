@@ -10,7 +10,7 @@ use super::support::round::Round;
 use super::support::window::Window;
 use super::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
+use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -41,12 +41,11 @@ member! {
 
 impl Settings for YeahSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let half = || {
-            SettingConflict::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss")
-        };
-        let all = || SettingConflict::error(&["epsilon"], "`epsilon` of 1 removes the whole window", "below 1");
-        let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
-        half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()
+        conflicts! {
+            error if self.delta <= 0.0 || self.delta > 0.5 => ["delta"],
+                "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss";
+            error if self.epsilon >= 1.0 => ["epsilon"], "`epsilon` of 1 removes the whole window", "below 1";
+        }
     }
 
     fn samples() -> Vec<YeahSpec> {

@@ -5,7 +5,7 @@ use super::average::{MarkedShare, Memory};
 use super::{Combination, MappedPrice, Probe, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 /// The REM scheme.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +26,9 @@ member! {
 
 impl Settings for RemMarksSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let never = || SettingConflict::error(&["phi"], "`phi` of 1 marks no packets", "above 1");
-        (self.phi <= 1.0).then(never).into_iter().collect()
+        conflicts! {
+            error if self.phi == 1.0 => ["phi"], "`phi` of 1 marks no packets", "above 1";
+        }
     }
 
     fn samples() -> Vec<RemMarksSpec> {

@@ -8,7 +8,7 @@
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Time};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -25,8 +25,9 @@ member! {
 
 impl Settings for ClampSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let nothing = || SettingConflict::error(&["slope"], "`slope` of 0 keeps the price at 0", "above 0");
-        (self.slope == 0.0).then(nothing).into_iter().collect()
+        conflicts! {
+            error if self.slope == 0.0 => ["slope"], "`slope` of 0 keeps the price at 0", "above 0";
+        }
     }
 
     fn samples() -> Vec<ClampSpec> {

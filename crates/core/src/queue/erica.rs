@@ -16,7 +16,7 @@
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -35,12 +35,12 @@ member! {
 
 impl Settings for EricaSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let too_much =
-            "`target` and `delta` let the load settle above the rate of the link, at up to (1 + delta) times the target";
-        let grows = self.target * (1.0 + self.delta) > 1.0;
-        let grows = grows.then(|| SettingConflict::warning(&["target", "delta"], too_much, "at most 1 in all"));
-        let nothing = || SettingConflict::error(&["target"], "`target` of 0 allocates no rate", "above 0, at most 1");
-        (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
+        conflicts! {
+            error if self.target == 0.0 => ["target"], "`target` of 0 allocates no rate", "above 0, at most 1";
+            warning if self.target * (1.0 + self.delta) > 1.0 => ["target", "delta"],
+                "`target` and `delta` let the load settle above the rate of the link, at up to (1 + delta) times the target",
+                "at most 1 in all";
+        }
     }
 
     fn samples() -> Vec<EricaSpec> {

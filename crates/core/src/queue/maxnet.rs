@@ -8,7 +8,7 @@
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -30,10 +30,10 @@ member! {
 
 impl Settings for MaxNetSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let target = (self.target == 0.0)
-            .then(|| SettingConflict::error(&["target"], "`target` of 0 allows no arrivals", "above 0, at most 1"));
-        let gain = (self.gain == 0.0).then(|| SettingConflict::error(&["gain"], "`gain` of 0 never changes the cost", "above 0"));
-        target.into_iter().chain(gain).collect()
+        conflicts! {
+            error if self.target == 0.0 => ["target"], "`target` of 0 allows no arrivals", "above 0, at most 1";
+            error if self.gain == 0.0 => ["gain"], "`gain` of 0 never changes the cost", "above 0";
+        }
     }
 
     fn samples() -> Vec<MaxNetSpec> {

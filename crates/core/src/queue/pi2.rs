@@ -10,7 +10,7 @@
 
 use super::{Departure, DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -34,8 +34,9 @@ member! {
 
 impl Settings for Pi2Spec {
     fn check(&self) -> Vec<SettingConflict> {
-        let alpha = || SettingConflict::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
-        (self.alpha == 0.0).then(alpha).into_iter().collect()
+        conflicts! {
+            error if self.alpha == 0.0 => ["alpha"], "`alpha` of 0 removes the delay target", "above 0";
+        }
     }
 
     fn samples() -> Vec<Pi2Spec> {

@@ -6,7 +6,7 @@
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -26,14 +26,10 @@ member! {
 
 impl Settings for RampSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let order = || {
-            SettingConflict::error(
-                &["min_threshold", "max_threshold"],
-                "`min_threshold` is not below `max_threshold`",
-                "`min_threshold` below `max_threshold`",
-            )
-        };
-        (self.min_threshold >= self.max_threshold).then(order).into_iter().collect()
+        conflicts! {
+            error if self.min_threshold >= self.max_threshold => ["min_threshold", "max_threshold"],
+                "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`";
+        }
     }
 
     fn samples() -> Vec<RampSpec> {

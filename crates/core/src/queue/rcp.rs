@@ -9,7 +9,7 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // alpha, beta, period, the initial rate and the initial RTT are from the authors' own simulator.
@@ -38,15 +38,13 @@ const MIN_PACKETS: f64 = 0.01;
 
 impl Settings for RcpSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let never = |keys: &'static [&'static str], expected| {
-            SettingConflict::error(keys, format!("`{}` of 0 never increases the rate", keys[0]), expected)
-        };
-        let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
-        let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
-        let first = (self.initial_share == 0.0).then(|| never(&["initial_share"], "above 0, at most 1"));
-        let beta =
-            (self.beta == 0.0).then(|| SettingConflict::warning(&["beta"], "`beta` of 0 never drains the queue", "above 0"));
-        alpha.into_iter().chain(target).chain(first).chain(beta).collect()
+        conflicts! {
+            error if self.alpha == 0.0 => ["alpha"], "`alpha` of 0 never increases the rate", "above 0";
+            error if self.target == 0.0 => ["target"], "`target` of 0 never increases the rate", "above 0, at most 1";
+            error if self.initial_share == 0.0 => ["initial_share"],
+                "`initial_share` of 0 never increases the rate", "above 0, at most 1";
+            warning if self.beta == 0.0 => ["beta"], "`beta` of 0 never drains the queue", "above 0";
+        }
     }
 
     fn samples() -> Vec<RcpSpec> {

@@ -18,7 +18,7 @@ use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time};
-use crate::settings::{Kind, PACKET_BYTES, PlainWords, SettingConflict, Settings, member, words};
+use crate::settings::{Kind, PACKET_BYTES, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
 // The weight is from section 6 of the paper; the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of RED",
@@ -72,19 +72,13 @@ words! {
 
 impl Settings for RedSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let order = || {
-            SettingConflict::error(
-                &["min_threshold", "max_threshold"],
-                "`min_threshold` is not below `max_threshold`",
-                "`min_threshold` below `max_threshold`",
-            )
-        };
-        let never = |keys: &'static [&'static str]| {
-            SettingConflict::error(keys, format!("`{}` of 0 marks no packets", keys[0]), "above 0, at most 1")
-        };
-        let weight = (self.weight == 0.0).then(|| never(&["weight"]));
-        let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
-        (self.min_threshold >= self.max_threshold).then(order).into_iter().chain(weight).chain(probability).collect()
+        conflicts! {
+            error if self.min_threshold >= self.max_threshold => ["min_threshold", "max_threshold"],
+                "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`";
+            error if self.weight == 0.0 => ["weight"], "`weight` of 0 marks no packets", "above 0, at most 1";
+            error if self.max_probability == 0.0 => ["max_probability"],
+                "`max_probability` of 0 marks no packets", "above 0, at most 1";
+        }
     }
 
     fn samples() -> Vec<RedSpec> {

@@ -12,7 +12,7 @@ use crate::price::PriceMeaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{Kind, PACKET_BYTES, SettingConflict, Settings, member};
+use crate::settings::{Kind, PACKET_BYTES, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
@@ -39,14 +39,11 @@ member! {
 
 impl Settings for RemSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let never = |keys: &'static [&'static str], value: f64, expected| {
-            SettingConflict::error(keys, format!("`{}` of {value} marks no packets", keys[0]), expected)
-        };
-        let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], 0.0, "above 0"));
-        let phi = (self.phi == 1.0).then(|| never(&["phi"], 1.0, "above 1"));
-        let alpha = (self.alpha == 0.0)
-            .then(|| SettingConflict::error(&["alpha"], "`alpha` of 0 removes the target of the queue", "above 0"));
-        alpha.into_iter().chain(gamma).chain(phi).collect()
+        conflicts! {
+            error if self.alpha == 0.0 => ["alpha"], "`alpha` of 0 removes the target of the queue", "above 0";
+            error if self.gamma == 0.0 => ["gamma"], "`gamma` of 0 marks no packets", "above 0";
+            error if self.phi == 1.0 => ["phi"], "`phi` of 1 marks no packets", "above 1";
+        }
     }
 
     fn samples() -> Vec<RemSpec> {

@@ -13,7 +13,7 @@
 use super::support::frame::Frame;
 use super::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -45,30 +45,18 @@ words! {
 impl Settings for SpdSpec {
     fn check(&self) -> Vec<SettingConflict> {
         let SpdSpec { dropping_threshold, epd_threshold, congestion_threshold, .. } = *self;
+        let out_of_reach = dropping_threshold.is_some_and(|cells| cells >= epd_threshold);
         let never = dropping_threshold.is_some() && congestion_threshold.saturating_add(1) >= epd_threshold;
-        let out_of_reach = !never && dropping_threshold.is_some_and(|cells| cells >= epd_threshold);
-        let always = dropping_threshold == Some(0);
-        let never = never.then(|| {
-            let message = "`congestion_threshold` leaves SPD no packet to discard: this policy is `epd`";
-            SettingConflict::warning(
-                &["congestion_threshold", "epd_threshold"],
-                message,
-                "`congestion_threshold` at least two cells below `epd_threshold`",
-            )
-        });
-        let out_of_reach = out_of_reach.then(|| {
-            let message = "`dropping_threshold` is not below `epd_threshold`: this policy is `epd`";
-            SettingConflict::warning(
-                &["dropping_threshold", "epd_threshold"],
-                message,
-                "`dropping_threshold` below `epd_threshold`",
-            )
-        });
-        let always = always.then(|| {
-            let message = "`dropping_threshold` of 0 discards every packet during congestion";
-            SettingConflict::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
-        });
-        never.into_iter().chain(out_of_reach).chain(always).collect()
+        conflicts! {
+            warning if never => ["congestion_threshold", "epd_threshold"],
+                "`congestion_threshold` leaves SPD no packet to discard: this policy is `epd`",
+                "`congestion_threshold` at least two cells below `epd_threshold`";
+            warning if out_of_reach && !never => ["dropping_threshold", "epd_threshold"],
+                "`dropping_threshold` is not below `epd_threshold`: this policy is `epd`",
+                "`dropping_threshold` below `epd_threshold`";
+            warning if dropping_threshold == Some(0) => ["dropping_threshold"],
+                "`dropping_threshold` of 0 discards every packet during congestion", "at least `1 cell`, or `none`";
+        }
     }
 
     fn samples() -> Vec<SpdSpec> {

@@ -9,7 +9,7 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // The paper's own values.
@@ -33,12 +33,10 @@ member! {
 
 impl Settings for XcpSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let never = |keys: &'static [&'static str], expected| {
-            SettingConflict::error(keys, format!("`{}` of 0 allocates no capacity", keys[0]), expected)
-        };
-        let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
-        let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
-        alpha.into_iter().chain(target).collect()
+        conflicts! {
+            error if self.alpha == 0.0 => ["alpha"], "`alpha` of 0 allocates no capacity", "above 0";
+            error if self.target == 0.0 => ["target"], "`target` of 0 allocates no capacity", "above 0, at most 1";
+        }
     }
 
     fn samples() -> Vec<XcpSpec> {

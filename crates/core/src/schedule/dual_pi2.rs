@@ -12,7 +12,7 @@
 
 use super::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, member, words};
+use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -57,27 +57,20 @@ member! {
 
 impl Settings for DualPi2Spec {
     fn check(&self) -> Vec<SettingConflict> {
-        let alpha = || SettingConflict::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
-        let share = || {
-            SettingConflict::error(
-                &["classic_share"],
-                "`classic_share` of 0 or 1 never serves one of the queues",
-                "above 0, below 1",
-            )
-        };
-        let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
         let usual = DualPi2Spec::default();
-        let ignored = |keys: &'static [&'static str], expected| {
-            SettingConflict::warning(keys, format!("`{}` is ignored: it applies to the other `service`", keys[0]), expected)
-        };
-        let of_service = match self.service {
-            DualService::WeightedRoundRobin if !is_share => Some(share()),
-            DualService::WeightedRoundRobin => (self.time_shift != usual.time_shift)
-                .then(|| ignored(&["time_shift"], "no `time_shift`, or `service = \"time_shifted_fifo\"`")),
-            DualService::TimeShiftedFifo => (self.classic_share != usual.classic_share)
-                .then(|| ignored(&["classic_share"], "no `classic_share`, or `service = \"weighted_round_robin\"`")),
-        };
-        (self.alpha == 0.0).then(alpha).into_iter().chain(of_service).collect()
+        let is_weighted = self.service == DualService::WeightedRoundRobin;
+        let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
+        conflicts! {
+            error if self.alpha == 0.0 => ["alpha"], "`alpha` of 0 removes the delay target", "above 0";
+            error if is_weighted && !is_share => ["classic_share"],
+                "`classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1";
+            warning if is_weighted && is_share && self.time_shift != usual.time_shift => ["time_shift"],
+                "`time_shift` is ignored: it applies to the other `service`",
+                "no `time_shift`, or `service = \"time_shifted_fifo\"`";
+            warning if !is_weighted && self.classic_share != usual.classic_share => ["classic_share"],
+                "`classic_share` is ignored: it applies to the other `service`",
+                "no `classic_share`, or `service = \"weighted_round_robin\"`";
+        }
     }
 
     fn samples() -> Vec<DualPi2Spec> {

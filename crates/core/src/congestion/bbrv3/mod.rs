@@ -30,7 +30,7 @@ use super::support::windowed_max::WindowedMax;
 use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -59,18 +59,10 @@ member! {
 
 impl Settings for Bbr3Spec {
     fn check(&self) -> Vec<SettingConflict> {
-        let mut conflicts = Vec::new();
-        if self.pacing_margin == 1.0 {
-            conflicts.push(SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1"));
+        conflicts! {
+            error if self.pacing_margin == 1.0 => ["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1";
+            error if self.loss_threshold == 1.0 => ["loss_threshold"], "`loss_threshold` of 1 tolerates any loss", "less than 1";
         }
-        if self.loss_threshold == 1.0 {
-            conflicts.push(SettingConflict::error(
-                &["loss_threshold"],
-                "`loss_threshold` of 1 tolerates any loss",
-                "less than 1",
-            ));
-        }
-        conflicts
     }
 
     fn samples() -> Vec<Bbr3Spec> {

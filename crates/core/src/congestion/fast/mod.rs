@@ -21,7 +21,7 @@ use super::support::heap_state::HeapState;
 use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
+use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
 // 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other RTT and no slow start as in sections 4.2.1 and
@@ -76,50 +76,27 @@ words! {
 
 impl Settings for FastSpec {
     fn check(&self) -> Vec<SettingConflict> {
-        let still = |keys: &'static [&'static str], value, expected| {
-            (value == 0.0).then(|| SettingConflict::error(keys, format!("`{}` of 0 never moves the window", keys[0]), expected))
-        };
-        let FastSpec { alpha, beta, .. } = *self;
-        let never = |keys: &'static [&'static str], value: Option<f64>, worst: f64, what: &str, expected: &str| {
-            value.filter(|&value| value == worst).map(|_| SettingConflict::error(keys, what, expected))
-        };
-        let below = beta.filter(|&beta| beta < alpha);
-        let of_other_form = |key: &'static [&'static str], is_changed: bool, form: UpdateForm| {
-            let conflict = || {
-                SettingConflict::error(
-                    key,
-                    format!("`{}` applies only to the form `{}`", key[0], form.word()),
-                    format!("`update = \"{}\"`", form.word()),
-                )
-            };
-            (is_changed && self.update != form).then(conflict)
-        };
-        let alone = (self.drain_interval.is_some() && self.draining.is_none())
-            .then(|| SettingConflict::error(&["drain_interval"], "`drain_interval` requires `draining`", "`draining` as well"));
-        // Growth below one segment is omitted.
-        let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
-        let too_little = rests_at_once.then(|| {
-            let expected = "`alpha` times `gamma` above 1";
-            SettingConflict::error(&["alpha"], "`alpha` is too small: the form `module` grows by whole segments only", expected)
-        });
-        let conflicts = [
-            alone,
-            too_little,
-            of_other_form(&["round_trips"], self.round_trips != FastSpec::default().round_trips, UpdateForm::Thesis),
-            of_other_form(&["update_period"], self.update_period != UPDATE_PERIOD, UpdateForm::Module),
-            still(&["alpha"], alpha, "more than 0 segments"),
-            still(&["gamma"], self.gamma, "more than 0, at most 1"),
-            below.map(|_| SettingConflict::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
-            never(
-                &["alpha_recovery_rate"],
-                self.alpha_recovery_rate,
-                0.0,
-                "`alpha_recovery_rate` of 0 never restores `alpha`",
-                "more than 0 per second",
-            ),
-            never(&["history_weight"], self.history_weight, 1.0, "`history_weight` of 1 ignores every sample", "less than 1"),
-        ];
-        conflicts.into_iter().flatten().collect()
+        let FastSpec { alpha, gamma, .. } = *self;
+        let is_module = self.update == UpdateForm::Module;
+        // The form `module` omits growth below one segment.
+        conflicts! {
+            error if self.drain_interval.is_some() && self.draining.is_none() => ["drain_interval"],
+                "`drain_interval` requires `draining`", "`draining` as well";
+            error if is_module && alpha > 0.0 && gamma > 0.0 && alpha * gamma <= 1.0 => ["alpha"],
+                "`alpha` is too small: the form `module` grows by whole segments only", "`alpha` times `gamma` above 1";
+            error if is_module && self.round_trips != FastSpec::default().round_trips => ["round_trips"],
+                "`round_trips` applies only to the form `thesis`", "`update = \"thesis\"`";
+            error if !is_module && self.update_period != UPDATE_PERIOD => ["update_period"],
+                "`update_period` applies only to the form `module`", "`update = \"module\"`";
+            error if alpha == 0.0 => ["alpha"], "`alpha` of 0 never moves the window", "more than 0 segments";
+            error if gamma == 0.0 => ["gamma"], "`gamma` of 0 never moves the window", "more than 0, at most 1";
+            error if self.beta.is_some_and(|beta| beta < alpha) => ["beta"],
+                "`beta` is below `alpha`", format!("at least {alpha}");
+            error if self.alpha_recovery_rate == Some(0.0) => ["alpha_recovery_rate"],
+                "`alpha_recovery_rate` of 0 never restores `alpha`", "more than 0 per second";
+            error if self.history_weight == Some(1.0) => ["history_weight"],
+                "`history_weight` of 1 ignores every sample", "less than 1";
+        }
     }
 
     fn samples() -> Vec<FastSpec> {
