@@ -5,7 +5,7 @@
 //! Differs: a loss reduces the part of the window that was in flight. Yang and Lam use `b` for the remaining fraction.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion, Start};
+use super::{Ack, Congestion};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
@@ -37,12 +37,6 @@ impl Settings for AimdSpec {
 
 pub type Aimd = RenoLike<AimdSpec>;
 
-impl Aimd {
-    pub(super) fn new(spec: &AimdSpec, start: Start) -> Aimd {
-        RenoLike::of(*spec, start)
-    }
-}
-
 impl Avoidance for AimdSpec {
     fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
         self.a
@@ -56,6 +50,7 @@ impl Avoidance for AimdSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Start;
     use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(a: f64, b: f64) -> ModelSender<Aimd> {

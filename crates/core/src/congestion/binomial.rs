@@ -5,7 +5,7 @@
 //! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion, Start};
+use super::{Ack, Congestion};
 use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
@@ -51,12 +51,6 @@ impl Settings for BinomialSpec {
 
 pub type Binomial = RenoLike<BinomialSpec>;
 
-impl Binomial {
-    pub(super) fn new(spec: &BinomialSpec, start: Start) -> Binomial {
-        RenoLike::of(*spec, start)
-    }
-}
-
 impl Avoidance for BinomialSpec {
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
         self.alpha / power(Cwnd(window), self.k)
@@ -81,6 +75,7 @@ fn power(Cwnd(window): Cwnd, exponent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Start;
     use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(k: f64, l: f64) -> ModelSender<Binomial> {

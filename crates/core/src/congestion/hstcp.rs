@@ -6,7 +6,7 @@
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
-use super::{Ack, Congestion, Start};
+use super::{Ack, Congestion};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
@@ -52,12 +52,6 @@ impl Settings for HighSpeedSpec {
 
 pub type HighSpeed = RenoLike<HighSpeedSpec>;
 
-impl HighSpeed {
-    pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
-        RenoLike::of(*spec, start)
-    }
-}
-
 impl HighSpeedSpec {
     /// Position of a window between the low and the high window on a logarithmic scale: 0 to 1 between them.
     fn place(&self, window: Cwnd) -> f64 {
@@ -95,8 +89,8 @@ impl Avoidance for HighSpeedSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
+    use crate::congestion::{Controller, Start};
 
     #[test]
     fn increase_and_decrease_are_those_of_appendix_b() {

@@ -5,7 +5,6 @@
 //! Differs: all sources have the same demand at a given cost. The second paper divides the cost by the RTT, which is stable for any RTT but
 //! makes shares depend on RTTs.
 
-use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::math;
@@ -40,12 +39,6 @@ impl Settings for MaxNetSourceSpec {
 }
 
 pub type MaxNet = Priced<MaxNetSourceSpec>;
-
-impl MaxNet {
-    pub(super) fn new(spec: &MaxNetSourceSpec, start: Start) -> MaxNet {
-        Priced::of(spec, start)
-    }
-}
 
 impl Demand for MaxNetSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Cost;

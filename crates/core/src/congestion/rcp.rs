@@ -4,7 +4,6 @@
 //! Differs: no handshake carries the rate (that of the paper does), so the first window is the initial one; a rate below one segment per
 //! RTT becomes one segment per RTT, where RCP sends less and requests the rate with separate small packets.
 
-use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
@@ -39,12 +38,6 @@ impl Settings for RcpSourceSpec {
 
 pub type Rcp = Priced<RcpSourceSpec>;
 
-impl Rcp {
-    pub(super) fn new(spec: &RcpSourceSpec, start: Start) -> Rcp {
-        Priced::of(spec, start)
-    }
-}
-
 impl Demand for RcpSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Rate;
 
@@ -65,7 +58,7 @@ const MAX: f64 = 1e13;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
+    use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
     use crate::primitives::signal::Signal;
     use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 

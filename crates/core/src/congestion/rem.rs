@@ -2,7 +2,6 @@
 //! rates are (weighted) proportionally fair (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001; Low and Lapsley, "Optimization flow
 //! control I", IEEE/ACM Transactions on Networking 7(6), 1999).
 
-use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::Rate;
@@ -37,12 +36,6 @@ impl Settings for RemSourceSpec {
 }
 
 pub type Rem = Priced<RemSourceSpec>;
-
-impl Rem {
-    pub(super) fn new(spec: &RemSourceSpec, start: Start) -> Rem {
-        Priced::of(spec, start)
-    }
-}
 
 impl Demand for RemSourceSpec {
     const PRICE_MEANING: PriceMeaning = PriceMeaning::Marginal;

@@ -4,7 +4,7 @@
 //! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion, Start};
+use super::{Ack, Congestion};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
@@ -37,12 +37,6 @@ impl Settings for ScalableSpec {
 
 pub type Scalable = RenoLike<ScalableSpec>;
 
-impl Scalable {
-    pub(super) fn new(spec: &ScalableSpec, start: Start) -> Scalable {
-        RenoLike::of(*spec, start)
-    }
-}
-
 impl Avoidance for ScalableSpec {
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
         if window > self.lwnd { self.a * window } else { 1.0 }
@@ -57,6 +51,7 @@ impl Avoidance for ScalableSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Start;
     use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(window: f64) -> ModelSender<Scalable> {

@@ -77,7 +77,7 @@ impl AdpmSpec {
 
 impl Scheme for AdpmSpec {
     type Estimator = AdpmEstimate;
-    const COMBINES: Combination = Combination::Largest;
+    const COMBINES: Option<Combination> = Some(Combination::Largest);
     const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {

@@ -1,15 +1,12 @@
 //! Price schemes, one file each. A queue encodes its price as a mark on each packet, and a receiver estimates the price of the path from
 //! the marks. Both halves process a sequence of probes and are independent of the network; [`stream`] runs a scheme without one.
 
-mod average;
-mod identification;
-mod mapping;
-pub mod stream;
-mod way_back;
+mod support;
 
-pub use identification::{Identification, Numbering};
-pub use mapping::{Mapping, MappingKind};
-pub(crate) use way_back::BitReader;
+pub use support::identification::{Identification, Numbering};
+pub use support::mapping::{Mapping, MappingKind};
+pub use support::stream;
+pub(crate) use support::way_back::BitReader;
 
 use crate::primitives::random::Draws;
 use crate::primitives::signal::PriceHeader;
@@ -93,8 +90,8 @@ pub trait Scheme {
     /// Receiver state per flow.
     type Estimator: Clone + Debug + Default + Serialize + DeserializeOwned;
 
-    /// How the scheme combines the prices of a path.
-    const COMBINES: Combination;
+    /// How the scheme combines the prices of a path; `None` if it supports both ways.
+    const COMBINES: Option<Combination>;
 
     /// Whether a packet's identification determines its test.
     const USES_IDENTIFICATION: bool;
@@ -132,84 +129,57 @@ pub trait Scheme {
     fn estimate(&self, estimator: &Self::Estimator) -> f64;
 }
 
-/// Settings, states and dispatch, generated from one list: a new scheme is a file and one line here. `exact` has no probes, because it
-/// transmits a number.
+/// Settings, states and dispatch, generated from one list: a new scheme is a file and one line here.
 macro_rules! schemes {
     ($($module:ident::$member:ident,)+) => {
-        mod exact;
-        pub use exact::*;
         $(mod $module; pub use $module::*;)+
 
-        family!(SchemeSpec { Exact, $($member),+ } nameless {});
+        family!(SchemeSpec { $($member),+ } nameless {});
 
         /// A scheme with its settings.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum SchemeSpec { Exact(<Exact as Named>::Spec), $($member(<$member as Named>::Spec)),+ }
+        pub enum SchemeSpec { $($member(<$member as Named>::Spec)),+ }
 
         impl SchemeSpec {
             /// How the scheme combines the prices of a path; `None` if it supports both ways.
             pub fn combines(&self) -> Option<Combination> {
-                match self {
-                    SchemeSpec::Exact(()) => None,
-                    $(SchemeSpec::$member(_) => Some(<<$member as Named>::Spec as Scheme>::COMBINES)),+
-                }
+                match self { $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::COMBINES),+ }
             }
 
             /// Whether a packet's identification determines its test.
             pub fn uses_identification(&self) -> bool {
-                match self {
-                    SchemeSpec::Exact(()) => false,
-                    $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::USES_IDENTIFICATION),+
-                }
+                match self { $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::USES_IDENTIFICATION),+ }
             }
 
-            /// Maximum number of mapped prices that receivers can distinguish. For `exact` the return path limits it.
+            /// Maximum number of mapped prices that receivers can distinguish.
             pub fn resolution(&self) -> f64 {
-                match self {
-                    SchemeSpec::Exact(()) => f64::from(1 << 16),
-                    $(SchemeSpec::$member(scheme) => scheme.resolution()),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => scheme.resolution()),+ }
             }
 
             /// Number of packets of a flow after which every test has been made once, for schemes that need all of them; 0 for the others.
             pub fn cycle(&self) -> u32 {
-                match self {
-                    SchemeSpec::Exact(()) => 0,
-                    $(SchemeSpec::$member(scheme) => scheme.cycle()),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => scheme.cycle()),+ }
             }
 
             /// Maximum number of queues on a path that the scheme can distinguish.
             pub fn max_hops(&self) -> u8 {
-                match self {
-                    SchemeSpec::Exact(()) => u8::MAX,
-                    $(SchemeSpec::$member(scheme) => scheme.max_hops()),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => scheme.max_hops()),+ }
             }
 
             /// See [`Scheme::queue_price`].
             pub fn queue_price(&self, price: MappedPrice) -> QueuePrice {
-                match self {
-                    SchemeSpec::Exact(()) => QueuePrice(price.0),
-                    $(SchemeSpec::$member(scheme) => scheme.queue_price(price)),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => scheme.queue_price(price)),+ }
             }
 
-            /// See [`Scheme::mark`]; `exact` does not mark.
+            /// See [`Scheme::mark`].
             #[inline]
             pub fn mark(&self, probe: &mut Probe, price: QueuePrice, draws: &mut Draws) {
-                match self {
-                    SchemeSpec::Exact(()) => {}
-                    $(SchemeSpec::$member(scheme) => scheme.mark(probe, price, draws)),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => scheme.mark(probe, price, draws)),+ }
             }
 
             /// Receiver state before the first probe.
             pub fn estimator(&self) -> Estimators {
-                match self {
-                    SchemeSpec::Exact(()) => Estimators::Exact,
-                    $(SchemeSpec::$member(scheme) => Estimators::$member(scheme.begin())),+
-                }
+                match self { $(SchemeSpec::$member(scheme) => Estimators::$member(scheme.begin())),+ }
             }
 
             /// See [`Scheme::learn`].
@@ -232,13 +202,14 @@ macro_rules! schemes {
 
         /// Receiver state per flow.
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        pub enum Estimators { Exact, $($member(<<$member as Named>::Spec as Scheme>::Estimator)),+ }
+        pub enum Estimators { $($member(<<$member as Named>::Spec as Scheme>::Estimator)),+ }
 
         $(const _: () = assert!(size_of::<<<$member as Named>::Spec as Scheme>::Estimator>() <= 32, "at most 32 bytes per flow");)+
     };
 }
 
 schemes! {
+    exact::Exact,
     adpm::Adpm,
     rem::RemMarks,
     ram::Ram,

@@ -2,7 +2,7 @@
 //! probability equal to its price, or else clears it. The fraction of marked packets is then the mean of the prices (Adler, Cai, Shapiro
 //! and Towsley, "Estimation of congestion price using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
 
-use super::average::{MarkedShare, Memory};
+use super::support::average::{MarkedShare, Memory};
 use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Settings, member};
@@ -29,7 +29,7 @@ impl Settings for RamSpec {
 
 impl Scheme for RamSpec {
     type Estimator = MarkedShare;
-    const COMBINES: Combination = Combination::Sum;
+    const COMBINES: Option<Combination> = Some(Combination::Sum);
     const USES_IDENTIFICATION: bool = false;
 
     fn resolution(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! Random exponential marking as a price scheme. Each queue marks unmarked packets with probability 1 - phi^-price, so a path marks 1 -
 //! phi^-(sum of prices) of the packets (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
 
-use super::average::{MarkedShare, Memory};
+use super::support::average::{MarkedShare, Memory};
 use super::{Combination, MappedPrice, Probe, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
@@ -38,7 +38,7 @@ impl Settings for RemMarksSpec {
 
 impl Scheme for RemMarksSpec {
     type Estimator = MarkedShare;
-    const COMBINES: Combination = Combination::Sum;
+    const COMBINES: Option<Combination> = Some(Combination::Sum);
     const USES_IDENTIFICATION: bool = false;
 
     fn resolution(&self) -> f64 {

@@ -47,7 +47,7 @@ impl RpmSpec {
 
 impl Scheme for RpmSpec {
     type Estimator = RpmEstimate;
-    const COMBINES: Combination = Combination::Largest;
+    const COMBINES: Option<Combination> = Some(Combination::Largest);
     const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {

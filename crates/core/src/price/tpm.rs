@@ -126,7 +126,7 @@ impl TpmSpec {
 
 impl Scheme for TpmSpec {
     type Estimator = TpmEstimate;
-    const COMBINES: Combination = Combination::Sum;
+    const COMBINES: Option<Combination> = Some(Combination::Sum);
     const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {

@@ -4,7 +4,7 @@
 //! Differs: the queue with the smallest weight gets the quantum, and the others get multiples in proportion to their weights, whereas the
 //! paper gives each queue its own quantum.
 
-use super::round_robin::ActiveList;
+use super::support::round_robin::ActiveList;
 use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Kind, Settings, member};
@@ -101,7 +101,7 @@ impl Scheduler for Drr {
 mod tests {
     use super::*;
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     #[test]
     fn the_papers_figures_2_and_3() {
@@ -120,6 +120,6 @@ mod tests {
     fn backlogged_queues_differ_by_less_than_a_quantum_and_a_unit_for_each_weight() {
         // Shreedhar and Varghese, lemma 2 and theorem 4: after m turns of both, each has sent m quanta, less at most a packet; and one is
         // at most one turn ahead.
-        crate::schedule::model_port::fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
+        crate::schedule::support::model_port::fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
     }
 }

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::Rate;
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
     use crate::settings::Severity;
 
     fn dual(p_prime: f64) -> DualPi2 {

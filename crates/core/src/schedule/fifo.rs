@@ -43,7 +43,7 @@ impl Scheduler for Fifo {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     #[test]
     fn units_leave_in_the_order_of_arrival() {

@@ -4,7 +4,7 @@
 //! Differs: weights, which the RFC does not have, multiply quanta as in `drr`.
 
 use super::drr::{QUANTUM, quanta};
-use super::round_robin::ActiveList;
+use super::support::round_robin::ActiveList;
 use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Settings, member};
@@ -110,7 +110,7 @@ impl Scheduler for FlowQueue {
 mod tests {
     use super::*;
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     fn port(quantum: u32, queues: usize) -> ModelPort {
         ModelPort::new(&SchedulerSpec::FlowQueue(FlowQueueSpec { quantum }), &vec![1.0; queues])

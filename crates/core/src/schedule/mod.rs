@@ -1,10 +1,7 @@
 //! Schedulers of ports with several queues, one file each, behind one interface: which queue is served next. The port stores the packets,
 //! and the queues' policies decide which ones are accepted.
 
-#[cfg(test)]
-mod model_port;
-mod round_robin;
-mod virtual_times;
+mod support;
 
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{Named, family};

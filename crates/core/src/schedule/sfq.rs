@@ -4,7 +4,7 @@
 //! Differs: room is made at the head of the longest queue, whereas the paper does not specify which unit is discarded; and flows keep their
 //! queue, whereas the paper changes the hash from time to time.
 
-use super::round_robin::ActiveList;
+use super::support::round_robin::ActiveList;
 use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
@@ -54,7 +54,7 @@ impl Scheduler for Sfq {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     #[test]
     fn each_queue_sends_a_unit_in_turn_whatever_its_size() {

@@ -3,7 +3,7 @@
 //!
 //! Differs: when there is no room, a packet of the queue with the most bytes is discarded; the paper does not specify this.
 
-use super::virtual_times::VirtualTimes;
+use super::support::virtual_times::VirtualTimes;
 use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
@@ -64,7 +64,7 @@ impl Scheduler for StartTimeFair {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     #[test]
     fn hand_worked_start_tags() {
@@ -88,6 +88,6 @@ mod tests {
     #[test]
     fn backlogged_queues_differ_by_a_unit_of_each_at_most() {
         // Theorem 1 of the paper: |W_f / r_f - W_m / r_m| <= l_f / r_f + l_m / r_m.
-        crate::schedule::model_port::fairness(&SchedulerSpec::StartTimeFair(()), 0.0);
+        crate::schedule::support::model_port::fairness(&SchedulerSpec::StartTimeFair(()), 0.0);
     }
 }

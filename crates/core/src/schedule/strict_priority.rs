@@ -46,7 +46,7 @@ impl Scheduler for StrictPriority {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::ModelPort;
+    use crate::schedule::support::model_port::ModelPort;
 
     #[test]
     fn the_first_backlogged_queue_of_the_list_is_served() {

@@ -6,7 +6,7 @@
 //! Differs: packets are discarded at the head of that queue, not at its end; units discarded there, or by a queue's policy when they are
 //! due, count as sent in GPS; and a port with several transmitters follows the GPS of a single transmitter with their total rate.
 
-use super::virtual_times::{TimedQueue, VirtualTimes, timed_queue};
+use super::support::virtual_times::{TimedQueue, VirtualTimes, timed_queue};
 use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
@@ -94,7 +94,7 @@ impl Scheduler for Wfq {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::model_port::{Arrival, ModelPort, arrivals, depart};
+    use crate::schedule::support::model_port::{Arrival, ModelPort, arrivals, depart};
 
     #[test]
     fn parekh_and_gallagers_example_with_one_half_and_ten_twentieths() {

@@ -37,7 +37,7 @@ pub struct PricedMemory<D> {
 const SLACK: f64 = 2.0;
 
 impl<D: Demand> Priced<D> {
-    pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
+    pub(in crate::congestion) fn new(demand: &D, start: Start) -> Priced<D> {
         let memory =
             PricedMemory { demand: *demand, packet: start.packet, rtt: None, price_and_rate: None, first_window: start.window };
         HeapState::with(start, memory)

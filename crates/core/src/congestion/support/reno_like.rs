@@ -8,6 +8,7 @@ use super::heap_state::HeapState;
 use super::window::Window;
 use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Rate, Time, TimeDelta};
+use crate::settings::Settings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -127,6 +128,13 @@ impl<A: Avoidance> RenoLike<A> {
         let max = (*window.ssthresh - before).min(before).min(f64::from(ack.in_flight.0)).max(opens);
         *window.cwnd = before + (opens * each).min(max);
         0.0
+    }
+}
+
+/// Laws without a state besides their settings.
+impl<A: Avoidance + Settings + Copy> RenoLike<A> {
+    pub(in crate::congestion) fn new(spec: &A, start: Start) -> RenoLike<A> {
+        RenoLike::of(*spec, start)
     }
 }
 

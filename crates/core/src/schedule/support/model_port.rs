@@ -1,11 +1,11 @@
 //! A port for scheduler tests that sends one byte per microsecond.
 
-use super::{DequeueReason, Dequeued, Enqueued, SchedulerSpec, Schedulers};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Time};
+use crate::schedule::{DequeueReason, Dequeued, Enqueued, SchedulerSpec, Schedulers};
 use std::collections::VecDeque;
 
-pub(super) struct ModelPort {
+pub(in crate::schedule) struct ModelPort {
     scheduler: Schedulers,
     queues: Vec<VecDeque<u64>>,
     now_us: u64,
@@ -13,22 +13,22 @@ pub(super) struct ModelPort {
 
 /// A unit and its time of arrival.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) at_us: u64,
-    pub(super) queue: usize,
-    pub(super) bytes: u64,
+pub(in crate::schedule) struct Arrival {
+    pub(in crate::schedule) at_us: u64,
+    pub(in crate::schedule) queue: usize,
+    pub(in crate::schedule) bytes: u64,
 }
 
 impl ModelPort {
-    pub(super) fn new(spec: &SchedulerSpec, weights: &[f64]) -> ModelPort {
+    pub(in crate::schedule) fn new(spec: &SchedulerSpec, weights: &[f64]) -> ModelPort {
         ModelPort { scheduler: Schedulers::new(spec, weights), queues: vec![VecDeque::new(); weights.len()], now_us: 0 }
     }
 
-    pub(super) fn waiting(&self, queue: usize) -> usize {
+    pub(in crate::schedule) fn waiting(&self, queue: usize) -> usize {
         self.queues[queue].len()
     }
 
-    pub(super) fn store(&mut self, queue: usize, bytes: u64) {
+    pub(in crate::schedule) fn store(&mut self, queue: usize, bytes: u64) {
         self.store_at(self.now_us, queue, bytes);
     }
 
@@ -47,12 +47,12 @@ impl ModelPort {
     }
 
     /// Discards the first unit of the queue.
-    pub(super) fn discard(&mut self, queue: usize) {
+    pub(in crate::schedule) fn discard(&mut self, queue: usize) {
         self.leave(queue, DequeueReason::Discarded);
     }
 
     /// The queue that is served next, and the bytes that it sends.
-    pub(super) fn send_one(&mut self) -> Option<(usize, u64)> {
+    pub(in crate::schedule) fn send_one(&mut self) -> Option<(usize, u64)> {
         let queues = &self.queues;
         let queue = self.scheduler.next(&|queue| queues[queue].front().map(|&bytes| Bytes(bytes)));
         assert_eq!(queue.is_none(), queues.iter().all(VecDeque::is_empty), "the scheduler is work-conserving");
@@ -62,18 +62,18 @@ impl ModelPort {
         Some((queue, bytes))
     }
 
-    pub(super) fn send(&mut self) -> Option<usize> {
+    pub(in crate::schedule) fn send(&mut self) -> Option<usize> {
         self.send_one().map(|(queue, _)| queue)
     }
 
     /// The queues in the order of service until all are empty.
-    pub(super) fn send_all(&mut self) -> Vec<usize> {
+    pub(in crate::schedule) fn send_all(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.send()).collect()
     }
 }
 
 /// Units of 40 to 1500 bytes that arrive in bursts, at about the rate of the port.
-pub(super) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
+pub(in crate::schedule) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
     let stream = Stream::new(Entity { seed, name: "arrivals", index: 0 }, Purpose::Policy);
     let mut at_us = 0;
     let one = |number: usize| {
@@ -87,7 +87,7 @@ pub(super) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
 }
 
 /// Departure time of each of these units, in microseconds.
-pub(super) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]) -> Vec<f64> {
+pub(in crate::schedule) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]) -> Vec<f64> {
     let mut port = ModelPort::new(spec, weights);
     let mut waiting = vec![VecDeque::new(); weights.len()];
     let mut departures = vec![f64::NAN; arrivals.len()];
@@ -107,7 +107,7 @@ pub(super) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]
 
 /// Asserts that continuously backlogged queues receive bytes in proportion to their weights, within a unit of each and `turn` bytes per
 /// weight.
-pub(super) fn fairness(spec: &SchedulerSpec, turn: f64) {
+pub(in crate::schedule) fn fairness(spec: &SchedulerSpec, turn: f64) {
     let weights = [1.0, 2.0, 3.5];
     let mut port = ModelPort::new(spec, &weights);
     let stream = Stream::new(Entity { seed: 1, name: "fairness", index: 0 }, Purpose::Policy);

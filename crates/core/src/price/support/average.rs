@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 /// Receiver state of REM and RAM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MarkedShare {
-    pub(super) share: f64,
+    pub(in crate::price) share: f64,
     /// Number of packets received, up to the memory.
     seen: u32,
     /// Hops of the last packet.
-    pub(super) hops: u8,
+    pub(in crate::price) hops: u8,
 }
 
 /// Number of packets over which the fraction is averaged.
 #[derive(Clone, Copy)]
-pub(super) struct Memory(pub(super) u32);
+pub(in crate::price) struct Memory(pub(in crate::price) u32);
 
 impl MarkedShare {
     /// Arithmetic mean until the memory is full; from then on each packet has the weight of one over the memory.
-    pub(super) fn learn(&mut self, probe: &super::Probe, memory: Memory) {
+    pub(in crate::price) fn learn(&mut self, probe: &crate::price::Probe, memory: Memory) {
         self.seen = (self.seen + 1).min(memory.0);
         self.share += (f64::from(u8::from(probe.is_marked())) - self.share) / f64::from(self.seen);
         self.hops = probe.hops;

@@ -1,6 +1,6 @@
 //! Runs a scheme without a network: a sequence of probes passes queues with given prices, and the receiver's estimates are recorded.
 
-use super::{Combination, Identification, MappedPrice, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
+use crate::price::{Combination, Identification, MappedPrice, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 
 /// The queues on the path of the probes.
@@ -111,7 +111,10 @@ impl Sequence {
                 scheme.learn(&mut estimator, &probe);
                 sent += 1;
             }
-            Estimate { estimate: scheme.estimate(&estimator), price: path.price(S::COMBINES, until - 1) }
+            Estimate {
+                estimate: scheme.estimate(&estimator),
+                price: path.price(S::COMBINES.unwrap_or(Combination::Largest), until - 1),
+            }
         };
         after.iter().map(&mut read_off).collect()
     }

@@ -4,29 +4,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A queue with one of its virtual times, which are non-negative, so their bits have the same order. Ties go to the first queue.
-pub(super) type TimedQueue = (u64, usize);
+pub(in crate::schedule) type TimedQueue = (u64, usize);
 
-pub(super) fn timed_queue(time: f64, queue: usize) -> TimedQueue {
+pub(in crate::schedule) fn timed_queue(time: f64, queue: usize) -> TimedQueue {
     (time.to_bits(), queue)
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct VirtualTimes {
+pub(in crate::schedule) struct VirtualTimes {
     of_queues: Vec<VecDeque<f64>>,
     heads: BTreeSet<TimedQueue>,
 }
 
 impl VirtualTimes {
-    pub(super) fn new(queues: usize) -> VirtualTimes {
+    pub(in crate::schedule) fn new(queues: usize) -> VirtualTimes {
         VirtualTimes { of_queues: vec![VecDeque::new(); queues], heads: BTreeSet::new() }
     }
 
     /// The queue with the smallest tag.
-    pub(super) fn min(&self) -> Option<usize> {
+    pub(in crate::schedule) fn min(&self) -> Option<usize> {
         self.heads.first().map(|&(_, queue)| queue)
     }
 
-    pub(super) fn push(&mut self, queue: usize, tag: f64) {
+    pub(in crate::schedule) fn push(&mut self, queue: usize, tag: f64) {
         let tags = &mut self.of_queues[queue];
         if tags.is_empty() {
             self.heads.insert(timed_queue(tag, queue));
@@ -34,7 +34,7 @@ impl VirtualTimes {
         tags.push_back(tag);
     }
 
-    pub(super) fn pop(&mut self, queue: usize) -> Option<f64> {
+    pub(in crate::schedule) fn pop(&mut self, queue: usize) -> Option<f64> {
         let tags = &mut self.of_queues[queue];
         let tag = tags.pop_front()?;
         self.heads.remove(&timed_queue(tag, queue));
