@@ -122,4 +122,9 @@ mod tests {
         // at most one turn ahead.
         crate::schedule::support::model_port::fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
     }
+
+    #[test]
+    fn overloaded_queues_that_share_a_buffer_do_so_too() {
+        crate::schedule::support::model_port::overload(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
+    }
 }

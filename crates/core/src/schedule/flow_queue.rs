@@ -150,4 +150,9 @@ mod tests {
         // Queue 0 has a deficit of 700 after a packet: it needs three turns of 300 to be above zero.
         assert_eq!(port.send_all(), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0]);
     }
+
+    #[test]
+    fn overloaded_queues_that_share_a_buffer_differ_by_less_than_a_quantum_and_a_unit_for_each_weight() {
+        crate::schedule::support::model_port::overload(&SchedulerSpec::FlowQueue(FlowQueueSpec { quantum: 1500 }), 1500.0);
+    }
 }

@@ -75,4 +75,9 @@ mod tests {
         port.discard(2);
         assert_eq!(port.send_all(), [0, 2]);
     }
+
+    #[test]
+    fn overloaded_queues_that_share_a_buffer_send_equally() {
+        crate::schedule::support::model_port::overload(&SchedulerSpec::Sfq(()), 0.0);
+    }
 }

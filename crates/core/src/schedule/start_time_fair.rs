@@ -1,9 +1,10 @@
 //! Start-time fair queueing: units are served in the order of their virtual start times. The virtual time is the start tag of the unit in
 //! service, so it costs nothing to compute, and the rate may vary (Goyal, Vin and Cheng, 1996, section 2).
 //!
-//! Differs: when there is no room, a packet of the queue with the most bytes is discarded; the paper does not specify this.
+//! Differs: when there is no room, a packet of the queue with the most bytes is discarded, and does not count in the tags of those behind
+//! it; the paper does not specify this.
 
-use super::support::virtual_times::VirtualTimes;
+use super::support::virtual_times::{ServedBy, Times, VirtualTimes, Waiting};
 use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
@@ -19,9 +20,7 @@ member! {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StartTimeFair {
     weights: Vec<f64>,
-    starts: VirtualTimes,
-    /// Finish tag of the last unit of each queue.
-    finishes: Vec<f64>,
+    units: VirtualTimes,
     virtual_time: f64,
     /// Largest finish tag of the served units.
     last_finish: f64,
@@ -29,9 +28,8 @@ pub struct StartTimeFair {
 
 impl StartTimeFair {
     pub(super) fn new(_spec: &(), weights: &[f64]) -> StartTimeFair {
-        let queues = weights.len();
-        let (weights, starts) = (weights.to_vec(), VirtualTimes::new(queues));
-        StartTimeFair { weights, starts, finishes: vec![0.0; queues], virtual_time: 0.0, last_finish: 0.0 }
+        let units = VirtualTimes::new(ServedBy::Start, weights.len());
+        StartTimeFair { weights: weights.to_vec(), units, virtual_time: 0.0, last_finish: 0.0 }
     }
 }
 
@@ -42,21 +40,19 @@ impl Scheduler for StartTimeFair {
         if joined.begins_busy_period {
             self.virtual_time = self.last_finish;
         }
-        let queue = joined.queue;
-        let start = self.finishes[queue].max(self.virtual_time);
-        self.starts.push(queue, start);
-        self.finishes[queue] = start + joined.bytes.0 as f64 / self.weights[queue];
+        let span = joined.bytes.0 as f64 / self.weights[joined.queue];
+        self.units.push(joined.queue, Waiting { arrival: self.virtual_time, span });
     }
 
     fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-        self.starts.min()
+        self.units.min()
     }
 
     fn on_dequeue(&mut self, left: &Dequeued) {
-        let start = self.starts.pop(left.queue);
-        if let Some(start) = start.filter(|_| left.reason == DequeueReason::Sent) {
+        let times = self.units.pop(left.queue, left.reason);
+        if let Some(Times { start, finish }) = times.filter(|_| left.reason == DequeueReason::Sent) {
             self.virtual_time = start;
-            self.last_finish = self.last_finish.max(start + left.bytes.0 as f64 / self.weights[left.queue]);
+            self.last_finish = self.last_finish.max(finish);
         }
     }
 }
@@ -89,5 +85,10 @@ mod tests {
     fn backlogged_queues_differ_by_a_unit_of_each_at_most() {
         // Theorem 1 of the paper: |W_f / r_f - W_m / r_m| <= l_f / r_f + l_m / r_m.
         crate::schedule::support::model_port::fairness(&SchedulerSpec::StartTimeFair(()), 0.0);
+    }
+
+    #[test]
+    fn overloaded_queues_that_share_a_buffer_do_so_too() {
+        crate::schedule::support::model_port::overload(&SchedulerSpec::StartTimeFair(()), 0.0);
     }
 }

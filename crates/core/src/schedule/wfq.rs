@@ -3,11 +3,12 @@
 //! (Demers, Keshav and Shenker, 1989; Parekh and Gallager, 1993, theorem 1). When there is no room, a packet of the queue with the most
 //! bytes is discarded (Demers, Keshav and Shenker, section 2).
 //!
-//! Differs: packets are discarded at the head of that queue, not at its end; units discarded there, or by a queue's policy when they are
-//! due, count as sent in GPS; and a port with several transmitters follows the GPS of a single transmitter with their total rate.
+//! Differs: packets are discarded at the head of that queue, not at its end. A unit discarded there, or by a queue's policy when it is due,
+//! leaves GPS as well, with the part of it that GPS had not served at the last arrival; the units behind it finish as if it had never
+//! arrived. A port with several transmitters follows the GPS of a single transmitter with their total rate.
 
-use super::support::virtual_times::{TimedQueue, VirtualTimes, timed_queue};
-use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::virtual_times::{ServedBy, TimedQueue, VirtualTimes, Waiting, timed_queue};
+use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,9 @@ member! {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wfq {
     weights: Vec<f64>,
-    finishes: VirtualTimes,
+    units: VirtualTimes,
+    /// Bytes waiting in each queue.
+    waiting: Vec<u64>,
     /// Time at which GPS finishes the last unit of each queue.
     last_finishes: Vec<f64>,
     /// Queues backlogged in GPS, by their finish times.
@@ -38,7 +41,8 @@ impl Wfq {
     pub(super) fn new(_spec: &(), weights: &[f64]) -> Wfq {
         Wfq {
             weights: weights.to_vec(),
-            finishes: VirtualTimes::new(weights.len()),
+            units: VirtualTimes::new(ServedBy::Finish, weights.len()),
+            waiting: vec![0; weights.len()],
             last_finishes: vec![0.0; weights.len()],
             busy: BTreeSet::new(),
             busy_weight: 0.0,
@@ -66,35 +70,58 @@ impl Wfq {
     }
 }
 
+impl Wfq {
+    /// The time at which GPS finishes the last unit of a queue.
+    fn set_last_finish(&mut self, queue: usize, finish: f64) {
+        let before = std::mem::replace(&mut self.last_finishes[queue], finish);
+        if !self.busy.remove(&timed_queue(before, queue)) {
+            self.busy_weight += self.weights[queue];
+        }
+        self.busy.insert(timed_queue(finish, queue));
+    }
+
+    /// Removes a discarded unit from GPS. The units behind it are the last ones that GPS serves.
+    #[cold]
+    fn withdraw(&mut self, left: &Dequeued) {
+        let (queue, weight) = (left.queue, self.weights[left.queue]);
+        let backlog = self.last_finishes[queue] - self.virtual_time;
+        let behind = self.waiting[queue] as f64 / weight;
+        let unserved = (backlog - behind).min(left.bytes.0 as f64 / weight);
+        if unserved > 0.0 {
+            self.set_last_finish(queue, (self.last_finishes[queue] - unserved).max(self.virtual_time));
+        }
+    }
+}
+
 impl Scheduler for Wfq {
     const OVERFLOW: OverflowRule = OverflowRule::OfOne;
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         self.advance(joined);
         let queue = joined.queue;
-        let before = self.last_finishes[queue];
-        let finish = before.max(self.virtual_time) + joined.bytes.0 as f64 / self.weights[queue];
-        if !self.busy.remove(&timed_queue(before, queue)) {
-            self.busy_weight += self.weights[queue];
-        }
-        self.busy.insert(timed_queue(finish, queue));
-        self.last_finishes[queue] = finish;
-        self.finishes.push(queue, finish);
+        let span = joined.bytes.0 as f64 / self.weights[queue];
+        self.set_last_finish(queue, self.last_finishes[queue].max(self.virtual_time) + span);
+        self.units.push(queue, Waiting { arrival: self.virtual_time, span });
+        self.waiting[queue] += joined.bytes.0;
     }
 
     fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-        self.finishes.min()
+        self.units.min()
     }
 
     fn on_dequeue(&mut self, left: &Dequeued) {
-        self.finishes.pop(left.queue);
+        self.units.pop(left.queue, left.reason);
+        self.waiting[left.queue] -= left.bytes.0;
+        if left.reason == DequeueReason::Discarded {
+            self.withdraw(left);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::support::model_port::{Arrival, ModelPort, arrivals, depart};
+    use crate::schedule::support::model_port::{Arrival, ModelPort, arrivals, depart, overload};
 
     #[test]
     fn parekh_and_gallagers_example_with_one_half_and_ten_twentieths() {
@@ -161,5 +188,21 @@ mod tests {
                 assert!(packet <= fluid + longest + 1e-3, "{arrival:?}: {packet} against {fluid}");
             }
         }
+    }
+
+    #[test]
+    fn overloaded_queues_that_share_a_buffer_receive_their_shares() {
+        overload(&SchedulerSpec::Wfq(()), 0.0);
+    }
+
+    #[test]
+    fn a_discarded_unit_leaves_gps() {
+        // GPS would finish the second unit of queue 0 after 1600 bytes; without the first one, after 600.
+        let mut port = ModelPort::new(&SchedulerSpec::Wfq(()), &[1.0, 1.0]);
+        port.store(0, 1000);
+        port.store(0, 600);
+        port.store(1, 1000);
+        port.discard(0);
+        assert_eq!(port.send_all(), [0, 1]);
     }
 }

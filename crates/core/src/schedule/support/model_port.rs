@@ -2,7 +2,7 @@
 
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Time};
-use crate::schedule::{DequeueReason, Dequeued, Enqueued, SchedulerSpec, Schedulers};
+use crate::schedule::{DequeueReason, Dequeued, Enqueued, OverflowRule, SchedulerSpec, Schedulers};
 use std::collections::VecDeque;
 
 pub(in crate::schedule) struct ModelPort {
@@ -49,6 +49,19 @@ impl ModelPort {
     /// Discards the first unit of the queue.
     pub(in crate::schedule) fn discard(&mut self, queue: usize) {
         self.leave(queue, DequeueReason::Discarded);
+    }
+
+    /// If more than 100 units wait: discards from the queue with the most bytes.
+    fn make_room(&mut self, rule: OverflowRule) {
+        while self.queues.iter().map(VecDeque::len).sum::<usize>() > 100 {
+            let bytes = |queue: &usize| self.queues[*queue].iter().sum::<u64>();
+            let longest = (0..self.queues.len()).rev().max_by_key(bytes).unwrap();
+            let count = match rule {
+                OverflowRule::OfHalf(max) => (max as usize).min(self.waiting(longest) / 2).max(1),
+                OverflowRule::OfOne | OverflowRule::Refuses => 1,
+            };
+            (0..count).for_each(|_| self.discard(longest));
+        }
     }
 
     /// The queue that is served next, and the bytes that it sends.
@@ -125,6 +138,36 @@ pub(in crate::schedule) fn fairness(spec: &SchedulerSpec, turn: f64) {
         for other in (0..3).filter(|&other| other != queue) {
             let max = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
             assert!((sent[queue] - sent[other]).abs() <= max, "{sent:?}");
+        }
+    }
+}
+
+/// Asserts that queues which overload a port and share its buffer of 100 units receive bytes in proportion to their weights, within a unit
+/// of each and `turn` bytes per weight. In the time of a unit, at least 1.2 times as many bytes arrive for each queue.
+pub(in crate::schedule) fn overload(spec: &SchedulerSpec, turn: f64) {
+    for weights in [[1.0, 1.0, 1.0], [1.0, 2.0, 3.5]] {
+        let weights = if spec.uses_weights() { weights } else { [1.0; 3] };
+        let mut port = ModelPort::new(spec, &weights);
+        let stream = Stream::new(Entity { seed: 1, name: "overload", index: 0 }, Purpose::Policy);
+        // Schedulers without weights count units.
+        let mut sizes = (0..).map(|number| if spec.uses_weights() { 40 + stream.bits(number) % 1461 } else { 1000 });
+        let (mut due, mut sent) = ([20_000.0; 3], [0.0; 3]);
+        for _ in 0..20_000 {
+            for (queue, due) in due.iter_mut().enumerate() {
+                while *due > 0.0 {
+                    let bytes = sizes.next().unwrap();
+                    *due -= bytes as f64;
+                    port.store(queue, bytes);
+                    port.make_room(spec.overflow());
+                }
+            }
+            let (queue, bytes) = port.send_one().unwrap();
+            due.iter_mut().for_each(|due| *due += 1.2 * bytes as f64);
+            sent[queue] += bytes as f64 / weights[queue];
+            for other in (0..3).filter(|&other| other != queue) {
+                let max = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
+                assert!((sent[queue] - sent[other]).abs() <= max, "{weights:?}: {sent:?}");
+            }
         }
     }
 }
