@@ -15,6 +15,7 @@ pub(super) struct ExtraAcked {
 
 impl ExtraAcked {
     /// Segments delivered since the start of the interval in excess of this bandwidth. An interval without excess ends.
+    #[inline]
     pub fn excess(&mut self, rs: &Sample, bw: f64) -> f64 {
         let mut expected = bw * rs.now.since(self.interval_start).seconds();
         if self.delivered <= expected {
@@ -25,10 +26,12 @@ impl ExtraAcked {
     }
 
     /// The next acknowledgement begins an interval (5.4.1).
+    #[inline]
     pub fn restart(&mut self) {
         self.delivered = 0.0;
     }
 
+    #[inline]
     pub fn max(&self) -> f64 {
         self.filter.greatest().unwrap_or(0.0)
     }

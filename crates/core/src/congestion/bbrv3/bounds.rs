@@ -29,6 +29,7 @@ pub(super) struct Unbounded {
 impl Bounds {
     /// InitLowerBounds and LossLowerBounds of 5.5.10.3, after a round with losses: at most the fraction 1 - `beta` less, and no less than
     /// was delivered.
+    #[inline]
     pub fn lower(&mut self, latest: &LossRound, start: &Unbounded, beta: f64) {
         let bw = if self.bw_shortterm.is_finite() { self.bw_shortterm } else { start.bw };
         let inflight = if self.inflight_shortterm.is_finite() { self.inflight_shortterm } else { start.window };
@@ -37,11 +38,13 @@ impl Bounds {
     }
 
     /// ResetShortTermModel.
+    #[inline]
     pub fn reset_short_term(&mut self) {
         *self = Bounds { inflight_longterm: self.inflight_longterm, ..Bounds::default() };
     }
 
     /// Returns to earlier bounds where they are higher.
+    #[inline]
     pub fn raise_to(&mut self, earlier: &Bounds) {
         self.bw_shortterm = self.bw_shortterm.max(earlier.bw_shortterm);
         self.inflight_shortterm = self.inflight_shortterm.max(earlier.inflight_shortterm);
@@ -49,6 +52,7 @@ impl Bounds {
     }
 
     /// InflightWithHeadroom of 5.3.3.9: the long-term bound, less this fraction for other flows.
+    #[inline]
     pub fn with_headroom(&self, headroom: f64) -> f64 {
         let unused = (headroom * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_finite() { (self.inflight_longterm - unused).max(MIN_PIPE_CWND) } else { f64::INFINITY }

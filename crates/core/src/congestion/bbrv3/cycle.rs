@@ -1,7 +1,7 @@
 //! ProbeBW: its four states, their ends, and the effect of probing on the long-term bound (5.3.3).
 
 use super::{Bbr3, Bbr3Memory, Sample, State};
-use crate::primitives::units::{Time, TimeDelta};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Minimum time to the next probe in seconds, and the width of the random addition (5.3.3.8).
@@ -99,7 +99,7 @@ impl Bbr3 {
         self.memory.rounds.begin();
         self.memory.full_pipe.reset(rs.delivery_rate);
         self.memory.state = State::ProbeBw(Phase::Up);
-        self.memory.growth.raise_slope(self.window);
+        self.memory.growth.raise_slope(Cwnd(self.window));
     }
 
     /// IsTimeToProbeBW of 5.3.3.8.
@@ -136,7 +136,7 @@ impl Bbr3 {
         }
         memory.bounds.inflight_longterm += memory.growth.take(rs.newly_acked);
         if memory.rounds.started {
-            memory.growth.raise_slope(self.window);
+            memory.growth.raise_slope(Cwnd(self.window));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Growth of the long-term bound while a probe uses it (5.3.3.6): exponential, by one segment for each round's part of the window, which
 //! halves every round.
 
+use crate::primitives::units::Cwnd;
 use serde::{Deserialize, Serialize};
 
 /// Bound of BBR.bw_probe_up_rounds.
@@ -22,23 +23,27 @@ impl Default for Growth {
 
 impl Growth {
     /// No growth until the next probe.
+    #[inline]
     pub fn stop(&mut self) {
         self.acked_per_inc = f64::INFINITY;
     }
 
     /// A probe will begin.
+    #[inline]
     pub fn restart(&mut self) {
         (self.rounds, self.acked) = (0, 0.0);
     }
 
     /// RaiseInflightLongtermSlope, with this window.
-    pub fn raise_slope(&mut self, window: f64) {
+    #[inline]
+    pub fn raise_slope(&mut self, Cwnd(window): Cwnd) {
         let growth_this_round = f64::from(1u32 << self.rounds);
         self.rounds = (self.rounds + 1).min(MAX_ROUNDS);
         self.acked_per_inc = (window / growth_this_round).max(1.0);
     }
 
     /// The increase for this many acknowledged segments, in whole segments.
+    #[inline]
     pub fn take(&mut self, newly_acked: f64) -> f64 {
         self.acked += newly_acked;
         if self.acked < self.acked_per_inc {
@@ -60,12 +65,12 @@ mod tests {
         assert_eq!(growth.take(1e9), 0.0);
         growth.restart();
         let grown = [0; 4].map(|_| {
-            growth.raise_slope(80.0);
+            growth.raise_slope(Cwnd(80.0));
             (0..8).map(|_| growth.take(10.0)).sum::<f64>()
         });
         assert_eq!(grown, [1.0, 2.0, 4.0, 8.0]);
         growth.restart();
-        growth.raise_slope(100.0);
+        growth.raise_slope(Cwnd(100.0));
         assert_eq!([growth.take(99.0), growth.take(151.0), growth.take(49.0), growth.take(1.0)], [0.0, 2.0, 0.0, 1.0]);
     }
 }

@@ -20,6 +20,7 @@ pub(super) struct LossRound {
 
 impl LossRound {
     /// A loss, after this many deliveries. The first one begins the round.
+    #[inline]
     pub fn note_loss(&mut self, delivered: u64) {
         if !self.has_loss {
             (self.delivered, self.ranges, self.has_loss) = (delivered, 0, true);
@@ -27,6 +28,7 @@ impl LossRound {
     }
 
     /// UpdateLatestDeliverySignals, after this many deliveries.
+    #[inline]
     pub fn update(&mut self, rs: &Sample, delivered: u64) {
         self.bw = self.bw.max(rs.delivery_rate);
         self.inflight = self.inflight.max(rs.delivered);
@@ -37,6 +39,7 @@ impl LossRound {
     }
 
     /// AdvanceLatestDeliverySignals.
+    #[inline]
     pub fn advance(&mut self, rs: &Sample) {
         if self.started {
             (self.bw, self.inflight) = (rs.delivery_rate, rs.delivered);
@@ -44,6 +47,7 @@ impl LossRound {
     }
 
     /// ResetCongestionSignals.
+    #[inline]
     pub fn reset(&mut self) {
         (self.has_loss, self.bw, self.inflight) = (false, 0.0, 0.0);
     }

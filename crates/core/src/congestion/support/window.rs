@@ -22,25 +22,30 @@ impl Window<'_> {
     }
 
     /// Reduces both after congestion. With fewer than two segments, losses are detected only by the timer.
+    #[inline]
     pub fn reduce_to(&mut self, Cwnd(left): Cwnd, Segments(min): Segments) {
         *self.ssthresh = left.max(2.0);
         *self.cwnd = left.max(f64::from(min));
     }
 
     /// Lowers the window without congestion, and the threshold with it.
+    #[inline]
     pub fn decrease(&mut self, Cwnd(lower): Cwnd) {
         *self.cwnd = self.cwnd.min(lower.max(2.0));
         *self.ssthresh = self.ssthresh.min(self.cwnd.max(2.0));
     }
 
+    #[inline]
     pub fn limit(&mut self, Cwnd(max): Cwnd) {
         *self.cwnd = self.cwnd.min(max);
     }
 
+    #[inline]
     pub fn raise_threshold(&mut self, Cwnd(min): Cwnd) {
         *self.ssthresh = self.ssthresh.max(min);
     }
 
+    #[inline]
     pub fn end_slow_start(&mut self) {
         *self.ssthresh = *self.cwnd;
     }

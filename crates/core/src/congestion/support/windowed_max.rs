@@ -22,6 +22,7 @@ impl<V> Default for WindowedMax<V> {
 
 impl<V: Copy + PartialOrd> WindowedMax<V> {
     /// Adds a value at `now`, on a clock that does not run backwards. Values older than `oldest` expire.
+    #[inline]
     pub fn take(&mut self, (now, value): (u64, V), oldest: u64) {
         while self.kept.back().is_some_and(|&(_, known)| known <= value) {
             self.kept.pop_back();
@@ -36,11 +37,13 @@ impl<V: Copy + PartialOrd> WindowedMax<V> {
     }
 
     /// Adds a value at this time with a lifetime of `window`, to a sixteenth of it.
+    #[inline]
     pub fn take_for(&mut self, window: TimeDelta, now: Time, value: V) {
         let part = (window.0 / PARTS).max(1);
         self.take((now.0 - now.0 % part, value), now.before(window).0);
     }
 
+    #[inline]
     pub fn greatest(&self) -> Option<V> {
         self.kept.front().map(|&(_, value)| value)
     }

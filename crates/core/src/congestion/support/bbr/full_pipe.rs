@@ -19,11 +19,13 @@ pub struct FullPipe {
 
 impl FullPipe {
     /// ResetFullBW, starting at this bandwidth.
+    #[inline]
     pub fn reset(&mut self, from: f64) {
         (self.bw, self.count, self.now) = (from, 0, false);
     }
 
     /// CheckFullBWReached, at the end of a round that was not app-limited, with its bandwidth.
+    #[inline]
     pub fn end_round(&mut self, bw: f64) {
         if self.now {
             return;
@@ -38,6 +40,7 @@ impl FullPipe {
     }
 
     /// The pipe is full, as other signals indicate.
+    #[inline]
     pub fn fill(&mut self) {
         (self.now, self.reached) = (true, true);
     }

@@ -11,20 +11,24 @@ pub struct MinRtt {
 }
 
 impl MinRtt {
+    #[inline]
     pub fn has_expired(&self, now: Time, lifetime: TimeDelta) -> bool {
         self.value.is_some() && now.since(self.stamp) > lifetime
     }
 
+    #[inline]
     pub fn is_above(&self, rtt: TimeDelta) -> bool {
         self.value.is_none_or(|min| rtt < min)
     }
 
+    #[inline]
     pub fn set(&mut self, rtt: TimeDelta, now: Time) {
         *self = MinRtt { value: Some(rtt), stamp: now };
     }
 
     /// A multiple of the bandwidth-delay product in segments, with the bandwidth in segments per second (BDPMultiple of 5.6.4.2); `None`
     /// before the first RTT.
+    #[inline]
     pub fn products(&self, bandwidth: f64) -> Option<f64> {
         self.value.map(|rtt| bandwidth * rtt.seconds())
     }

@@ -13,11 +13,13 @@ pub struct PacingRate(pub f64);
 
 impl PacingRate {
     /// The initial rate: this window, multiplied by the gain of Startup, per RTT (InitPacingRate).
+    #[inline]
     pub fn initial(Cwnd(window): Cwnd, rtt: Option<TimeDelta>) -> PacingRate {
         PacingRate(window / rtt.unwrap_or(NOMINAL_RTT).seconds().max(1e-9))
     }
 
     /// SetPacingRateWithGain: before the pipe has been full, the rate only grows.
+    #[inline]
     pub fn update(&mut self, rate: f64, pipe: &FullPipe) {
         if rate > self.0 || (pipe.reached && rate > 0.0) {
             self.0 = rate;
@@ -25,6 +27,7 @@ impl PacingRate {
     }
 
     /// On the wire, for packets of this size.
+    #[inline]
     pub fn on_wire(self, packet: Bytes) -> Rate {
         Rate(((self.0 * 8.0 * packet.0 as f64) as u64).max(1))
     }

@@ -14,6 +14,7 @@ pub struct ProbeRtt {
 
 impl ProbeRtt {
     /// Whether it ends with this acknowledgement. `low_for`: the duration to hold, if the data in flight is low enough.
+    #[inline]
     pub fn ends(&mut self, now: Time, low_for: Option<TimeDelta>, rounds: &mut Rounds) -> bool {
         match (self.done_stamp, low_for) {
             (None, Some(duration)) => {

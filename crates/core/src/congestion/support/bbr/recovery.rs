@@ -22,22 +22,26 @@ pub struct Recovery {
 
 impl Recovery {
     /// SaveCwnd, outside ProbeRTT. A window during recovery is a reduced one.
+    #[inline]
     pub fn save(&mut self, Cwnd(window): Cwnd) {
         self.prior_cwnd = if self.repair == Repair::Over { window } else { self.prior_cwnd.max(window) };
     }
 
     /// SaveCwnd in ProbeRTT.
+    #[inline]
     pub fn save_reduced(&mut self, Cwnd(window): Cwnd) {
         self.prior_cwnd = self.prior_cwnd.max(window);
     }
 
     /// RestoreCwnd.
+    #[inline]
     pub fn restore(&self, Cwnd(window): Cwnd) -> Cwnd {
         Cwnd(window.max(self.prior_cwnd))
     }
 
     /// An acknowledgement of new data outside fast recovery, which ends it. Recovery from a timeout ends once all outstanding data is
     /// acknowledged. Returns the window, restored at the end.
+    #[inline]
     pub fn on_ack(&mut self, Segments(acked): Segments, window: Cwnd) -> Cwnd {
         match self.repair {
             Repair::Over => return window,

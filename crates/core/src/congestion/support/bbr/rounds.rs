@@ -20,6 +20,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// Counts the data that an acknowledgement reports as delivered. Returns the number of segments not reported before.
+    #[inline]
     pub fn deliver(&mut self, ack: &Ack) -> u64 {
         let before = self.delivered;
         let sample = ack.signal.delivered_rate;
@@ -28,6 +29,7 @@ impl Rounds {
     }
 
     /// UpdateRound, with the deliveries at the time when the acknowledged data was sent (P.delivered).
+    #[inline]
     pub fn update(&mut self, prior_delivered: Option<u64>) {
         self.started = prior_delivered.is_some_and(|prior| prior >= self.next_round_delivered);
         if self.started {
@@ -37,16 +39,19 @@ impl Rounds {
     }
 
     /// StartRound: the present round ends with the acknowledgement of data sent from now on.
+    #[inline]
     pub fn begin(&mut self) {
         self.next_round_delivered = self.delivered;
     }
 
     /// MarkConnectionAppLimited (5.3.4.3): a low rate of data in flight now is not that of the path.
+    #[inline]
     pub fn mark_app_limited(&mut self, in_flight: Segments) {
         self.app_limited_until = self.delivered + u64::from(in_flight.0);
     }
 
     /// Whether the rate was limited by missing data or by the sender itself, not by the path.
+    #[inline]
     pub fn is_app_limited(&self, sample: &RateSample) -> bool {
         sample.app_limited || sample.prior_delivered < self.app_limited_until
     }
