@@ -18,7 +18,9 @@ POLICY_TABLES = ("Queue", "Class")
 
 
 def table(name: str) -> Any:
-    """A table as a type, with its description and those of its keys as documentation."""
+    """A table as a type, with its description and those of its keys as documentation; for ``__all__`` the names of all tables."""
+    if name == "__all__":
+        return sorted(each for each, definition in definitions().items() if any(forms(definition)))
     definition = definitions().get(name, {})
     keys = {key for form in forms(definition) for key in form}
     if not keys:
