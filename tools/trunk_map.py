@@ -4,8 +4,8 @@
     .venv/bin/python tools/trunk_map.py draw docs/images
     .venv/bin/python tools/trunk_map.py table
 
-`measure` adds missing rows to crates/sizing/src/trunk_map.csv: losses of the detailed model on the axes of
-`tailback.models._trunk_map`. Delete the file to repeat all measurements, which takes an hour on two cores. The same version
+`measure` adds missing rows to crates/prediction/src/trunk_map.csv: losses of the detailed model on the axes
+below. Delete the file to repeat all measurements, which takes an hour on two cores. The same version
 writes the same file. Where packets keep their lengths, losses are simulated, and simulated again for longer if the error of a
 model is not clear yet. Without waiting places, and in the two memoryless variants, they are computed by the exact chain. `draw`
 draws the maps from the file, and `table` summarises it.
@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,21 @@ import numpy as np
 
 import tailback as tb
 from tailback.models import LOSS_MODELS, TRUNK_VARIANTS, LossModel, TrunkVariant
-from tailback.models import _trunk_map as trunk_map
 
-FILE = Path(__file__).parents[1] / "crates/sizing/src/trunk_map.csv"
+FILE = Path(__file__).parents[1] / "crates/prediction/src/trunk_map.csv"
+
+# The axes of the map, as in crates/prediction/src/trunk_map.rs.
+COLUMNS = ("inputs", "transmitters", "buffer", "load", "variant", "loss", "half_width")
+CHANNELS = (1, 2, 4, 8, 16, 32, 64, 256)
+# Channels over inputs, as (channels, inputs). 0 represents an infinite number of inputs: a Poisson process, M/M/K/(K+B).
+SHARES = ((0, 1), (1, 16), (1, 8), (1, 4), (1, 2), (2, 3), (4, 5))
+BUFFERS = (0, 1, 2, 5, 10, 20, 50, 100)
+LOADS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3)
+
+# Number of input links that approximates infinity.
+COUNTLESS = 1_000_000
+
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 FACTORS = (1.05, 1.2, 2.0)
 
@@ -37,7 +51,7 @@ WIDTHS = ((0.03, 5_000_000), (0.01, 10_000_000))
 MIN_LOSS = 1e-9
 # Chains that are solved in seconds.
 EXACT_CHANNELS = 16
-EXACT_CHAIN = {"fresh": (64, 20), "coupled": (16, 5)}
+EXACT_CHAIN: dict[TrunkVariant, tuple[int, int]] = {"fresh": (64, 20), "coupled": (16, 5)}
 
 # One picture is drawn for each of these numbers of channels.
 DRAWN = (1, 4, 16, 64)
@@ -84,16 +98,16 @@ def measure(file: Path) -> None:
         print(*rows[key], flush=True)
         with file.open("w", newline="") as out:
             ordered = sorted(rows.values(), key=lambda row: (row[4], int(row[1]), int(row[0]), int(row[2]), float(row[3])))
-            csv.writer(out, lineterminator="\n").writerows([trunk_map.COLUMNS, *ordered])
+            csv.writer(out, lineterminator="\n").writerows([COLUMNS, *ordered])
 
 
 def points() -> Iterator[tuple[int, int, int, float, TrunkVariant]]:
     """Inputs, channels, places, load and variant of all measurements."""
-    for transmitters in trunk_map.CHANNELS:
-        for channels, links in trunk_map.SHARES[1:]:
+    for transmitters in CHANNELS:
+        for channels, links in SHARES[1:]:
             inputs, rest = divmod(transmitters * links, channels)
-            for buffer in trunk_map.BUFFERS:
-                for load in trunk_map.LOADS:
+            for buffer in BUFFERS:
+                for load in LOADS:
                     if rest or load >= inputs / transmitters:
                         continue
                     trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "buffer": buffer, "load": load}
@@ -122,14 +136,57 @@ def classified(by_model: float, loss: float, half_width: float) -> tuple[int, bo
     return here, least == most
 
 
+@cache
+def ratios(model: LossModel, variant: TrunkVariant) -> Floats:
+    """Logarithm of the model's loss divided by the measured one; axes and missing values as in `measured`."""
+    losses, _ = measured(variant)
+    there = ~np.isnan(losses)
+    channels, share, buffer, load = np.meshgrid(CHANNELS, range(len(SHARES)), BUFFERS, LOADS, indexing="ij")
+    given, taken = np.array(SHARES).T
+    inputs = np.where(share == 0, COUNTLESS, channels * taken[share] // np.maximum(given[share], 1))
+    found = np.full(losses.shape, np.nan)
+    trunk: dict[str, Any] = {
+        "inputs": inputs[there],
+        "transmitters": channels[there],
+        "buffer": buffer[there],
+        "load": load[there],
+    }
+    found[there] = tb.models.trunk_loss(**trunk, model=model).log10_loss * math.log(10) - np.log(losses[there])
+    return found
+
+
+@cache
+def measured(
+    variant: TrunkVariant,
+) -> tuple[Floats, Floats]:
+    """Loss in the detailed model and half width of its 95 % interval, over channels, shares, buffers, loads; NaN if missing."""
+    losses, half_widths = (np.full((len(CHANNELS), len(SHARES), len(BUFFERS), len(LOADS)), np.nan) for _ in range(2))
+    poisson = tb.models.trunk_loss(
+        inputs=COUNTLESS,
+        transmitters=np.reshape(CHANNELS, (-1, 1, 1)),
+        buffer=np.reshape(BUFFERS, (1, -1, 1)),
+        load=np.array(LOADS),
+        model="mmkkb",
+    )
+    losses[:, 0], half_widths[:, 0] = np.where(poisson.loss > 0, poisson.loss, np.nan), 0.0
+    for row in csv.DictReader(FILE.read_text().splitlines()):
+        # Without a buffer all variants are equal.
+        if row["variant"] == variant or row["buffer"] == "0":
+            inputs, channels = int(row["inputs"]), int(row["transmitters"])
+            share = next(at for at, (given, taken) in enumerate(SHARES) if given * inputs == taken * channels)
+            place = (CHANNELS.index(channels), share, BUFFERS.index(int(row["buffer"])), LOADS.index(float(row["load"])))
+            losses[place], half_widths[place] = float(row["loss"]), float(row["half_width"])
+    return losses, half_widths
+
+
 def classes(model: LossModel, variant: TrunkVariant) -> np.ndarray[Any, Any]:
     """Indices of CLASSES, on the axes of the map; plus 0.5 where the interval is inconclusive, NaN without a measurement."""
-    losses, half_widths = trunk_map.measured(variant)
-    ratios = np.exp(trunk_map.ratios(model, variant))
+    losses, half_widths = measured(variant)
+    by_measured = np.exp(ratios(model, variant))
     found = np.full(losses.shape, np.nan)
     for place in np.argwhere(~np.isnan(losses)):
         at = tuple(place)
-        here, clear = classified(ratios[at] * losses[at], losses[at], half_widths[at])
+        here, clear = classified(by_measured[at] * losses[at], losses[at], half_widths[at])
         found[at] = here if clear else here + 0.5
     return found
 
@@ -143,10 +200,10 @@ def draw(folder: Path) -> None:
 
     from tailback.plots import STYLE, save
 
-    losses, _ = trunk_map.measured("own_length")
+    losses, _ = measured("own_length")
     for channels in DRAWN:
-        there = ~np.isnan(losses[trunk_map.CHANNELS.index(channels)])
-        shares = [place for place, (given, _) in enumerate(trunk_map.SHARES) if given and there[place].any()]
+        there = ~np.isnan(losses[CHANNELS.index(channels)])
+        shares = [place for place, (given, _) in enumerate(SHARES) if given and there[place].any()]
         with plt.rc_context(STYLE):
             figure, axes = plt.subplots(
                 len(LOSS_MODELS),
@@ -158,7 +215,7 @@ def draw(folder: Path) -> None:
                 layout="constrained",
             )
             for row, model in enumerate(LOSS_MODELS):
-                found = classes(model, "own_length")[trunk_map.CHANNELS.index(channels)]
+                found = classes(model, "own_length")[CHANNELS.index(channels)]
                 for column, share in enumerate(shares):
                     axis = axes[row, column]
                     cells = found[share].T
@@ -167,11 +224,11 @@ def draw(folder: Path) -> None:
                     )
                     axis.set_aspect("auto")
                     mark(axis, cells)
-                    axis.set_xticks(range(len(trunk_map.BUFFERS)), [str(buffer) for buffer in trunk_map.BUFFERS], fontsize=6)
-                    axis.set_yticks(range(len(trunk_map.LOADS)), [str(load) for load in trunk_map.LOADS], fontsize=6)
+                    axis.set_xticks(range(len(BUFFERS)), [str(buffer) for buffer in BUFFERS], fontsize=6)
+                    axis.set_yticks(range(len(LOADS)), [str(load) for load in LOADS], fontsize=6)
                     axis.label_outer(remove_inner_ticks=True)
                     if row == 0:
-                        given, taken = trunk_map.SHARES[share]
+                        given, taken = SHARES[share]
                         axis.set_title(f"K/M = {given}/{taken}", fontsize=9)
                 axes[row, 0].set_ylabel(f"{LOSS_MODELS[model]}\nload")
             for axis in axes[-1]:
@@ -214,8 +271,8 @@ def table() -> None:
             print(f"| {LOSS_MODELS[model]} | {' | '.join(near(model, variant, (1.05, 1.1, 1.2, 2.0), ...))} |")
     print("\n| K/M | loss | G1DM 5 % | 20 % | factor 2 | EBL 5 % | 20 % | factor 2 | points |")
     print("|---|---|---|---|---|---|---|---|---|")
-    losses, _ = trunk_map.measured("own_length")
-    for share, (channels, inputs) in enumerate(trunk_map.SHARES):
+    losses, _ = measured("own_length")
+    for share, (channels, inputs) in enumerate(SHARES):
         for low, high in ((1e-3, 1.0), (1e-6, 1e-3), (0.0, 1e-6)) if channels else ():
             there = np.zeros(losses.shape, bool)
             there[:, share] = (losses[:, share] >= low) & (losses[:, share] < high)
@@ -225,8 +282,8 @@ def table() -> None:
 
 def near(model: LossModel, variant: TrunkVariant, factors: tuple[float, ...], there: Any) -> list[str]:
     """Fraction of the points at which a model is within each factor, and the number of points."""
-    losses, half_widths = trunk_map.measured(variant)
-    by_model = np.exp(trunk_map.ratios(model, variant)) * losses
+    losses, half_widths = measured(variant)
+    by_model = np.exp(ratios(model, variant)) * losses
     # Unlimited inputs were not measured.
     losses, half_widths, by_model = (
         values[:, 1:] if there is ... else values[there] for values in (losses, half_widths, by_model)

@@ -9,11 +9,6 @@ from typing_extensions import Buffer
 from tailback.prediction._sizing_case import SizingCase
 
 __all__ = [
-    "FEW_FLOWS",
-    "QUIET_LOAD",
-    "SHORT_QUEUE",
-    "SMALL_WINDOW",
-    "TRUNK_MAP",
     "Ack",
     "CaptureAnalysis",
     "Congestion",
@@ -33,7 +28,6 @@ __all__ = [
     "__version__",
     "argument_errors",
     "buffer_answers",
-    "buffer_question",
     "check",
     "content_hashes",
     "described_tables",
@@ -43,35 +37,34 @@ __all__ = [
     "flow_ends_of_topology",
     "in_column_units",
     "is_random",
-    "is_slow",
     "max_hops",
     "max_min",
+    "max_windows",
     "models",
     "named_user_code",
     "nearest_word",
     "normalise",
     "notes",
-    "outline",
+    "predict",
     "probe_estimates",
     "proportional",
     "renamed_names",
+    "round_trips",
     "scenario_error",
     "scenario_errors",
     "schema",
     "shared_network",
+    "sizing_question",
+    "sizing_scenario",
     "sources",
     "toml_as_json",
     "topologies",
+    "trunk_accuracy",
+    "trunk_accuracy_text",
     "write_capture",
 ]
 
 __version__: str
-
-FEW_FLOWS: int
-QUIET_LOAD: float
-SHORT_QUEUE: float
-SMALL_WINDOW: float
-TRUNK_MAP: str
 
 def check(text: str, file: str, format: str, *, may_lack_flows: bool = False, written: str | None = None) -> None: ...
 def toml_as_json(text: str) -> str | None: ...
@@ -88,7 +81,6 @@ def is_random(text: str, file: str, format: str) -> bool: ...
 def schema() -> str: ...
 def topologies() -> list[tuple[str, str, str, str]]: ...
 def sources() -> str: ...
-def outline(text: str, file: str, format: str, seed: int | None = None) -> tuple[str, bytes]: ...
 def max_min(
     routes: Sequence[Sequence[int]], capacities: Sequence[float], weights: Sequence[float], names: Sequence[str]
 ) -> tuple[bytes, bytes]: ...
@@ -97,11 +89,16 @@ def proportional(
 ) -> tuple[bytes, bytes]: ...
 def shared_network(text: str, file: str, format: str, seed: int) -> str: ...
 def write_capture(packets: Table, path: str | PathLike[str], *, scenario: str, seed: int) -> None: ...
+def predict(text: str, file: str, format: str, seed: int | None = None) -> dict[str, Any]: ...
+def sizing_question(text: str) -> dict[str, Any]: ...
+def sizing_scenario(document: tuple[str, str, str], link: str | None) -> dict[str, Any]: ...
+def max_windows(question: SizingCase) -> tuple[float, float]: ...
+def round_trips(distribution: str, numbers: list[float]) -> tuple[float, float, float]: ...
+def trunk_accuracy(trunk: tuple[float, float, float], load: float, model: str, variant: str) -> tuple[float, float, float]: ...
+def trunk_accuracy_text(ratio: float, low: float, high: float) -> str: ...
 def buffer_answers(
     question: SizingCase,
 ) -> tuple[str, list[tuple[str, int | None, int | None, bool, str]], str | None, str]: ...
-def is_slow(access_rate_bps: float | None, rate_bps: float, transmitters: int) -> bool: ...
-def buffer_question(text: str, file: str) -> str: ...
 def probe_estimates(
     text: str,
     prices: Sequence[Sequence[float]],

@@ -252,8 +252,8 @@ class Scenario:
     def _shared_network(self, seed: int) -> str:
         return _core.shared_network(*self._source(), seed)
 
-    def _outline(self, seed: int | None) -> tuple[str, bytes]:
-        return _core.outline(*self._source(), None if seed is None else _whole(seed))
+    def _predicted(self, seed: int | None) -> dict[str, Any]:
+        return _core.predict(*self._source(), None if seed is None else _whole(seed))
 
 
 def load(path: str | os.PathLike[str]) -> Scenario:

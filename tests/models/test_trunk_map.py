@@ -87,7 +87,7 @@ def test_infinitely_many_inputs_are_a_poisson_process() -> None:
 
 
 def test_an_invalid_reading_is_named() -> None:
-    with pytest.raises(tb.ParameterError, match="`variant` is 'own'; expected one of own_length, fresh, coupled"):
+    with pytest.raises(tb.ParameterError, match='`variant` is "own"; expected one of own_length, fresh, coupled'):
         tb.models.trunk_accuracy(inputs=4, transmitters=1, buffer=0, load=0.5, variant="own")  # type: ignore[arg-type]
 
 

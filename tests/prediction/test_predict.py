@@ -233,6 +233,14 @@ def test_rows_and_names_are_those_of_a_run() -> None:
     assert prediction.flows["base_rtt_s"].tolist() == run.flows["base_rtt_s"].tolist()
 
 
+@pytest.mark.parametrize("example", ["atm", "background", "chain", "parking_lot", "two_rtts"])
+def test_base_round_trips_are_those_of_a_run(example: str) -> None:
+    scenario = tb.load(EXAMPLES / f"{example}.toml")
+    run = tb.simulate(scenario.with_({"duration": "2 s", "warmup": "0 s"}), seed=9)
+    flows = tb.predict(scenario, seed=9).flows
+    assert all(run.flows[column].tolist() == flows[column].tolist() for column in ("group", "flow", "base_rtt_s"))
+
+
 EXPONENTIAL = {"packet_size": {"exponential": "1000 B"}}
 
 

@@ -86,8 +86,8 @@ export interface Description {
   flows: Flow[];
   flow_count: number;
   observed: { flows: number[]; ports: number[]; bin_s: number };
-  // `none`: the reason why no model covers the run.
-  predictions: { lines: PredictedLine[]; none: string | null };
+  // `unmodelled`: the parts that no model covers, with the reason.
+  predictions: { lines: PredictedLine[]; unmodelled: { at: string; why: string }[] };
   changes_s: number[];
   warnings: Problem[];
   notes: Problem[];

@@ -24,8 +24,8 @@ export function referenceLines(description: Description, panel: PredictedLine["p
 }
 
 export function theory(description: Description): HTMLElement {
-  const { lines, none } = description.predictions;
-  const why = none === null ? null : make("p", {}, `No model covers this run: ${none}.`);
+  const { lines, unmodelled } = description.predictions;
+  const excluded = unmodelled.map(({ at, why }) => make("p", {}, `No model covers ${at}: ${why}.`));
   const kinds = [...new Map(lines.map((line) => [`${line.panel} ${line.model} ${line.label}`, line])).values()];
   const entries = kinds.flatMap((kind) => {
     const distinct = [...new Set(named(lines, kind).map(valueOf))];
@@ -35,8 +35,8 @@ export function theory(description: Description): HTMLElement {
       kind.assumes.length ? make("dd", {}, `Assumes: ${kind.assumes.join("; ")}.`) : null,
     ];
   });
-  const more = make("p", {}, "tailback predict computes the same predictions, and covers the further cases named here.");
-  return make("details", { class: "theory" }, make("summary", {}, "Theory"), why, lines.length ? make("dl", {}, ...entries) : null, more);
+  const more = make("p", {}, "tailback predict prints the same predictions for all flows and links.");
+  return make("details", { class: "theory" }, make("summary", {}, "Theory"), ...excluded, lines.length ? make("dl", {}, ...entries) : null, more);
 }
 
 function named(lines: PredictedLine[], { model, label, panel }: PredictedLine): PredictedLine[] {

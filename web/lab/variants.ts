@@ -29,7 +29,7 @@ const NOTHING: Description = {
   flows: [],
   flow_count: 0,
   observed: { flows: [], ports: [], bin_s: 1 },
-  predictions: { lines: [], none: null },
+  predictions: { lines: [], unmodelled: [] },
   changes_s: [],
   warnings: [],
   notes: [],

@@ -52,7 +52,7 @@ pub fn shared_network(py: Python<'_>, text: &str, file: &str, format: &str, seed
 }
 
 fn refused(py: Python<'_>, error: &Error, names: &[String]) -> PyErr {
-    errors::allocation_error(py, &error.text(|link| names.get(link).map_or_else(|| link.to_string(), |name| format!("`{name}`"))))
+    errors::parameter_text(py, &error.text(|link| names.get(link).map_or_else(|| link.to_string(), |name| format!("`{name}`"))))
 }
 
 fn floats(py: Python<'_>, values: &[f64]) -> Py<PyBytes> {

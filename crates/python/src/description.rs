@@ -108,7 +108,13 @@ const EMULATOR: &str = "";
 /// arguments.
 #[pyfunction]
 pub fn sources() -> String {
-    let crates = [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, tailback_allocation::SOURCES];
+    let crates = [
+        tailback_core::SOURCES,
+        tailback_scenario::SOURCES,
+        tailback_models::SOURCES,
+        tailback_allocation::SOURCES,
+        tailback_prediction::SOURCES,
+    ];
     [crates.concat().as_str(), EMULATOR, env!("TAILBACK_SOURCES")].concat()
 }
 

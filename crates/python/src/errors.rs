@@ -50,9 +50,14 @@ pub fn checkpoint_error(py: Python<'_>, path: &std::path::Path, why: &str) -> Py
     raise(py, "CheckpointError", (format!("the checkpoint `{}` cannot be used: {why}", path.display()),))
 }
 
-/// Invalid capacities, weights or routes.
-pub fn allocation_error(py: Python<'_>, text: &str) -> PyErr {
+/// A `ParameterError` that is already text.
+pub fn parameter_text(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "ParameterError", (text,))
+}
+
+/// A name of a part of this kind that does not exist.
+pub fn unknown_name(py: Python<'_>, kind: &str, name: &str, known: Vec<&str>) -> PyErr {
+    raise(py, "UnknownName", (kind, name, known))
 }
 
 /// A bug in Tailback: `message` names the violated invariant; hash and seed allow the run to be repeated.

@@ -13,11 +13,10 @@ mod emulation;
 mod errors;
 mod memory;
 mod models;
-mod outline;
+mod prediction;
 mod prices;
 mod running;
 mod simulation;
-mod sizing;
 mod table;
 mod user_code;
 
@@ -25,8 +24,6 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
-    use tailback_models::limits;
-
     #[pymodule_export]
     use crate::allocation::{max_min, proportional, shared_network};
     #[pymodule_export]
@@ -49,28 +46,18 @@ mod _core {
     #[pymodule_export]
     use crate::models::trunk_simulation::TrunkSimulation;
     #[pymodule_export]
-    use crate::outline::{buffer_question, outline};
+    use crate::prediction::{
+        buffer_answers, max_windows, predict, round_trips, sizing_question, sizing_scenario, trunk_accuracy, trunk_accuracy_text,
+    };
     #[pymodule_export]
     use crate::prices::{max_hops, probe_estimates};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
-    use crate::sizing::{buffer_answers, is_slow};
-    #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
     use crate::user_code::{Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
-    #[pymodule_export]
-    const FEW_FLOWS: u64 = limits::FEW_FLOWS;
-    #[pymodule_export]
-    const QUIET_LOAD: f64 = limits::QUIET_LOAD;
-    #[pymodule_export]
-    const SHORT_QUEUE: f64 = limits::SHORT_QUEUE;
-    #[pymodule_export]
-    const SMALL_WINDOW: f64 = limits::SMALL_WINDOW;
-    #[pymodule_export]
-    const TRUNK_MAP: &str = tailback_sizing::TRUNK_MAP;
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");

@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tailback import _core
 from tailback.errors import ParameterError, UnknownName
 
 __all__ = ["RoundTrips", "round_trips"]
 
-_DISTRIBUTIONS = ("lognormal", "pareto", "uniform")
+# Parameters of each distribution, and their form in messages.
+_DISTRIBUTIONS = {
+    "lognormal": (("median", "sigma"), "{'median': m, 'sigma': s}"),
+    "pareto": (("mean", "shape"), "{'mean': m, 'shape': a}"),
+    "uniform": (("low", "high"), "[low, high]"),
+}
 
 
 @dataclass(frozen=True)
@@ -69,39 +75,22 @@ def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrip
     values = [rtt_s] if isinstance(rtt_s, (int, float)) else list(rtt_s)
     if not values:
         raise ParameterError("`rtt_s` is empty; expected at least one RTT")
-    trips = [_positive("rtt_s", value) for value in values]
-    if min(trips) == max(trips):
-        return RoundTrips(trips[0], trips[0], trips[0])
-    return RoundTrips(len(trips) / math.fsum(1 / trip for trip in trips), math.fsum(trips) / len(trips), max(trips))
+    return RoundTrips(*_core.round_trips("list", [_positive("rtt_s", value) for value in values]))
 
 
 def _of_distribution(word: str, shape: Any) -> RoundTrips:
+    names, expected = _DISTRIBUTIONS[word]
     try:
-        if word == "uniform":
-            low, high = shape
-        elif word == "pareto":
-            mean, exponent = shape["mean"], shape["shape"]
-        else:
-            median, sigma = shape["median"], shape["sigma"]
+        low, high = shape if word == "uniform" else (shape[name] for name in names)
     except (TypeError, ValueError, KeyError):
-        expected = {"uniform": "[low, high]", "pareto": "{'mean': m, 'shape': a}", "lognormal": "{'median': m, 'sigma': s}"}[word]
         raise ParameterError(f"`rtt_s.{word}` is {shape!r}; expected {expected}") from None
-    if word == "uniform":
-        low, high = _positive("rtt_s.uniform", low), _positive("rtt_s.uniform", high)
-        if low > high:
-            raise ParameterError(f"`rtt_s.uniform` is {shape!r}; expected the lower bound first")
-        ratio = math.log(high / low)
-        return RoundTrips((high - low) / ratio if ratio else low, (low + high) / 2, high)
-    if word == "pareto":
-        mean, exponent = _positive("rtt_s.pareto.mean", mean), _positive("rtt_s.pareto.shape", exponent)
-        if exponent <= 1:
-            raise ParameterError(f"`rtt_s.pareto.shape` is {exponent:g}; expected more than 1, so that there is a mean")
-        # With the lowest value l = mean (a - 1) / a the mean of 1 / x is a / ((a + 1) l).
-        lowest = mean * (exponent - 1) / exponent
-        return RoundTrips(lowest * (exponent + 1) / exponent, mean, math.inf)
-    median, sigma = _positive("rtt_s.lognormal.median", median), _positive("rtt_s.lognormal.sigma", sigma)
-    spread = math.exp(sigma * sigma / 2)
-    return RoundTrips(median / spread, median * spread, math.inf)
+    places = ("rtt_s.uniform", "rtt_s.uniform") if word == "uniform" else [f"rtt_s.{word}.{name}" for name in names]
+    first, second = _positive(places[0], low), _positive(places[1], high)
+    if word == "uniform" and first > second:
+        raise ParameterError(f"`rtt_s.uniform` is {shape!r}; expected the lower bound first")
+    if word == "pareto" and second <= 1:
+        raise ParameterError(f"`rtt_s.pareto.shape` is {second:g}; expected more than 1, so that there is a mean")
+    return RoundTrips(*_core.round_trips(word, [first, second]))
 
 
 def _positive(name: str, value: Any) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tailback import models
+from tailback import _core, models
 from tailback.errors import ParameterError
 from tailback.plots import COLOURS, STYLE, LineEnd, close, name_ends, require
-from tailback.prediction._sizing_case import SizingCase, windows
+from tailback.prediction._sizing_case import SizingCase
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,9 @@ def curves(question: SizingCase, buffers: NDArray[np.floating[Any]]) -> dict[str
         "cui_trunk": lambda: models.cui_trunk_utilisation(inputs=inputs or 1, buffer=buffers, **bottleneck, **flows, **harmonic),
         "cui_link": lambda: models.cui_link_utilisation(buffer=buffers, **single, **flows, **harmonic),
         "unpaced": lambda: models.unpaced_utilisation(buffer=buffers, **bottleneck, **flows, **mean),
-        "enachescu": lambda: models.enachescu_utilisation(buffer=buffers, **windows(question)),
+        "enachescu": lambda: models.enachescu_utilisation(
+            buffer=buffers, **dict(zip(("window", "over_provision"), _core.max_windows(question), strict=True))
+        ),
         "appenzeller": lambda: models.appenzeller_utilisation(buffer=buffers, **bottleneck, **flows, **mean),
         "synchronised": lambda: models.synchronised_utilisation(buffer=buffers, **bottleneck, **mean),
     }

@@ -1,18 +1,11 @@
-"""Accumulated results of a prediction: numbers by flow and by queue, applied models, and excluded parts."""
+"""The models of a prediction, the parts without a model, and the comparison with a run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tailback.prediction._network import Network
-
-__all__ = ["AppliedModel", "Comparison", "Outcome", "Unmodelled"]
+__all__ = ["AppliedModel", "Comparison", "Unmodelled"]
 
 
 @dataclass(frozen=True)
@@ -64,27 +57,3 @@ class Comparison:
         if self.predicted == self.measured:
             return 0.0
         return self.predicted / self.measured - 1 if self.measured else math.inf
-
-
-class Outcome:
-    """Collects the results of models. Values that no model predicts are NaN."""
-
-    def __init__(self, network: Network) -> None:
-        import numpy as np
-
-        self.flows: dict[str, dict[str, NDArray[Any]]] = {
-            group.name: {column: np.full(group.count, np.nan) for column in ("goodput_bps", "loss_rate")}
-            for group in network.groups
-        }
-        columns = ("loss_rate", "utilisation", "mean_queue_units", "mean_wait_s")
-        self.queues: dict[str, dict[str, float]] = {port: dict.fromkeys(columns, math.nan) for port in network.ports}
-        self.models: list[AppliedModel] = []
-        self.excluded: list[Unmodelled] = []
-
-    def add_model(self, model: str, source: str, at: list[str], simplifies: list[str], warnings: Sequence[str] = ()) -> None:
-        self.models.append(AppliedModel(model, source, tuple(at), tuple(simplifies), tuple(warnings)))
-
-    def exclude(self, at: str, why: str) -> None:
-        part = Unmodelled(at, why)
-        if part not in self.excluded:
-            self.excluded.append(part)

@@ -11,11 +11,7 @@ from tailback._format import aligned, quantity
 from tailback._html import HtmlList, notebook
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.prediction._datagrams import predict_datagrams
-from tailback.prediction._network import Network
-from tailback.prediction._outcome import AppliedModel, Comparison, Outcome, Unmodelled
-from tailback.prediction._transport import predict_tcp
-from tailback.prediction._trunk import predict_trunks
+from tailback.prediction._outcome import AppliedModel, Comparison, Unmodelled
 
 if TYPE_CHECKING:
     from tailback._run import Run
@@ -147,39 +143,28 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     0.1667
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    network = Network(described, seed)
-    outcome = Outcome(network)
-    if network.changes:
-        outcome.exclude("timeline", "models describe a steady state, but the timeline changes it during the run")
-    elif never := [group.name for group in network.groups if max(group.starts_s) >= network.duration_s]:
-        outcome.exclude(f"flows.{never[0]}.start", "some of its flows start after the end of the run")
-    else:
-        predict_datagrams(network, outcome)
-        predict_trunks(network, outcome)
-        predict_tcp(network, outcome)
-    return _tables(described.name, network, outcome)
+    return _prediction(described.name, described._predicted(seed))
 
 
-def _tables(name: str, network: Network, outcome: Outcome) -> Prediction:
+def _prediction(name: str, found: dict[str, Any]) -> Prediction:
     import numpy as np
 
-    groups = network.flows["group"]
-    flows: dict[str, Any] = {"group": groups, "flow": network.flows["flow"], "base_rtt_s": network.flows["base_rtt_s"]}
-    for column in _FLOWS[1:]:
-        flows[column] = np.concatenate([outcome.flows[group.name][column] for group in network.groups])
-    queues: dict[str, Any] = {"queue": list(network.ports)}
-    for column in _QUEUES:
-        queues[column] = [outcome.queues[port][column] for port in network.ports]
-    summed = [float(np.sum(outcome.flows[group.name]["goodput_bps"])) for group in network.groups]
-    counts = [group.count for group in network.groups]
-    names = [group.name for group in network.groups]
+    def columns(names: Iterable[str], values: Iterable[bytes]) -> dict[str, Any]:
+        return {column: np.frombuffer(column_bytes) for column, column_bytes in zip(names, values, strict=True)}
+
+    names, counts = [group for group, _ in found["groups"]], [count for _, count in found["groups"]]
+    of_flows = columns(_FLOWS, found["flows"])
+    ends = np.cumsum(counts)
+    summed = [float(np.sum(part)) for part in np.split(of_flows["goodput_bps"], ends[:-1])]
+    groups, flows = np.repeat(names, counts).tolist(), [flow for count in counts for flow in range(count)]
+    models = ((name, source, *map(tuple, texts)) for name, source, *texts in found["models"])
     return Prediction(
         name=name,
-        flows=Table._of("flows", flows),
-        queues=Table._of("queues", queues),
+        flows=Table._of("flows", {"group": groups, "flow": flows, **of_flows}),
+        queues=Table._of("queues", {"queue": found["ports"], **columns(_QUEUES, found["queues"])}),
         groups=Table._of("groups", {"group": names, "flows": counts, "goodput_bps": summed}),
-        models=tuple(outcome.models),
-        not_modelled=tuple(outcome.excluded),
+        models=tuple(AppliedModel(*model) for model in models),
+        not_modelled=tuple(Unmodelled(at, why) for at, why in found["not_modelled"]),
     )
 
 

@@ -1,5 +1,6 @@
 //! Description of a scenario for display: nodes, links, flows, and warnings.
 
+use super::fair_shares;
 use super::fault::Fault;
 use super::observed_entities::{ObservedEntities, PreparedRun, RunSpec, read};
 use super::predictions;
@@ -37,7 +38,7 @@ pub(super) fn describe(of: &RunSpec) -> Result<Value, Fault> {
         "flows": flows.collect::<Vec<_>>(),
         "flow_count": network.flows.len(),
         "observed": {"flows": observed.flows, "ports": observed.ports, "bin_s": observed.bin.seconds()},
-        "predictions": predictions::all(&network, &observed),
+        "predictions": predictions::all(&network, &observed, &fair_shares::lines(&network, &observed)),
         "changes_s": network.changes.iter().map(|change| change.at.seconds()).collect::<Vec<f64>>(),
         "warnings": texts(&warnings),
         "notes": texts(&scenario.notes()),

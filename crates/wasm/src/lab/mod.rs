@@ -6,12 +6,13 @@
 //!
 //! Modules: `session.rs` is a run, `observed_entities.rs` selects the flows and queues observed, `observations.rs` and `series.rs` store
 //! their data; `description.rs` describes the scenario for drawing, `knobs.rs` lists the adjustable values and `edits.rs` changes the
-//! text, `predictions/` compares with models, `sizing/` is the buffer calculator; `loss_analysis.rs` and `difference.rs` are questions
+//! text, `predictions.rs` compares with models, `sizing.rs` is the buffer calculator; `loss_analysis.rs` and `difference.rs` are questions
 //! that need a run of their own.
 
 mod description;
 mod difference;
 mod edits;
+mod fair_shares;
 mod fault;
 mod knobs;
 mod loss_analysis;

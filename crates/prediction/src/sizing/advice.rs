@@ -1,9 +1,9 @@
 //! Selection of the rule that applies to a case, with the reason.
 
-use crate::judgement::{SizingResult, has_few_of_a_channel, is_tried};
-use crate::sizing_case::SizingCase;
+use super::judgement::{SizingResult, has_few_of_a_channel, is_tried};
+use super::sizing_case::SizingCase;
+use crate::number_text::{digits, packets};
 use crate::trunk_map::is_measured;
-use crate::words::{digits, packets};
 use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
 /// The answers to a case, by rule name.
@@ -45,7 +45,7 @@ impl RuleResults<'_> {
 }
 
 /// The recommended rule, or `None` if no buffer reaches the target; and an explanation in a sentence or two.
-pub(crate) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'static str>, String) {
+pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'static str>, String) {
     let known = RuleResults(answers);
     let poisson = if case.is_plain_link() { "cui_link" } else { "cui_trunk" };
     let target = format!("{} %", digits(100.0 * case.target, 6));

@@ -1,8 +1,8 @@
 //! The answer of each rule, and the objections to it in this case.
 
-use crate::sizing_case::SizingCase;
+use super::sizing_case::SizingCase;
+use crate::number_text::thousands;
 use crate::trunk_map::is_measured;
-use crate::words::thousands;
 use tailback_models::Model;
 use tailback_models::limits::{
     FEW_FLOWS, FEW_FLOWS_OF_A_CHANNEL, LOSE_TOGETHER, NEARLY_FULL, SHORT_WINDOW, SMALL_WINDOW, TRIED_UTILISATION, TRIED_WINDOWS,
@@ -30,7 +30,7 @@ pub struct SizingResult {
 }
 
 /// The answers of all rules. A rule is a sizing model that declares a purpose of the buffer.
-pub(crate) fn answers(case: &SizingCase) -> Vec<SizingResult> {
+pub(super) fn answers(case: &SizingCase) -> Vec<SizingResult> {
     let sizing = tailback_models::families().into_iter().filter(|(family, _)| *family == "sizing");
     let rules = sizing.flat_map(|(_, models)| models).filter(|model| !model.idea.is_empty());
     rules.map(|model| answered(case, model)).collect()
@@ -73,7 +73,7 @@ fn size(case: &SizingCase, rule: &str, model: &Model) -> Result<Vec<f64>, String
         }
         // For a single link with an unknown number of inputs, the number of flows (cui-thesis, section 3.8.2).
         "gorinsky" => (inputs.unwrap_or(flows), None),
-        "enachescu" => (COUNTLESS, Some(windows(case)?)),
+        "enachescu" => (COUNTLESS, Some(max_windows(case)?)),
         _ => (inputs.unwrap_or(COUNTLESS), None),
     };
     evaluate(model, |name| match name {
@@ -99,7 +99,7 @@ fn of_bottleneck(case: &SizingCase, name: &str) -> Option<f64> {
 }
 
 /// Window and over-provisioning factor: the values of the flows, or the default of cui-thesis.
-fn windows(case: &SizingCase) -> Result<(f64, f64), String> {
+pub fn max_windows(case: &SizingCase) -> Result<(f64, f64), String> {
     if let (Some(window), Some(over_provision)) = (case.window, case.over_provision().filter(|load| *load < 1.0)) {
         return Ok((window as f64, over_provision));
     }
@@ -164,12 +164,12 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
 }
 
 /// Whether `unpaced` was tested with windows of this size.
-pub(crate) fn is_tried(case: &SizingCase) -> bool {
+pub(super) fn is_tried(case: &SizingCase) -> bool {
     (TRIED_WINDOWS.0..=TRIED_WINDOWS.1).contains(&case.share())
 }
 
 /// Whether each flow has a large fraction of a channel.
-pub(crate) fn has_few_of_a_channel(case: &SizingCase) -> bool {
+pub(super) fn has_few_of_a_channel(case: &SizingCase) -> bool {
     case.flows <= FEW_FLOWS_OF_A_CHANNEL.saturating_mul(case.transmitters)
 }
 

@@ -1,15 +1,15 @@
-//! The buffer calculator: the same results as `tailback size-buffer`, from the same crate (`tailback_sizing`).
+//! The buffer calculator: the same results as `tailback size-buffer`, from the same crate.
 //! tests/browser/test_sizing.py sends both the same questions: numbers and texts must be identical.
-
-mod sizing_case;
 
 use super::fault::Fault;
 use serde_json::{Value, json};
-use tailback_sizing::{SizingCase, SizingResult};
+use tailback_prediction::sizing::{self, SizingCase, SizingResult};
+use tailback_scenario::BufferQuestion;
 
 pub(super) fn rules(asked: &Value) -> Result<Value, Fault> {
-    let case = sizing_case::read(asked)?;
-    let answers = tailback_sizing::answers(&case);
+    let question = BufferQuestion::from_json(&with_values(asked).to_string(), "")?;
+    let case = SizingCase::of_question(&question).map_err(|_| without_length())?;
+    let answers = sizing::answers(&case);
     let rules: Vec<Value> = answers.rules.iter().map(|answer| described(answer, &case)).collect();
     Ok(json!({"asked": case.to_string(), "rules": rules, "recommended": answers.recommended, "advice": answers.advice}))
 }
@@ -29,6 +29,27 @@ fn described(answer: &SizingResult, case: &SizingCase) -> Value {
         "applies": answer.applies,
         "why": answer.why,
     })
+}
+
+fn without_length() -> Fault {
+    let mut fault = Fault::whole("a round trip is zero", None, Some("times above 0, such as `100 ms`".into()));
+    for problem in &mut fault.problems {
+        problem.at = "base_rtt".into();
+    }
+    fault
+}
+
+/// Parses round trips given as a list or a table in the scenario's syntax.
+fn with_values(asked: &Value) -> Value {
+    let mut asked = asked.clone();
+    let text = asked["base_rtt"].as_str().unwrap_or_default().trim_start();
+    if text.starts_with(['{', '[']) {
+        let read = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
+        if let Some(value) = read.and_then(|table| serde_json::to_value(table.get("value")?).ok()) {
+            asked["base_rtt"] = value;
+        }
+    }
+    asked
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The bottleneck and its flows in numbers.
 
-use crate::words::{digits, rate, thousands, time};
+use crate::number_text::{digits, rate, thousands, time};
+use crate::round_trips::RoundTrips;
 use std::fmt;
 use tailback_models::limits::is_slow;
 
@@ -23,14 +24,6 @@ pub struct SizingCase {
     pub paced: Option<bool>,
     /// Largest window of a flow in packets, if limited.
     pub window: Option<u64>,
-}
-
-/// Means of all round trips without queueing, and the longest.
-#[derive(Clone, Copy, Debug)]
-pub struct RoundTrips {
-    pub harmonic_s: f64,
-    pub mean_s: f64,
-    pub max_s: f64,
 }
 
 impl SizingCase {

@@ -1,18 +1,17 @@
 //! Every buffer sizing rule for a bottleneck, side by side, with the rule that applies: the results of `tailback size-buffer` and
 //! of the lab's calculator.
 //!
-//! The rules themselves are models (`tailback_models::sizing`). This crate judges them: [`SizingCase`] describes the case,
-//! `judgement.rs` computes each rule's answer and the objections to it, and `advice.rs` selects the recommended rule.
+//! The rules themselves are models (`tailback_models::sizing`). [`SizingCase`] describes the case, `question.rs` makes one from a
+//! question or a network, `judgement.rs` computes each rule's answer and the objections to it, and `advice.rs` selects the
+//! recommended rule.
 
 mod advice;
 mod judgement;
+mod question;
 mod sizing_case;
-mod trunk_map;
-mod words;
 
-pub use judgement::SizingResult;
-pub use sizing_case::{RoundTrips, SizingCase};
-pub use trunk_map::TRUNK_MAP;
+pub use judgement::{SizingResult, max_windows};
+pub use sizing_case::SizingCase;
 
 /// All answers to a case, and the recommended one.
 #[derive(Debug)]
@@ -34,6 +33,7 @@ pub fn answers(case: &SizingCase) -> SizingResults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RoundTrips;
 
     /// 1 Gbit/s x 0.1 s / 8000 bit = 12,500 packets.
     fn case() -> SizingCase {

@@ -1,0 +1,129 @@
+//! Predictions without a simulation: the results of `tailback predict`, `tailback size-buffer` and the lab.
+//!
+//! [`predict`] selects the models whose assumptions hold for each part of a network and lists the other parts with the violated
+//! assumption. [`traffic`] has the properties of flows and ports on which this depends. `datagrams.rs` predicts queues in
+//! equilibrium, `trunk.rs` inputs of a switch that share a trunk, and `tcp.rs` divides TCP flows among `windows.rs`,
+//! `random_loss.rs`, `saturated.rs` and `delay_based.rs`. [`sizing`] compares buffer sizing rules, and [`trunk_map`] has the
+//! measured errors of the models of a trunk. The models themselves are in `tailback_models`.
+
+mod bundle;
+mod datagrams;
+mod delay_based;
+mod number_text;
+mod prediction;
+mod random_loss;
+mod round_trips;
+mod saturated;
+pub mod sizing;
+mod tcp;
+mod traffic;
+mod trunk;
+pub mod trunk_map;
+mod windows;
+
+pub use prediction::{AppliedModel, FlowPrediction, Prediction, QueuePrediction, Unmodelled, Window};
+pub use round_trips::RoundTrips;
+
+use tailback_core::network::Network;
+use tailback_core::primitives::units::Time;
+use traffic::Traffic;
+
+/// A fingerprint of the sources from which this crate was built.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");
+
+/// Predicts the results of a run by the models whose assumptions hold.
+pub fn predict(network: &Network) -> Prediction {
+    let traffic = Traffic::of(network);
+    let mut found = Prediction::unknown(network);
+    if !network.changes.is_empty() {
+        found.exclude("timeline", "models describe a steady state, but the timeline changes it during the run");
+        return found;
+    }
+    if let Some(never) =
+        traffic.groups.iter().find(|group| group.flows.iter().any(|flow| flow.start >= Time::ZERO + network.duration))
+    {
+        found.exclude(format!("{}.start", never.at()), "some of its flows start after the end of the run");
+        return found;
+    }
+    datagrams::predict(&traffic, &mut found);
+    trunk::predict(&traffic, &mut found);
+    tcp::predict(&traffic, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailback_scenario::Scenario;
+
+    fn of(queue: &str, flows: &str) -> Result<Prediction, String> {
+        let toml = format!(
+            "duration = \"9 s\"\n[topology]\ndumbbell = {{rate = \"8 Mbps\", delay = \"1 ms\", queue = {{{queue}}}}}\n[flows.a]\nfrom = \"left\"\nto = \"right\"\npropagation_rtt = \"100 ms\"\n{flows}\n"
+        );
+        let network = Scenario::from_toml(&toml, "").and_then(|scenario| scenario.build()).map_err(|error| error.to_string())?;
+        Ok(predict(&network))
+    }
+
+    #[test]
+    fn one_flow_with_half_a_product_of_buffer_nearly_fills_its_link() -> Result<(), String> {
+        // 1000 B at 8 Mbit/s take 1 ms, an acknowledgement of 40 B 0.04 ms: in 101.04 ms there are 101.04 packets.
+        let tcp = "tcp = {preset = \"sack\", mss = \"960 B\", header = \"40 B\", receiver_window = 100000}";
+        let found = of("buffer = \"50 packets\"", tcp)?;
+        let Some(Window::Sawtooth(peak)) = found.flows[0].window else { return Err(format!("{found:?}")) };
+        assert!((peak - 151.04).abs() < 1e-6, "{peak}");
+        // Half of a buffer of 100 packets fills 27/28 of the link.
+        let b: f64 = 50.0 / 101.04;
+        let part = 0.75 * (1.0 + b) * (1.0 + b) / (1.0 + b + b * b);
+        assert!((part - 27.0 / 28.0).abs() < 1e-3);
+        let goodput = found.flows[0].goodput_bps;
+        assert!((goodput / (8e6 * 0.96 * part) - 1.0).abs() < 1e-9, "{goodput}");
+        Ok(())
+    }
+
+    #[test]
+    fn two_flows_of_fast_keep_two_alphas() -> Result<(), String> {
+        let tcp = "count = 2\ntcp = {preset = \"sack\", controller = {kind = \"fast\", alpha = 20}}";
+        assert_eq!(of("buffer = \"500 packets\"", tcp)?.queues[0].mean_queue_units, 40.0);
+        Ok(())
+    }
+
+    #[test]
+    fn many_flows_without_a_buffer_have_no_model() -> Result<(), String> {
+        let found = of("buffer = \"0 packets\"", "count = 100\ntcp = {preset = \"sack\"}")?;
+        assert!(found.models.is_empty() && found.flows[0].goodput_bps.is_nan());
+        assert_eq!(found.unmodelled[0].why, "without a buffer the model predicts no throughput");
+        Ok(())
+    }
+
+    #[test]
+    fn a_group_without_a_model_leaves_no_numbers_in_groups_that_share_its_links() -> Result<(), String> {
+        let queue = "buffer = \"50 packets\"}, loss = {probability = 0.01";
+        let tcp = "tcp = {preset = \"sack\"}\n[flows.b]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"cubic\"}";
+        let found = of(queue, tcp)?;
+        assert!(found.models.is_empty() && found.flows.iter().all(|flow| flow.goodput_bps.is_nan()), "{found:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn every_applied_model_has_an_equation() {
+        let closed_forms = [
+            "appenzeller_utilisation",
+            "closed_loop",
+            "delay_equilibrium",
+            "erlang_b",
+            "exact_trunk_loss",
+            "fast_arrivals",
+            "md1_mean_wait",
+            "md1k",
+            "mmck",
+            "padhye_goodput",
+            "single_flow_utilisation",
+            "synchronised_utilisation",
+            "trunk_loss",
+            "vegas_arrivals",
+        ];
+        for name in closed_forms {
+            assert!(!AppliedModel::of(name, name, "", Vec::new()).equation.is_empty(), "{name}");
+        }
+    }
+}

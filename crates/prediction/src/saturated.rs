@@ -1,0 +1,306 @@
+//! Greedy flows that fill one bottleneck: the sawtooth of a single flow, a closed loop, or normally distributed total window.
+
+use crate::bundle::Bundle;
+use crate::delay_based;
+use crate::number_text::digits;
+use crate::prediction::{AppliedModel, Prediction, Window};
+use crate::round_trips::RoundTrips;
+use crate::traffic::{TcpGroup, capacity_bps, link, occupancy, sum, waiting_places};
+use crate::trunk_map::accuracy;
+use crate::windows::window_over_rtt;
+use tailback_core::network::{Port, PortId};
+use tailback_models::ParameterError;
+use tailback_models::limits::{FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow};
+use tailback_models::parameter::{Count, NonNegative, Positive, Servers};
+use tailback_models::sizing::{Bottleneck, Link, appenzeller_utilisation, synchronised_utilisation};
+use tailback_models::tcp::single_flow_mean_queue;
+use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Trunk, TrunkVariant, closed_loop};
+
+/// Unlimited number of input links.
+const COUNTLESS: u64 = 1_000_000;
+
+/// The bottleneck with its Reno flows.
+struct Saturated<'b, 't, 'a> {
+    bundle: &'b Bundle<'t, 'a>,
+    index: PortId,
+    port: &'a Port,
+    /// Waiting places.
+    buffer: u64,
+    packet_bytes: f64,
+    flows: usize,
+    rtts: RoundTrips,
+    segments_per_increase: u32,
+    /// Whether packets arrive smoothly: paced, or over slow access links.
+    is_smooth: bool,
+}
+
+/// Result of a model. NaN where the model gives no value.
+struct Outcome {
+    model: AppliedModel,
+    utilisation: f64,
+    loss: f64,
+    /// Number of waiting packets.
+    queue: f64,
+    window: Option<Window>,
+}
+
+/// Predicts groups that share links, if one port is the bottleneck of all flows.
+pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
+    let first = &bundle.groups[0];
+    let is_delay_based = bundle.groups.iter().any(TcpGroup::is_delay_based);
+    if let Some(other) = bundle.groups.iter().find(|group| !is_delay_based && !group.is_reno()) {
+        let why = format!("the controller is {}, but models require Reno", other.controller());
+        return found.exclude(format!("{}.tcp.controller", other.flows.at()), why);
+    }
+    let bottleneck = match bottleneck(bundle) {
+        Ok(port) => port,
+        Err(why) => return found.exclude(first.flows.at(), why),
+    };
+    if is_delay_based {
+        return delay_based::predict(bundle, bottleneck, found);
+    }
+    let outcome = Saturated::of(bundle, bottleneck).and_then(|saturated| {
+        let outcome = saturated.outcome().map_err(|error| (link(saturated.port), error.to_string()))?;
+        if outcome.utilisation > 0.0 {
+            return Ok((saturated, outcome));
+        }
+        Err((format!("{}.queue.buffer", link(saturated.port)), "without a buffer the model predicts no throughput".into()))
+    });
+    match outcome {
+        Ok((saturated, outcome)) => saturated.fill(outcome, found),
+        Err((at, why)) => found.exclude(at, why),
+    }
+}
+
+/// The port with the smallest capacity per flow, if all flows cross it and no other is close; otherwise the reason.
+fn bottleneck(bundle: &Bundle) -> Result<PortId, String> {
+    let network = bundle.traffic;
+    // In the order in which flows cross them.
+    let mut crossed: Vec<PortId> = Vec::new();
+    for &port in bundle.groups.iter().flat_map(|group| group.flows.path().unwrap_or_default()) {
+        if !crossed.contains(&port) {
+            crossed.push(port);
+        }
+    }
+    let flows = |port: PortId| bundle.crossing(port).map(|(_, group)| group.flows.count()).sum::<usize>();
+    let share = |port: PortId| capacity_bps(network.port(port)) / flows(port) as f64;
+    let tight =
+        crossed.iter().copied().min_by(|&one, &other| share(one).total_cmp(&share(other))).ok_or("no flow crosses a link")?;
+    let (name, total) = (link(network.port(tight)), bundle.flows());
+    if flows(tight) != total {
+        return Err(format!("no link is the bottleneck of all flows: {name} is the bottleneck of {} of {total}", flows(tight)));
+    }
+    if let Some(&rival) = crossed.iter().find(|&&port| port != tight && QUIET_LOAD * share(port) < share(tight)) {
+        return Err(format!("{} limits the flows about as much as {name}", link(network.port(rival))));
+    }
+    let access = bundle.groups.iter().flat_map(|group| [group.flows.sender_access, group.flows.receiver_access]);
+    match access.flatten().min() {
+        Some(rate) if rate.0 as f64 * total as f64 <= capacity_bps(network.port(tight)) => {
+            Err(format!("private links of {} bit/s limit the flows, not {name}", digits(rate.0 as f64, 6)))
+        }
+        _ => Ok(tight),
+    }
+}
+
+impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
+    fn of(bundle: &'b Bundle<'t, 'a>, index: PortId) -> Result<Saturated<'b, 't, 'a>, (String, String)> {
+        let port = bundle.traffic.port(index);
+        let Some(buffer) = waiting_places(port) else {
+            let why = "the buffer is unlimited: windows and queue grow up to the receiver's window";
+            return Err((format!("{}.queue", link(port)), why.into()));
+        };
+        if bundle.has_several_sizes() {
+            return Err((link(port), "packets of several sizes share it".into()));
+        }
+        let hasty = bundle.groups.iter().find(|group| matches!(group.recovery(), "tahoe" | "reno"));
+        if let Some(group) = hasty.filter(|_| bundle.flows() > 1) {
+            let why = "it needs a timeout for several losses of a window, which models of many flows do not include";
+            return Err((format!("{}.tcp.recovery", group.flows.at()), why.into()));
+        }
+        let slow = |group: &TcpGroup| {
+            let access = group.flows.sender_access;
+            access.is_some_and(|access| is_slow(access.0 as f64, port.rate.0 as f64, port.transmitters.into()))
+        };
+        Ok(Saturated {
+            bundle,
+            index,
+            port,
+            buffer,
+            packet_bytes: bundle.groups[0].packet_bytes(),
+            flows: bundle.flows(),
+            rtts: RoundTrips::listed(&bundle.all_base_rtts_s().collect::<Vec<f64>>()),
+            segments_per_increase: bundle.groups.iter().map(TcpGroup::segments_per_increase).max().unwrap_or(1),
+            is_smooth: bundle.groups.iter().all(|group| group.spec.pacing || slow(group)),
+        })
+    }
+
+    /// Bandwidth-delay product in packets.
+    fn product(&self) -> f64 {
+        capacity_bps(self.port) * self.rtts.mean_s / (8.0 * self.packet_bytes)
+    }
+
+    fn has_small_windows(&self) -> bool {
+        self.product() / (self.flows as f64) < SMALL_WINDOW
+    }
+
+    fn outcome(&self) -> Result<Outcome, ParameterError> {
+        let mut outcome = match () {
+            () if self.flows == 1 => self.sawtooth(),
+            () if self.is_smooth && self.buffer as f64 <= SHORT_QUEUE * self.product() => self.closed_loop(),
+            () => self.fluid(),
+        }?;
+        if self.rtts.max_s > self.rtts.harmonic_s {
+            outcome.model.simplifies.push("flows share inversely to their RTTs".into());
+        }
+        Ok(outcome)
+    }
+
+    fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {
+        let at = std::iter::once(link(self.port)).chain(self.bundle.groups_at());
+        AppliedModel::of(closed_form, name, source, at.collect())
+    }
+
+    fn bottleneck(&self) -> Result<Bottleneck, ParameterError> {
+        let (rate_bps, packet_bytes) = (Positive::new("rate_bps", self.port.rate.0 as f64)?, self.packet_size()?);
+        Ok(Bottleneck { transmitters: Servers::new(self.port.transmitters.into())?, link: Link { rate_bps, packet_bytes } })
+    }
+
+    fn packet_size(&self) -> Result<Positive, ParameterError> {
+        Positive::new("packet_bytes", self.packet_bytes)
+    }
+
+    fn places(&self) -> Result<NonNegative, ParameterError> {
+        NonNegative::new("buffer", self.buffer as f64)
+    }
+
+    /// Mean number of queued packets if all windows halve at the same time.
+    fn queue_of_sawtooth(&self) -> Result<f64, ParameterError> {
+        let product = self.product();
+        Ok(single_flow_mean_queue(NonNegative::new("buffer_over_bdp", self.buffer as f64 / product)?) * product)
+    }
+
+    /// A single flow: utilisation, one loss per sawtooth, mean queue.
+    fn sawtooth(&self) -> Result<Outcome, ParameterError> {
+        let (peak, limit) = (self.product() + self.buffer as f64, self.bundle.groups[0].receiver_window() as f64);
+        if limit < peak {
+            // The window never overflows the buffer.
+            let model = AppliedModel { at: self.model("", "", "").at, ..window_over_rtt("RFC 7323, section 1.1") };
+            return Ok(Outcome {
+                model,
+                utilisation: (limit / self.product()).min(1.0),
+                loss: 0.0,
+                queue: (limit - self.product()).max(0.0),
+                window: Some(Window::Constant(limit)),
+            });
+        }
+        let (_, mean_rtt_s) = self.rtts.parameters()?;
+        let source = "Villamizar and Song 1994; docs/evidence/theory.md";
+        let mut model = self.model("single_flow_utilisation", "sawtooth of one flow", source);
+        model.simplifies.push("fluid model: packets are discrete, and window growth takes effect one RTT later".into());
+        model.simplifies.push("recovery lets the network drain to half a window".into());
+        Ok(Outcome {
+            model,
+            utilisation: synchronised_utilisation(self.bottleneck()?, mean_rtt_s, self.places()?),
+            // From half the peak to the peak: 3 peak^2 / 8 packets, times the number of segments per acknowledgement.
+            loss: 8.0 / (3.0 * f64::from(self.segments_per_increase) * peak * peak),
+            queue: self.queue_of_sawtooth()?,
+            window: Some(Window::Sawtooth(peak)),
+        })
+    }
+
+    /// Smooth arrivals and a short queue: the fixed point of TCP's load and the loss at this load.
+    fn closed_loop(&self) -> Result<Outcome, ParameterError> {
+        let inputs = self.bundle.traffic.inputs(self.index);
+        let trunk = Trunk::new(inputs.unwrap_or(COUNTLESS), self.port.transmitters.into(), self.buffer)?;
+        // Arrivals are a Poisson process unless input links space the packets out.
+        let (open_loop, title, lengths) = match inputs {
+            Some(_) => (OpenLoop::Chain(&G1DM), G1DM.title, " and have exponential lengths"),
+            None if self.port.transmitters == 1 => (OpenLoop::Md1k, "M/D/1/K", ""),
+            None => (OpenLoop::Chain(&MMKKB), MMKKB.title, " and have exponential lengths"),
+        };
+        let (harmonic_rtt_s, _) = self.rtts.parameters()?;
+        let window = self.bundle.groups.iter().map(TcpGroup::receiver_window).min().unwrap_or(1);
+        let flows = GreedyFlows {
+            packet_bytes: self.packet_size()?,
+            flows: Count::new("flows", self.flows as u64)?,
+            harmonic_rtt_s,
+            segments_per_ack: Count::new("segments_per_ack", self.segments_per_increase.into())?,
+            rto_s: Some(Positive::new("rto_s", self.bundle.groups[0].spec.timer.min_rto.seconds().max(self.rtts.mean_s))?),
+            receiver_window: Some(Count::new("receiver_window", window)?),
+        };
+        let end = closed_loop(trunk, Positive::new("rate_bps", self.port.rate.0 as f64)?, flows, open_loop)?;
+        let name = format!("closed loop of {title} and Padhye");
+        let mut model = self.model("closed_loop", name, "cui-thesis, section 3.7; Padhye et al. 1998");
+        model.simplifies.push(format!("packets arrive as a Poisson process{lengths}"));
+        model.simplifies.push("losses are spread evenly over flows".into());
+        if inputs.is_some() {
+            let text = "no input link is saturated; a saturated one occupies a transmitter, and its flows get more";
+            model.simplifies.push(text.into());
+            model.warnings.extend(self.warning(&trunk, &end)?);
+        }
+        if !end.keeps_bound {
+            model.simplifies.push("outside the range of its loss model: the predicted utilisation is above 1".into());
+        }
+        if self.has_small_windows() {
+            model.simplifies.push("windows of fewer than four packets".into());
+        }
+        Ok(Outcome { model, utilisation: end.utilisation, loss: end.loss, queue: f64::NAN, window: None })
+    }
+
+    /// A warning about the error of the loss by G1DM at the resulting load, unless it is within 5 %.
+    fn warning(&self, trunk: &Trunk, end: &ClosedLoop) -> Result<Option<String>, ParameterError> {
+        let at = format!("M = {}, K = {}, B = {}", trunk.inputs(), trunk.transmitters(), trunk.buffer());
+        let page = "see docs/evidence/trunk_accuracy.md";
+        if end.inputs_full {
+            return Ok(Some(format!("the loss by G1DM at {at}: not mapped for saturated input links; {page}")));
+        }
+        let accuracy = accuracy(trunk, end.load, &G1DM, TrunkVariant::OwnLength)?;
+        let load = digits(end.load, 3);
+        Ok((!accuracy.is_within(1.05)).then(|| format!("the loss by G1DM at {at}, load {load}: {accuracy}; {page}")))
+    }
+
+    /// Bursty arrivals or a long queue: synchronised windows for few flows, a normally distributed total window for many.
+    fn fluid(&self) -> Result<Outcome, ParameterError> {
+        let (_, mean_rtt_s) = self.rtts.parameters()?;
+        let (bottleneck, places) = (self.bottleneck()?, self.places()?);
+        let (mut model, utilisation, queue) = if (self.flows as u64) < FEW_FLOWS {
+            let source = "Villamizar and Song 1994; docs/evidence/theory.md";
+            let model = self.model("synchronised_utilisation", "synchronised sawtooth", source);
+            (model, synchronised_utilisation(bottleneck, mean_rtt_s, places), self.queue_of_sawtooth()?)
+        } else {
+            let source = "Appenzeller, Keslassy and McKeown 2004";
+            let model = self.model("appenzeller_utilisation", "normal sum of windows", source);
+            let flows = Count::new("flows", self.flows as u64)?;
+            (model, appenzeller_utilisation(bottleneck, flows, mean_rtt_s, places), f64::NAN)
+        };
+        if self.has_small_windows() {
+            let text = "windows of fewer than four packets cause timeouts, which no fluid model includes";
+            model.simplifies.push(text.into());
+        }
+        model.simplifies.push(if queue.is_nan() {
+            "the total window is normally distributed: no bursts, no synchronised flows".into()
+        } else {
+            "all flows halve at the same time; the utilisation is higher if they do not".into()
+        });
+        Ok(Outcome { model, utilisation, loss: f64::NAN, queue, window: None })
+    }
+
+    /// Results of queue and flows; flows share inversely to their RTTs, including the mean wait in the queue.
+    fn fill(&self, outcome: Outcome, found: &mut Prediction) {
+        let Outcome { model, utilisation, loss, queue, window } = outcome;
+        let capacity = capacity_bps(self.port);
+        let wait_s = queue / (utilisation * (capacity / (8.0 * self.packet_bytes)));
+        let of_port = found.queue(self.index);
+        (of_port.utilisation, of_port.loss_rate) = (utilisation, loss);
+        (of_port.mean_queue_units, of_port.mean_wait_s) = (occupancy(self.port, queue, utilisation), wait_s);
+        let total = utilisation * capacity * (self.bundle.groups[0].mss() / self.packet_bytes);
+        let weight = |rtt: f64| 1.0 / (rtt + if wait_s.is_nan() { 0.0 } else { wait_s });
+        let whole = sum(self.bundle.all_base_rtts_s().map(weight));
+        for group in &self.bundle.groups {
+            for (flow, &rtt) in found.of(group.flows).iter_mut().zip(&group.flows.base_rtts_s) {
+                (flow.goodput_bps, flow.loss_rate, flow.window) = (total * weight(rtt) / whole, loss, window);
+            }
+        }
+        found.models.push(model);
+    }
+}
