@@ -51,6 +51,7 @@ const SCENARIO: &[Modules] = &[
         folder: "",
         layers: &[
             &["location", "renamed"],
+            &["nearest"],
             &["problem"],
             &["tree"],
             &["decode"],

@@ -2,6 +2,7 @@
 //!
 //! A value that cannot be decoded is replaced by a placeholder, so that decoding goes on. The scenario is refused in the end.
 
+use crate::nearest::nearest_word;
 use crate::problem::{self, Alike, Problem, Report, listed};
 use crate::tree::Node;
 use indexmap::IndexMap;
@@ -113,17 +114,6 @@ impl<'a> Decoder<'a> {
         (values.len() == items.len()).then_some(values)
     }
 
-    /// Reports the unknown keys of a table.
-    pub fn unknown_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>, known: &[&str]) {
-        let mut alike = Alike::default();
-        for key in keys.filter(|key| !known.contains(&key.as_str())) {
-            self.among(&mut alike, key, |decoder| decoder.unknown_key(key, known));
-        }
-        if let Some(problem) = self.rest(&alike, "keys") {
-            problem.expected(listed(known));
-        }
-    }
-
     /// Reports that this place is an unknown key of its table.
     pub fn unknown_key(&mut self, key: &str, known: &[&str]) {
         self.report.unknown_key(&self.path, key, known);
@@ -210,19 +200,21 @@ pub(crate) fn entries<'n, const N: usize>(
     keys: [&'static str; N],
     decoder: &mut Decoder,
 ) -> Option<[Option<&'n Node>; N]> {
+    let expected = format!("a table with `{}`", keys.join("`, `"));
     let Node::Table(entries) = node else {
-        let expected = format!("a table with `{}`", keys.join("`, `"));
         decoder.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected);
         return None;
     };
-    decoder.unknown_keys(entries.keys(), &keys);
-    Some(keys.map(|key| {
-        let found = entries.get(key);
+    let mut table = Table::new(entries);
+    let found = keys.map(|key| {
+        let found = table.node(key);
         if found.is_none() {
-            decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")));
+            table.missing(key, expected.clone());
         }
         found
-    }))
+    });
+    table.finish(decoder);
+    Some(found)
 }
 
 /// The keys of a table that is being decoded.
@@ -231,16 +223,39 @@ pub(crate) struct Table<'n> {
     known: Vec<&'static str>,
     /// Unknown keys are not reported.
     knows_all: bool,
+    /// Required keys without a value, each with its valid values.
+    missing: Vec<(&'static str, String)>,
 }
 
 impl<'n> Table<'n> {
     pub fn new(entries: &'n IndexMap<String, Node>) -> Table<'n> {
-        Table { entries, known: Vec::new(), knows_all: false }
+        Table { entries, known: Vec::new(), knows_all: false, missing: Vec::new() }
     }
 
-    /// Reports the keys that were not decoded.
+    /// Reports the keys that were not decoded, and the missing ones unless an unknown key is their misspelling.
     pub fn finish(self, decoder: &mut Decoder) {
-        decoder.unknown_keys(self.entries.keys().filter(|_| !self.knows_all), &self.known);
+        let Table { entries, known, knows_all, missing } = self;
+        let is_missing = |word: &str| missing.iter().any(|(key, _)| *key == word);
+        let unknown = || entries.keys().filter(|key| !known.contains(&key.as_str()));
+        // Unknown keys, each with the absent key that it misspells.
+        let misspelt: IndexMap<&String, &str> = unknown()
+            .take(Alike::REPORTED)
+            .filter_map(|key| Some((key, nearest_word(key, &known)?)))
+            .filter(|(_, word)| is_missing(word) || !(knows_all || entries.contains_key(*word)))
+            .collect();
+        for word in misspelt.values() {
+            decoder.inside(word, |decoder| decoder.report.invalidate(&decoder.path));
+        }
+        for (key, expected) in missing.iter().filter(|(key, _)| !misspelt.values().any(|word| word == key)) {
+            decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")).expected(expected));
+        }
+        let mut alike = Alike::default();
+        for key in unknown().filter(|key| !knows_all || misspelt.contains_key(key)) {
+            decoder.among(&mut alike, key, |decoder| decoder.unknown_key(key, &known));
+        }
+        if let Some(problem) = decoder.rest(&alike, "keys") {
+            problem.expected(listed(&known));
+        }
     }
 
     pub fn node(&mut self, key: &'static str) -> Option<&'n Node> {
@@ -250,9 +265,24 @@ impl<'n> Table<'n> {
         self.entries.get(key)
     }
 
+    /// This table with the settings of an inner one, which was given in place of a word, in TOML. `names` are the valid words.
+    pub fn merged(&self, key: &str, inner: &IndexMap<String, Node>, names: &[&str]) -> Option<String> {
+        let is_name = |node: &Node| matches!(node, Node::Text(word) if names.contains(&word.as_str()));
+        let (tag, word) = inner.iter().find(|(_, node)| is_name(node))?;
+        let mut merged = self.entries.clone();
+        merged.insert(key.into(), word.clone());
+        merged.extend(inner.iter().filter(|(name, _)| *name != tag).map(|(name, node)| (name.clone(), node.clone())));
+        Some(Node::Table(merged).to_toml())
+    }
+
     /// Reports no key of this table as unknown.
     pub fn know_all(&mut self) {
         self.knows_all = true;
+    }
+
+    /// Reports that a required key is missing, after all keys of the table are known.
+    pub fn missing(&mut self, key: &'static str, expected: String) {
+        self.missing.push((key, expected));
     }
 
     /// The value of a key, or its default. A missing required key is reported and gets a placeholder.
@@ -260,7 +290,7 @@ impl<'n> Table<'n> {
         match self.node(key) {
             Some(node) => decoder.inside(key, |decoder| T::decode(node, decoder)).unwrap_or_default(),
             None => default.or_else(T::absent).unwrap_or_else(|| {
-                decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")).expected(T::expected()));
+                self.missing(key, T::expected());
                 T::default()
             }),
         }

@@ -7,7 +7,8 @@
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;
 use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, unit_of, with_unit};
-use crate::problem::{Alike, nearest_word};
+use crate::nearest::nearest_word;
+use crate::problem::Alike;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::tree::Node;

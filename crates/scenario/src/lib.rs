@@ -11,6 +11,7 @@
 //! * `record.rs`, `values.rs`: tables with named keys, and plain values;
 //! * `user_code.rs`: user code, by name and parameters;
 //! * `problem.rs`, `location.rs`: error messages, and locations in the text;
+//! * `nearest.rs`, `renamed.rs`: hints for invalid words;
 //! * `question.rs`, `probes.rs`: buffer sizing and price schemes without a network;
 //! * `emulation.rs`: networks with real packets;
 //! * `network/`: builds nodes, routes, flows, changes and traces.
@@ -25,6 +26,7 @@ mod flow_table;
 mod link_rate;
 mod location;
 mod member;
+mod nearest;
 mod network;
 mod preset_settings;
 mod presets;
@@ -47,9 +49,10 @@ pub use distribution::Distribution;
 pub use emulation::{AddressPair, Emulated, Host, Played, Transfer};
 pub use location::Location;
 pub use member::{Family, Member, MemberConfig};
+pub use nearest::{hint, nearest_word};
 pub use presets::{PRESETS, Preset, presets_markdown};
 pub use probes::ProbeQuestion;
-pub use problem::{Errors, Problem, Warnings, nearest_word};
+pub use problem::{Errors, Problem, Warnings, listed};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use renamed::RENAMED;

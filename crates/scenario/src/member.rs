@@ -7,6 +7,7 @@ use crate::quantity::Rate;
 use crate::record::{Record, Shape, joined, record};
 use crate::setting::{NONE, SettingText, default_of, describe, json, notation, placeholder, shown, take};
 use crate::threshold::{Places, Threshold};
+use crate::tree::Node;
 use crate::user_code;
 use indexmap::IndexMap;
 use schemars::SchemaGenerator;
@@ -95,10 +96,17 @@ impl<F: Family> Record for Member<F> {
             return Member::default();
         }
         let name = match given {
+            Some(node @ Node::Table(settings)) => {
+                let merged = table.merged(F::TAG, settings, &names).map_or(String::new(), |table| format!(": `{table}`"));
+                decoder.inside(F::TAG, |decoder| {
+                    let problem = decoder.wrong(format!("is not a {}", F::NOUN)).given(node.to_string()).expected(listed(&names));
+                    problem.hint(format!("settings are written next to `{}`{merged}", F::TAG));
+                });
+                None
+            }
             Some(node) => decoder.inside(F::TAG, |decoder| decoder.word(node, F::NOUN, &names)),
             None => F::DEFAULT.or_else(|| {
-                let message = format!("`{}` is missing", F::TAG);
-                decoder.inside(F::TAG, |decoder| _ = decoder.fault(message).expected(listed(&names)));
+                table.missing(F::TAG, listed(&names));
                 None
             }),
         };
@@ -272,8 +280,7 @@ fn excluded(member: &MemberInfo, index: usize) -> Vec<String> {
 /// Decodes a setting or takes its default. A missing required setting is reported and gets a placeholder.
 fn take_or_default(setting: &'static Setting, table: &mut Table, decoder: &mut Decoder) -> SettingText {
     take(setting, table, decoder).or_else(|| default_of(setting)).unwrap_or_else(|| {
-        let (message, expected) = (format!("`{}` is missing", setting.key), notation(&setting.kind).expected());
-        decoder.inside(setting.key, |decoder| _ = decoder.fault(message).expected(expected));
+        table.missing(setting.key, notation(&setting.kind).expected());
         placeholder(setting)
     })
 }

@@ -1,7 +1,7 @@
 //! Errors and warnings of a scenario, and the text that the command line, Python and the browser show for them.
 
 use crate::location::{Focus, Location, Source};
-use crate::renamed::renamed;
+use crate::nearest::{hint, lines_for};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -155,10 +155,9 @@ impl Problem {
 
     /// Adds the valid word nearest to the given one as a hint, if one is near.
     pub(crate) fn nearest(&mut self, given: &str, words: &[&str]) -> &mut Problem {
-        match (renamed(given, words), nearest_word(given, words)) {
-            (Some(word), _) => self.hint(format!("`{given}` has been renamed to `{word}`")),
-            (None, Some(word)) => self.hint(format!("did you mean `{word}`?")),
-            (None, None) => self,
+        match hint(given, words) {
+            Some(hint) => self.hint(hint),
+            None => self,
         }
     }
 }
@@ -181,7 +180,7 @@ pub(crate) fn key(at: &str) -> String {
 }
 
 /// "one of `a`, `b`"; long lists are cut.
-pub(crate) fn listed(words: &[&str]) -> String {
+pub fn listed(words: &[&str]) -> String {
     const MAX: usize = 30;
     let quoted: Vec<String> = words.iter().take(MAX).map(|word| format!("`{word}`")).collect();
     match words.len() {
@@ -189,57 +188,6 @@ pub(crate) fn listed(words: &[&str]) -> String {
         count if count > MAX => format!("one of {} and {} more", quoted.join(", "), count - MAX),
         _ => format!("one of {}", quoted.join(", ")),
     }
-}
-
-/// The word that most likely replaces an invalid one: its new name, a similar one, or a synonym.
-pub fn nearest_word<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
-    renamed(given, words).or_else(|| nearest(given, words)).or_else(|| synonym(given, words))
-}
-
-/// The most similar word, if one is similar enough.
-fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
-    // No word is this long, and the comparison takes quadratic time.
-    if given.len() > 100 {
-        return None;
-    }
-    let lower = given.to_lowercase();
-    let edits = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
-    let begins = |word: &&&str| lower.len() > 2 && word.to_lowercase().starts_with(&lower);
-    if let Some(word) = words.iter().filter(begins).min_by_key(|word| edits(word)) {
-        return Some(word);
-    }
-    let word = words.iter().min_by_key(|word| edits(word))?;
-    let allowed = given.chars().count().max(word.chars().count()).div_ceil(3);
-    (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)
-}
-
-/// Words of other tools and of result tables, with the corresponding keys.
-const SYNONYMS: &[(&str, &[&str])] = &[
-    ("flow", &["group"]),
-    ("index", &["flow"]),
-    ("bandwidth", &["rate"]),
-    ("bw", &["rate"]),
-    ("plain", &["drop_tail"]),
-    ("fifo", &["drop_tail"]),
-    ("tail_drop", &["drop_tail"]),
-    ("capacity", &["rate"]),
-    ("speed", &["rate"]),
-    ("latency", &["delay"]),
-    ("limit", &["buffer"]),
-    ("length", &["duration"]),
-    ("time", &["at", "duration"]),
-    ("src", &["from"]),
-    ("source", &["from"]),
-    ("dst", &["to"]),
-    ("destination", &["to"]),
-    ("number", &["count"]),
-    ("trace", &["traces"]),
-];
-
-fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
-    let lower = given.to_lowercase();
-    let (_, meant) = SYNONYMS.iter().find(|(word, _)| *word == lower)?;
-    words.iter().copied().find(|word| meant.contains(word))
 }
 
 /// Counts errors of one kind, for example in a list: the first ones are reported one by one, the others as a number.
@@ -252,7 +200,7 @@ pub(crate) struct Alike {
 
 impl Alike {
     /// Places whose errors are reported one by one.
-    const REPORTED: usize = 20;
+    pub const REPORTED: usize = 20;
 
     /// Whether any was found.
     pub fn any(&self) -> bool {
@@ -284,13 +232,15 @@ pub(crate) struct Report<'a> {
     problems: Vec<Problem>,
     more: usize,
     warnings: Vec<Problem>,
+    /// Places without a valid value whose error is reported at another place.
+    invalid: Vec<String>,
     /// Errors are counted and not stored.
     counts_only: bool,
 }
 
 impl<'a> Report<'a> {
     pub fn new(source: &'a Source) -> Report<'a> {
-        Report { source, problems: Vec::new(), more: 0, warnings: Vec::new(), counts_only: false }
+        Report { source, problems: Vec::new(), more: 0, warnings: Vec::new(), invalid: Vec::new(), counts_only: false }
     }
 
     /// The name of the scenario's file; empty if there is none.
@@ -382,6 +332,9 @@ impl<'a> Report<'a> {
         let problem = self.add(at, format!("{} names an unknown {noun}: `{}`", key(at), name.escape_debug()));
         if is_shown {
             problem.one_of(name, known);
+            if let Some(lines) = lines_for(noun, name) {
+                problem.hint(lines);
+            }
         }
         problem
     }
@@ -406,18 +359,23 @@ impl<'a> Report<'a> {
         self.problems.is_empty()
     }
 
+    /// Marks a place as without a valid value; its error is reported at another place.
+    pub fn invalidate(&mut self, at: &str) {
+        self.invalid.push(at.into());
+    }
+
     /// Whether no error was found at this place or inside it.
     pub fn is_valid(&self, at: &str) -> bool {
-        let inside = |problem: &Problem| match problem.at.strip_prefix(at) {
+        let inside = |place: &str| match place.strip_prefix(at) {
             Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
             None => false,
         };
-        !self.problems.iter().any(inside)
+        !self.places().any(inside)
     }
 
-    /// Paths of the errors.
+    /// Paths of the errors, and of values that are missing because of them.
     pub fn places(&self) -> impl Iterator<Item = &str> {
-        self.problems.iter().map(|problem| problem.at.as_str())
+        self.problems.iter().map(|problem| problem.at.as_str()).chain(self.invalid.iter().map(String::as_str))
     }
 
     pub fn finish(mut self) -> Errors {
@@ -495,22 +453,6 @@ error: `policy` names an unknown queue policy: `edp`
             ["rate", "links.a.rate", "flows.web.size[3]", "traffic.table[flows.csv line 3]", "table[a.csv line 3].size", ""];
         let keys = ["`rate`", "`rate`", "`size[3]`", "`table[flows.csv line 3]`", "`size`", "the scenario"];
         assert_eq!(places.map(key), keys);
-    }
-
-    #[test]
-    fn only_a_near_word_is_hinted() {
-        assert_eq!(nearest("edp", &["bpd", "epd", "red"]), Some("epd"));
-        assert_eq!(nearest("drop-tail", &["bpd", "drop_tail"]), Some("drop_tail"));
-        assert_eq!(nearest("pfifo", &["bpd", "drop_tail"]), None);
-        assert_eq!(nearest("rack", &["sack", "rack_tlp"]), Some("rack_tlp"));
-        assert_eq!(nearest("a", &["b"]), None);
-    }
-
-    #[test]
-    fn a_word_of_other_tools_is_understood_where_it_fits() {
-        assert_eq!(synonym("bandwidth", &["delay", "rate"]), Some("rate"));
-        assert_eq!(synonym("flow", &["at", "group", "link"]), Some("group"));
-        assert_eq!(synonym("flow", &["at", "link"]), None);
     }
 
     #[test]

@@ -330,13 +330,24 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("count", "`count` is missing"),
                 ("on", "`on` must be true or false, not a number"),
+                ("count", "`count` is missing"),
                 ("boilers", "`boilers` is missing"),
                 ("naem", "`naem` is not a known key"),
             ]
         );
         assert_eq!(errors.list[3].hint.as_deref(), Some("did you mean `name`?"));
+    }
+
+    #[test]
+    fn a_misspelt_required_key_is_one_error_and_leaves_its_place_invalid() {
+        let (node, source) = crate::tree::from_json(r#"{"cuont": 3, "boilesr": 2}"#, "").unwrap();
+        let mut decoder = Decoder::new(Report::new(&source));
+        Thing::decode(&node, &mut decoder);
+        assert!(!decoder.report.is_valid("count") && !decoder.report.is_valid("boilers") && decoder.report.is_valid("name"));
+        let hints: Vec<_> = decoder.report.finish().list.into_iter().map(|problem| (problem.at, problem.hint.unwrap())).collect();
+        let hint = |at: &str, word: &str| (at.to_string(), format!("did you mean `{word}`?"));
+        assert_eq!(hints, [hint("cuont", "count"), hint("boilesr", "boilers")]);
     }
 
     #[test]

@@ -291,6 +291,26 @@ impl Problem {
     }
 }
 
+impl Node {
+    /// The value in TOML, on one line.
+    pub fn to_toml(&self) -> String {
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let key = |key: &String| match key.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter)) {
+            true if !key.is_empty() => key.clone(),
+            _ => quoted(key),
+        };
+        match self {
+            Node::Text(text) => quoted(text),
+            Node::List(items) => format!("[{}]", items.iter().map(Node::to_toml).collect::<Vec<_>>().join(", ")),
+            Node::Table(entries) => {
+                let pairs = entries.iter().map(|(name, value)| format!("{} = {}", key(name), value.to_toml()));
+                format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+            }
+            others => others.to_string(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,6 +323,15 @@ mod tests {
         assert_eq!(toml, json);
         let line = |at| source.locate(at, Focus::Value).unwrap().line;
         assert_eq!((line("links.x.rate"), line("links.x.list[1]")), (4, 6));
+    }
+
+    #[test]
+    fn a_value_is_written_as_toml_that_reads_the_same() {
+        let text = r#"x = {a = 1, "b c" = ["\"é\"", 1.5, true, {}], d = 2024-01-01, e = {f = 1e30}}"#;
+        let (node, _) = from_toml(text, "").unwrap();
+        let Node::Table(entries) = &node else { panic!("{node}") };
+        let (again, _) = from_toml(&format!("x = {}", entries["x"].to_toml()), "").unwrap();
+        assert_eq!(again, node);
     }
 
     #[test]

@@ -136,6 +136,7 @@ fn group(
     let transport = match (&flow.tcp, &flow.source) {
         (Some(tcp), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
         (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
+        (None, None) if !["tcp", "source"].iter().all(|key| report.is_valid(&format!("{at}.{key}"))) => return None,
         (tcp, _) => {
             let given = if tcp.is_some() { "both" } else { "neither" };
             report

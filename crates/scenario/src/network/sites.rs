@@ -1,6 +1,6 @@
 //! Nodes and the plans of generators: all names before links are built.
 
-use crate::problem::{Alike, Report, key, listed, nearest_word};
+use crate::problem::{Alike, Report, key, listed};
 use crate::schema::{Description, Extent, Generator, Node, NodeKind, Nodes, Plan, Topology};
 use crate::values::Name;
 use std::collections::BTreeMap;
@@ -129,10 +129,7 @@ impl Sites {
         }
         let patterns = self.patterns();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-        problem.expected(self.first_ones());
-        if let Some(near) = nearest_word(name, &patterns) {
-            problem.hint(format!("did you mean `{near}`?"));
-        }
+        problem.nearest(name, &patterns).expected(self.first_ones());
     }
 
     /// The first names, for a message.

@@ -127,10 +127,12 @@ fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Optio
 
 /// Pairs of the nodes in `from` and `to`.
 fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    let traffic_at = format!("{at}.traffic");
     let mut named = |key: &str, nodes: &Option<Nodes>| {
         let at = format!("{at}.{key}");
         match nodes {
             Some(nodes) => sites.named(nodes, &at, report),
+            None if !report.is_valid(&at) || !report.is_valid(&traffic_at) => None,
             None => {
                 let problem = report.add(at, format!("`{key}` is missing"));
                 problem.expected(<Nodes as crate::decode::Decode>::expected());
