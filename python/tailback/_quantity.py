@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tailback._core import nearest_word
+from tailback._core import hint
 from tailback.errors import ParameterError, UnknownName
 
 __all__ = ["Column", "Quantity", "numbers", "quantity_of"]
@@ -240,10 +240,9 @@ def _cells(node: Node) -> list[Cells]:
 def _not_a_quantity(text: Any, token: str) -> ParameterError:
     words = ["goodput", *_FUNCTIONS, "share"]
     forms = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
-    near = nearest_word(token, words) if token else None
-    hint = f"; did you mean `{near}`?" if near and near != token else ""
+    near = hint(token, words) if token and token not in words else None
     where = f" at `{token}`" if token and token != text else ""
-    return ParameterError(f"`{text}` is not a quantity{where}; expected `goodput`, {forms}{hint}")
+    return ParameterError(f"`{text}` is not a quantity{where}; expected `goodput`, {forms}{f'; {near}' if near else ''}")
 
 
 def _divided(left: float, right: float) -> float:

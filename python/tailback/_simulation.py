@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._time_slices import in_slices
-from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning
+from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning, warn
 
 if TYPE_CHECKING:
     from tailback._runs import Runs
@@ -46,6 +46,7 @@ def simulate(
     seeds: int | Iterable[int],
     progress: Callable[[float], None] | None = None,
 ) -> Runs: ...
+@arguments_checked
 def simulate(
     scenario: Scenario | Mapping[str, Any],
     seed: int | None = None,
@@ -122,7 +123,7 @@ def simulate(
     saved = None if checkpoint is None else _CheckpointFile(simulation, Path(checkpoint), checkpoint_every_s)
 
     if simulation.fewer_threads:
-        warnings.warn(ThreadsWarning(simulation.fewer_threads), stacklevel=2)
+        warn(ThreadsWarning(simulation.fewer_threads))
 
     def report(done: float) -> None:
         if saved:
@@ -176,7 +177,7 @@ class _CheckpointFile:
             self._write()
         except CheckpointError as error:
             self._due = time.monotonic() + self._every_s
-            warnings.warn(CheckpointWarning(f"{error}; the run continues"), stacklevel=2)
+            warn(CheckpointWarning(f"{error}; the run continues"))
 
     def _write(self) -> None:
         began = time.monotonic()

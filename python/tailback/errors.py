@@ -34,11 +34,13 @@ The last three subclasses of KeyboardInterrupt are defined in the modules of the
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tailback._core import nearest_word
+from tailback._core import hint
 
 __all__ = [
     "ArgumentError",
@@ -171,13 +173,20 @@ class UnknownName(TailbackError, KeyError):
 
     def __str__(self) -> str:
         is_text = isinstance(self.name, str)
-        near = nearest_word(self.name, self.known) if is_text else None
+        near = hint(self.name, self.known) if is_text else None
         given = self.name if is_text else repr(self.name)
         shown = [f"`{word}`" for word in self.known[:_SHOWN]]
         more = f" and {len(self.known) - _SHOWN} more" if len(self.known) > _SHOWN else ""
         expected = f"expected one of {', '.join(shown)}{more}" if shown else "there are none"
-        hint = f"; did you mean `{near}`?" if near else ""
-        return f"no {self.kind} `{given}`; {expected}{hint}{self.note}"
+        return f"no {self.kind} `{given}`; {expected}{f'; {near}' if near else ''}{self.note}"
+
+
+def warn(warning: Warning) -> None:
+    """Issue a warning at the first line outside this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "tailback":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 class CaptureError(TailbackError, OSError):

@@ -80,7 +80,19 @@ pub fn nearest_word(given: &str, words: Vec<String>) -> Option<String> {
     tailback_scenario::nearest_word(given, &words).map(str::to_owned)
 }
 
-/// Old and new name of every key, word and column that was renamed; deleted at 1.0.
+/// The hint for an invalid word among these valid ones, as in scenario errors.
+#[pyfunction]
+pub fn hint(given: &str, words: Vec<String>) -> Option<String> {
+    tailback_scenario::hint(given, &words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The valid words of a message: "one of `a`, `b`".
+#[pyfunction]
+pub fn listed(words: Vec<String>) -> String {
+    tailback_scenario::listed(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Old and new name of every key, word, argument and column that was renamed; deleted at 1.0.
 #[pyfunction]
 pub fn renamed_names() -> Vec<(&'static str, &'static str)> {
     tailback_scenario::RENAMED.to_vec()

@@ -32,11 +32,11 @@ pub fn data(problem: &Problem) -> String {
 /// # Errors
 /// Where Python is configured to raise warnings as errors.
 pub fn warn(py: Python<'_>, warnings: &Warnings) -> PyResult<()> {
-    let category = py.import("tailback.errors")?.getattr("ScenarioWarning")?;
-    let warn = py.import("warnings")?.getattr("warn")?;
+    let module = py.import("tailback.errors")?;
+    let (category, warn) = (module.getattr("ScenarioWarning")?, module.getattr("warn")?);
     warnings.list.iter().zip(warnings.texts()).try_for_each(|(problem, text)| {
         let warning = category.call1((data(problem), text))?;
-        warn.call1((warning, py.None(), 2)).map(|_| ())
+        warn.call1((warning,)).map(|_| ())
     })
 }
 

@@ -11,7 +11,6 @@ import socket
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -19,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
+from tailback._arguments import arguments_checked
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName
+from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, warn
 
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
@@ -43,6 +43,7 @@ _PRIORITY = 10
 _GRACE_S = 2.0
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Command:
     """A command to run on a node.
@@ -167,6 +168,7 @@ _REFUSED = {
 }
 
 
+@arguments_checked
 def emulate(
     scenario: Scenario | Mapping[str, Any],
     commands: Sequence[Command] = (),
@@ -281,12 +283,11 @@ class EmulationPlan:
         """Warn if this machine may not reach the required packet rate."""
         fastest = self._core.reach_bps / _PACKET_BITS
         if fastest > _REACH:
-            warnings.warn(
+            text = (
                 f"links of {self._core.reach_bps / 1e6:g} Mbit/s can carry {fastest:,.0f} packets of 1500 bytes per second; "
-                f"the measured maximum of one processor is {_REACH:,}. The result reports whether the machine kept up",
-                EmulationWarning,
-                stacklevel=3,
+                f"the measured maximum of one processor is {_REACH:,}. The result reports whether the machine kept up"
             )
+            warn(EmulationWarning(text))
 
     def run(self, capture: Path | None, progress: Callable[[float], None]) -> Emulated:
         from tailback._emulation.hosts import Hosts
@@ -369,10 +370,8 @@ class Forwarder(threading.Thread):
         super().start()
         self._began.wait()
         if not self.is_real_time:
-            warnings.warn(
-                "without real-time priority (root, CAP_SYS_NICE or `ulimit -r`), other processes delay packets",
-                EmulationWarning,
-                stacklevel=2,
+            warn(
+                EmulationWarning("without real-time priority (root, CAP_SYS_NICE or `ulimit -r`), other processes delay packets")
             )
 
     def run(self) -> None:
