@@ -69,11 +69,6 @@ def test_unknown_arguments_are_reported_before_missing_ones(function: Any, argum
     assert "in the scenario" not in str(caught.value)
 
 
-def test_a_missing_argument_is_reported_by_python() -> None:
-    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'duration'"):
-        tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="9 packets")  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize(("more", "message"), [({}, "is required"), ({"buffer": "9 packets", "queue": {}}, "exclude each other")])
 def test_a_topology_has_a_buffer_or_a_queue(more: Any, message: str) -> None:
     with pytest.raises(tb.errors.ArgumentError, match=message):

@@ -12,6 +12,7 @@ from support import ROOT
 # `papers`, the private modules (`_`) are below the public package, and the documents are above it, like a user's experiments.
 LAYERS = """
 _core
+_arguments
 errors _format _html _interval _processors _schema_tables _time_slices _toml
 _lab _quantity _scenario _table _types allocation models plots prices statistics user_code
 _completions _delivery_trace _fairness _pictures _run_plot _store _summary _topologies _widget

@@ -1,7 +1,8 @@
-"""An old key, word or column is an error whose hint gives the new name."""
+"""An old key, word, argument or column is an error whose hint gives the new name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import tailback as tb
 from support import Command
 from tailback import _core
+from tailback.papers import Curves, Experiment
 
 TCP = "flows.tcp.tcp"
 CONTROLLER = f"{TCP}.controller"
@@ -92,6 +94,24 @@ COLUMNS = {
         for name in ["units", "full", "early", "late", "partial", "single", "random", "listed"]
     ],
 }
+# Functions with a former and the new name of an argument.
+ARGUMENTS: list[tuple[Callable[..., Any], str, str]] = [
+    (tb.Run.plot, "beside", "compare"),
+    (tb.Run.plot, "span", "time_range"),
+    (tb.emulate, "played", "kernel_flows"),
+    (tb.emulate, "settings", "sysctls"),
+    (tb.sweep, "most_seeds", "max_seeds"),
+    (tb.size_buffer, "packet", "packet_size"),
+    (tb.validate, "lanes", "jobs"),
+    (tb.dwdm, "conversion", "wavelength_conversion"),
+    (tb.models.maxnet_base, "largest_cost", "max_cost"),
+    (tb.models.rcp_price, "largest_bps", "max_rate_bps"),
+    (tb.models.rcp_price, "smallest_bps", "min_rate_bps"),
+    (tb.models.simulate_trunk, "most_arrivals", "max_arrivals"),
+    (tb.models.simulate_trunk, "reading", "variant"),
+    (Experiment, "left_open", "assumptions"),
+    (Curves, "levels", "reference_lines"),
+]
 # Columns of tables that few runs have: the finder of new names is the same.
 RARE_COLUMNS = [
     ("beyond_range_packets", "clamped_packets"),
@@ -142,10 +162,17 @@ def test_an_old_column_gives_the_new_one() -> None:
     run = tb.simulate(tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="9 packets", flows=1, duration="1 s"))
     for table, names in COLUMNS.items():
         for old, new in names:
-            with pytest.raises(tb.UnknownName, match=f"did you mean `{new}`"):
+            with pytest.raises(tb.UnknownName, match=f"; `{old}` has been renamed to `{new}`"):
                 _ = run.tables[table][old]
     for old, new in RARE_COLUMNS:
-        assert _core.nearest_word(old, [new, "time_s"]) == new
+        assert _core.hint(old, [new, "time_s"]) == f"`{old}` has been renamed to `{new}`"
+
+
+@pytest.mark.parametrize(("function", "old", "new"), ARGUMENTS)
+def test_an_old_argument_gives_the_new_one(function: Callable[..., Any], old: str, new: str) -> None:
+    with pytest.raises(tb.ArgumentError) as caught:
+        function(**{old: 1})
+    assert [(problem.at, problem.hint) for problem in caught.value.problems] == [(old, f"`{old}` has been renamed to `{new}`")]
 
 
 def test_the_command_ends_with_exit_code_2(command: Command, tmp_path: Path) -> None:
@@ -162,4 +189,5 @@ def test_the_command_ends_with_exit_code_2(command: Command, tmp_path: Path) -> 
 def test_every_renamed_name_is_tested() -> None:
     columns = [pair for pairs in COLUMNS.values() for pair in pairs]
     tested = {(old, new) for old, new, *_ in [*KEYS, *WORDS]} | {*columns, *RARE_COLUMNS}
+    tested |= {(old, new) for _, old, new in ARGUMENTS}
     assert tested == set(_core.renamed_names())

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tailback import _core, _store
+from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
@@ -53,6 +54,7 @@ class CaptureDamage:
         return f"the file is damaged at byte {self.at_byte:,}: {self.what}"
 
 
+@arguments_checked
 class Analysis:
     """The measurements of a packet capture, as tables of columns.
 
@@ -158,6 +160,7 @@ class Analysis:
         return self._tables[name]
 
 
+@arguments_checked
 def analyse(
     path: str | os.PathLike[str],
     *,

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil, lcm
 from pathlib import Path
 
+from tailback._arguments import arguments_checked
 from tailback._core import in_column_units
 from tailback.errors import OutputError, ParameterError
 
@@ -19,6 +20,7 @@ _MAX_BYTES = 32 << 20
 _TOO_MUCH = f"the trace exceeds the maximum size of {_MAX_BYTES >> 20} MiB; expected lower rates or a shorter time"
 
 
+@arguments_checked
 def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]]) -> None:
     """Write a Mahimahi trace of a link with a piecewise constant rate, for `mm-link` or for a link of a scenario.
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, stdev
 
+from tailback._arguments import arguments_checked
+
 __all__ = ["Interval", "student_t"]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Interval:
     """Mean and half width of a confidence interval by Student's t; 95 % by default."""

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from tailback._arguments import arguments_checked
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn
@@ -62,6 +64,7 @@ class _Bar(ABC):
             self._next_line_s = passed + LINE_EVERY_S
 
 
+@arguments_checked
 class ProgressBar(_Bar):
     """Progress bar for a completed fraction: the ``progress`` of `tailback.simulate` and `tailback.models.simulate_trunk`.
 

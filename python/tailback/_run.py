@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
+from tailback._arguments import arguments_checked
 from tailback._completions import completions
 from tailback._delivery_trace import departure_opportunities, write_opportunities
 from tailback._html import notebook
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "Run", "read_run"]
 
 
+@arguments_checked
 class Run:
     """The results of one simulation, as tables of columns.
 
@@ -516,6 +518,7 @@ def _run_label(run: Run, other: Run) -> str:
     return f"{name}, seed {run.seed}" if run.seed != other.seed else f"{name}, {run.content_hash[:8]}"
 
 
+@arguments_checked
 def read_run(directory: str | os.PathLike[str]) -> Run:
     """Read a run from a directory that `Run.save` or ``tailback run --out`` wrote.
 

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from numbers import Integral
 from typing import Any, overload
 
+from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._interval import Interval
 from tailback._processors import processors
@@ -21,6 +22,7 @@ from tailback.errors import ParameterError
 __all__ = ["Runs", "RunsInterrupted", "run_all"]
 
 
+@arguments_checked
 class Runs(Sequence[Run]):
     """Runs of one scenario, one per seed.
 

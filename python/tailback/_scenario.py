@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._html import notebook
 
 __all__ = ["Scenario", "load", "schema"]
@@ -28,6 +29,7 @@ _HUGE = 2**127
 _MAX_SEED = 2**53 - 1
 
 
+@arguments_checked
 class Scenario:
     """The description of a simulation: nodes, links, queues, flows, recorded data, duration and seed.
 
@@ -256,6 +258,7 @@ class Scenario:
         return _core.predict(*self._source(), None if seed is None else _whole(seed))
 
 
+@arguments_checked
 def load(path: str | os.PathLike[str]) -> Scenario:
     """Read and check a scenario file.
 
@@ -349,6 +352,7 @@ def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> t
 _INFINITE = (float("inf"), -float("inf"))
 
 
+@arguments_checked
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
     exported: dict[str, Any] = json.loads(_core.schema())

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._html import HtmlTable, notebook
 from tailback.errors import MissingExtra, ParameterError, UnknownName
 
@@ -26,6 +27,7 @@ _SHOWN_ROWS = 10
 _DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}
 
 
+@arguments_checked
 class Table:
     """Named columns of equal length. Units are part of the names (``goodput_bps``, ``time_s``).
 
@@ -139,7 +141,7 @@ class Table:
         Raises
         ------
         UnknownName
-            There is no such column; the message lists the columns.
+            There is no such column, or the column cannot contain that word; the message lists the valid ones.
         ParameterError
             The value of a word column is not a word, that of a numeric column not a number, or several values were given.
 
@@ -252,7 +254,7 @@ class Table:
         return column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column)
 
     def _written(self, column: str, value: object) -> float:
-        """A value in the encoding of `_raw`: -1 for an unknown word, NaN for a missing number."""
+        """A value in the encoding of `_raw`: NaN for a missing number."""
         if value is not None and not isinstance(value, (str, Real)):
             raise ParameterError(
                 f"`{column}` of `{self.name}` cannot be {value!r}; expected one value, or `None` where it is missing"
@@ -266,7 +268,10 @@ class Table:
         if not isinstance(value, str):
             raise ParameterError(f"`{column}` of `{self.name}` contains words; expected a string, not {value!r}")
         words = self._core.words(column)
-        return words.index(value) if value in words else -1
+        if value not in words and words:
+            raise UnknownName(f"{column} in `{self.name}`", value, filter(None, words))
+        # Without words there are no rows.
+        return words.index(value) if words else -1
 
     def _kind(self, column: str) -> str:
         if not isinstance(column, str) or column not in self._kinds:

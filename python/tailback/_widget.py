@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._lab import page
 from tailback._scenario import Scenario
 from tailback._toml import toml
@@ -17,6 +18,7 @@ from tailback.errors import MissingExtra
 __all__ = ["lab"]
 
 
+@arguments_checked
 def lab(scenario: Scenario | Mapping[str, Any] | None = None, *, seed: int | None = None, height: int = 900) -> Any:
     """Show the lab in a notebook, with a scenario to watch, change and compare.
 

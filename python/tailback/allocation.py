@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Proportional:
     prices: NDArray[np.float64]
 
 
+@arguments_checked
 def max_min(
     routes: Iterable[Iterable[Any]],
     capacities: Iterable[float] | Mapping[Any, float],
@@ -107,6 +109,7 @@ def max_min(
     return MaxMin(np.frombuffer(rates), np.frombuffer(bottlenecks, np.int64))
 
 
+@arguments_checked
 def proportional(
     routes: Iterable[Iterable[Any]],
     capacities: Iterable[float] | Mapping[Any, float],

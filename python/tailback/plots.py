@@ -6,6 +6,7 @@ import importlib.util
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback.errors import MissingExtra, OutputError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"], "tex
 LineEnd: TypeAlias = tuple[float, float, str]
 
 
+@arguments_checked
 def require(*, window: bool = False) -> None:
     """Raise an error if plotting is not possible, before anything is run."""
     if importlib.util.find_spec("matplotlib") is None:
@@ -54,6 +56,7 @@ def require(*, window: bool = False) -> None:
             raise OutputError("there is no display for a plot; with --out DIR the plot is written to DIR/plot.svg")
 
 
+@arguments_checked
 def close(figure: Figure) -> Figure:
     """Detach a figure from pyplot, because notebooks would show an open figure a second time."""
     import matplotlib.pyplot as plt
@@ -62,6 +65,7 @@ def close(figure: Figure) -> Figure:
     return figure
 
 
+@arguments_checked
 def save(figure: Figure, path: Path) -> None:
     """Write a figure in the format given by the file name's suffix.
 
@@ -80,6 +84,7 @@ def save(figure: Figure, path: Path) -> None:
         raise OutputError(f"cannot write the plot to {path}: {error.strerror or error}") from None
 
 
+@arguments_checked
 def name_ends(axis: Axes, ends: dict[str, LineEnd], *, end: int) -> None:
     """Label each line at its end, moving labels apart where they would overlap. Call it after all limits are set."""
     points = 72 / axis.figure.dpi

@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class PriceEstimates:
         return self.estimates - self.prices
 
 
+@arguments_checked
 def probe(
     prices: Sequence[Sequence[float]],
     after: Sequence[int],

@@ -13,6 +13,7 @@ from itertools import pairwise
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Literal
 
+from tailback._arguments import arguments_checked
 from tailback._interval import Interval
 from tailback.errors import ParameterError
 
@@ -85,6 +86,7 @@ class Bounds:
     high: float
 
 
+@arguments_checked
 def mser5(values: Iterable[float]) -> WarmUp:
     """Estimate the end of a run's warm-up by the truncation with the smallest standard error of the mean.
 
@@ -128,6 +130,7 @@ def mser5(values: Iterable[float]) -> WarmUp:
     return WarmUp(_BATCH * place, mean_there, place < last)
 
 
+@arguments_checked
 def batch_means(values: Iterable[float], batches: int = 20) -> BatchMeans:
     """The mean of one long run with its 95 % confidence interval, from the means of consecutive batches.
 
@@ -167,6 +170,7 @@ def batch_means(values: Iterable[float], batches: int = 20) -> BatchMeans:
     return BatchMeans(interval, batches, size, correlation, correlated)
 
 
+@arguments_checked
 def bootstrap(
     values: Iterable[float], *, seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999
 ) -> Bounds:

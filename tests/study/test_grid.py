@@ -110,11 +110,28 @@ def test_a_text_that_cannot_be_read_is_shown(text: str, told: str) -> None:
         ("topology.dumbell.queue.buffer", "topology.dumbbell.queue.buffer"),
         ("links.bottleneck.queue.buffer", "topology.dumbbell.queue.buffer"),
         ("duraton", "duration"),
+        ("flows.*.preset", "flows.*.tcp.preset"),
+        ("bottleneck.rate", "topology.dumbbell.rate"),
+        ("topology.dumbbell.queue.xyz", None),
     ],
 )
-def test_an_unknown_path_is_rejected_with_the_nearest_one(scenario: tb.Scenario, path: str, nearest: str) -> None:
+def test_an_unknown_path_is_rejected_with_the_nearest_one(scenario: tb.Scenario, path: str, nearest: str | None) -> None:
     found = problem(scenario, {path: [1]})
-    assert (found.at, found.hint) == (path, f"did you mean `{nearest}`?")
+    assert (found.at, found.hint) == (path, nearest and f"did you mean `{nearest}`?")
+
+
+def test_an_unknown_path_is_rejected_in_the_words_of_a_scenario(scenario: tb.Scenario) -> None:
+    found = problem(scenario, {"topology.dumbbell.rat": ["1 Mbps"]})
+    expected = "one of `delay`, `duplication`, `jitter`, `loss`, `queue`, `rate`, `reverse`"
+    assert (found.message, found.expected) == ("`topology.dumbbell` has no key `rat`", expected)
+    assert problem(scenario, {"xyz": [1]}).message == "`xyz` is not a known key"
+    assert problem(scenario, {"timeline[0].at": [1]}).message == "`timeline` has no entry 0"
+
+
+def test_an_old_key_in_a_path_gives_the_new_path(scenario: tb.Scenario) -> None:
+    found = problem(scenario, {"flows.tcp.tcp.halves": ["window"]})
+    assert found.hint == "`halves` has been renamed to `flows.tcp.tcp.ssthresh_from`"
+    assert problem(scenario, {"flows.*.halves": ["window"]}).hint == "`halves` has been renamed to `flows.*.tcp.ssthresh_from`"
 
 
 def test_all_wrong_paths_are_reported_together(scenario: tb.Scenario) -> None:

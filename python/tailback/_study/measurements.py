@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._simulation import simulate
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Computation", "Curve", "Measurement", "Measurements", "Number", "Subject", "Tally"]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Computation:
     """A pure function and its parameters, which can be run like a scenario: for example a model or a Monte Carlo experiment.

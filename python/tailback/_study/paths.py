@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
-from tailback._core import nearest_word
+from tailback._core import listed, nearest_word, renamed_names
 from tailback._scenario import Scenario, _steps, schema
 
 __all__ = ["Paths"]
@@ -39,7 +40,7 @@ class Paths:
         self._known: list[str] | None = None
 
     def fault(self, path: str) -> tuple[str, str, str | None] | None:
-        """Message, valid values and nearest path if the scenario does not have this path; else None."""
+        """Message, valid values and hint if the scenario does not have this path; else None."""
         steps = _steps(path)
         place: Place | None = self._root
         for index, step in enumerate(steps):
@@ -47,9 +48,12 @@ class Paths:
             names = self._names(place)
             place = self._enter(place, step)
             if place is None:
-                written = f"[{step}]" if isinstance(step, int) else f"`{step}`"
-                expected = f"one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "a key of the scenario"
-                return f"the scenario has no {written} here", expected, self._nearest(steps, index, names)
+                table = f"`{_written(steps[:index])}`"
+                if isinstance(step, int):
+                    return f"{table} has no entry {step}", "an existing entry of a list", None
+                message = f"{table} has no key `{step}`" if index else f"`{step}` is not a known key"
+                expected = listed(names) if names else "a name that the scenario declares; it declares none"
+                return message, expected, self._hint(steps, index, names)
         return None
 
     def is_field(self, name: str) -> bool:
@@ -62,31 +66,46 @@ class Paths:
             self._known = [_written(steps) for steps in self._walk(self._root, ())]
         return self._known
 
-    def _nearest(self, steps: list[Step], index: int, names: list[str]) -> str | None:
-        """The path with the wrong step corrected, or else a path with the same end."""
+    def _hint(self, steps: list[Step], index: int, names: list[str]) -> str | None:
+        """Names the nearest path, or the path with the new name of the wrong step."""
+        step = str(steps[index])
+        new = [new for old, new in renamed_names() if old == step]
+        near = self._nearest(steps, index, [*new, step] if index == len(steps) - 1 else [step], names)
+        if near is None:
+            return None
+        return f"`{step}` has been renamed to `{near}`" if set(new) & set(_steps(near)) else f"did you mean `{near}`?"
+
+    def _nearest(self, steps: list[Step], index: int, ends: list[str], names: list[str]) -> str | None:
+        """The path with the wrong step corrected; or one with the same last two steps; or one with further steps before its end,
+        which is one of `ends`; or the only path in use with the same last step.
+        """
         near = nearest_word(str(steps[index]), names)
         if near is not None:
             mended = [*steps[:index], near, *steps[index + 1 :]]
             if self.fault(_written(mended)) is None:
                 return _written(mended)
         given = _written(steps)
-        best = max(self.known(), key=lambda path: self._likeness(path, given), default=None)
-        return best if best is not None and self._likeness(best, given) >= (0, 0, 0.6) else None
+        if found := [path for path in self.known() if len(steps) > 1 and _steps(path)[-2:] == steps[-2:]]:
+            return max(found, key=lambda path: self._likeness(path, given))
+        if found := list(filter(None, (_through(steps[:-1], _steps(path), ends) for path in self.known()))):
+            return min(found, key=len)
+        found = [path for path in self.known() if _steps(path)[-1] == steps[-1] and self._existing(path) == len(_steps(path))]
+        return found[0] if len(found) == 1 else None
 
-    def _likeness(self, path: str, given: str) -> tuple[int, int, float]:
-        """Number of equal last steps (at least a key and its table), existing steps in the scenario, and text similarity."""
-        agreeing = 0
-        for ours, theirs in zip(reversed(_steps(path)), reversed(_steps(given)), strict=False):
-            if ours != theirs:
-                break
-            agreeing += 1
-        there, place = 0, self._root.value
+    def _existing(self, path: str) -> int:
+        """Number of steps of the path that exist in the scenario."""
+        count, place = 0, self._root.value
         for step in _steps(path):
             if not isinstance(place, Mapping) or step not in place:
                 break
-            there, place = there + 1, place[str(step)]
-        close = agreeing >= 2
-        return agreeing if close else 0, there if close else 0, SequenceMatcher(None, path, given).ratio()
+            count, place = count + 1, place[str(step)]
+        return count
+
+    def _likeness(self, path: str, given: str) -> tuple[int, int, float]:
+        """Number of equal last steps, number of existing steps, and similarity of the text."""
+        pairs = zip(reversed(_steps(path)), reversed(_steps(given)), strict=False)
+        agreeing = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return agreeing, self._existing(path), SequenceMatcher(None, path, given).ratio()
 
     def _walk(self, place: Place, steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         if steps:
@@ -143,6 +162,14 @@ class Paths:
             for several in ("anyOf", "oneOf", "allOf"):
                 waiting += schema.get(several, ())
             yield schema
+
+
+def _through(through: list[Step], path: list[Step], ends: list[str]) -> str | None:
+    """The path if it ends with one of these keys and passes through these steps in their order, with ``*`` as given."""
+    rest, steps = list(through), []
+    for step in path[:-1]:
+        steps.append(rest.pop(0) if rest and rest[0] in (step, "*") else step)
+    return _written([*steps, path[-1]]) if not rest and path[-1] in ends else None
 
 
 def _written(steps: list[Step] | tuple[Step, ...]) -> str:

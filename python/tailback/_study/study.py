@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._quantity import Quantity, quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
@@ -69,6 +70,7 @@ class Unconverged:
     needed: int | None
 
 
+@arguments_checked
 class Study:
     """A study on disk.
 

@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, Literal
 
+from tailback._arguments import arguments_checked
 from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
@@ -30,6 +31,7 @@ _FIRST_SEEDS = 10
 _MAX_SEEDS = 1000
 
 
+@arguments_checked
 def sweep(
     scenario: Scenario | Mapping[str, Any],
     vary: Vary | None = None,

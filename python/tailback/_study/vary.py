@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, overload
 
+from tailback._arguments import arguments_checked
 from tailback._scenario import Scenario, _plain
 from tailback._study.paths import Paths
 from tailback._study.problems import Problems
@@ -36,6 +37,7 @@ Vary = Mapping[Any, Any]
 """Maps a path, or a tuple of coupled paths, to values; or a name to named variants."""
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class AxisValue:
     """One value on an axis: its label in each column of the results, and its changes to the scenario by path."""
@@ -72,6 +74,7 @@ class Axis:
         return f"{' & '.join(self.columns)} = {' | '.join(shown + rest)}"
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Range(Sequence[Any]):
     """Evenly spaced values from `first` to at most `last`, with an optional unit; computed on demand.
@@ -241,8 +244,8 @@ def _check(path: Any, paths: Paths, problems: Problems) -> None:
     elif path == "seed":
         problems.add(path, "`seed` cannot be an axis of the grid", expected="`seeds`, which runs every point with each of them")
     elif (fault := paths.fault(path)) is not None:
-        message, expected, nearest = fault
-        problems.add(path, message, expected=expected, hint=nearest and f"did you mean `{nearest}`?")
+        message, expected, hint = fault
+        problems.add(path, message, expected=expected, hint=hint)
 
 
 def parse(texts: Sequence[str]) -> dict[Any, Any]:

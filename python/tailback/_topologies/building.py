@@ -4,44 +4,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec
+from typing import Any, TypeVar
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._scenario import Scenario, schema
 from tailback._types import Flow, Queue
 
-__all__ = ["arguments_checked", "fabric", "from_end_to_end", "queue_table", "without_none"]
+__all__ = ["fabric", "from_end_to_end", "queue_table", "topology_function", "without_none"]
 
-P = ParamSpec("P")
+Function = TypeVar("Function", bound=Callable[..., Scenario])
 
 
-def arguments_checked(function: Callable[P, Scenario]) -> Callable[P, Scenario]:
-    """A function that reports unknown keyword arguments, with the nearest valid name, before missing ones."""
-    code = function.__code__
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @functools.wraps(function)
-    def checked(*arguments: P.args, **keywords: P.kwargs) -> Scenario:
-        if others := [name for name in keywords if name not in own]:
-            known = list(dict.fromkeys([*own, *_tables(), "traces"]))
-            problems: list[tuple[str, str, str | None, str | None, str | None]] = []
-            for name in others:
-                if name not in known:
-                    near = _core.nearest_word(name, known)
-                    expected = "one of " + ", ".join(f"`{word}`" for word in known)
-                    hint = near and f"did you mean `{near}`?"
-                    problems.append((name, f"`{function.__name__}()` has no argument `{name}`", None, expected, hint))
-            if problems:
-                raise _core.argument_errors(problems)
-        return function(*arguments, **keywords)
-
-    return checked
+def topology_function(function: Function) -> Function:
+    """Decorates a function that accepts the keys of a scenario which it does not set itself."""
+    return arguments_checked(function, _others)
 
 
 @functools.cache
-def _tables() -> tuple[str, ...]:
-    """The keys of a scenario that a topology function does not set itself."""
-    return tuple(key for key in schema()["properties"] if key != "topology")
+def _others() -> tuple[str, ...]:
+    return (*(key for key in schema()["properties"] if key != "topology"), "traces")
 
 
 def without_none(**settings: Any) -> dict[str, Any]:

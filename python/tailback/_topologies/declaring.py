@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tailback import _core
 from tailback._scenario import Scenario, _plain
 from tailback._schema_tables import definitions, python_type
-from tailback._topologies.building import arguments_checked, fabric, from_end_to_end, queue_table
+from tailback._topologies.building import fabric, from_end_to_end, queue_table, topology_function
 
 __all__ = ["functions", "signature", "topologies"]
 
@@ -129,5 +129,5 @@ def functions() -> dict[str, Callable[..., Scenario]]:
         exec(f"{signature(topology)} return make({topology.name!r}, {{{given}}}, {defaults!r}, rest)", names)
         function = names[topology.name]
         function.__doc__ = _documentation(topology)
-        made[topology.name] = arguments_checked(function)
+        made[topology.name] = topology_function(function)
     return made

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback._topologies.building import arguments_checked, fabric, queue_table, without_none
+from tailback._topologies.building import fabric, queue_table, topology_function, without_none
 from tailback._types import Flow, Queue
 from tailback.errors import ParameterError
 
 __all__ = ["from_networkx"]
 
 
-@arguments_checked
+@topology_function
 def from_networkx(
     graph: Any,
     *,

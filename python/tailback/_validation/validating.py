@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from tailback._arguments import arguments_checked
 from tailback._emulation import Emulated, emulate
 from tailback._emulation.emulating import require_pyroute2
 from tailback._processors import processors
@@ -30,6 +31,7 @@ __all__ = ["Validation", "ValidationInterrupted", "played", "validate"]
 _TRIES = 3
 
 
+@arguments_checked
 class Validation:
     """Results of a comparison of kernel and simulator.
 
@@ -91,6 +93,7 @@ class ValidationInterrupted(KeyboardInterrupt):
     """Ctrl-C. Finished runs are stored in the study, if there is one, and the same call resumes."""
 
 
+@arguments_checked
 def validate(
     study: str | os.PathLike[str] | None = None,
     *,

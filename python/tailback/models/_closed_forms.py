@@ -11,6 +11,7 @@ from dataclasses import field, make_dataclass
 from typing import Any, Literal
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.models import _documentation
 from tailback.models._broadcasting import answers, number
 from tailback.models._words import KeywordInfo, Rule
@@ -34,7 +35,7 @@ def _define() -> None:
     }
     results = {model["answer"]["name"]: model for model in models if model["answer"]["name"]}
     made |= {name: _result(model) for name, model in results.items()}
-    globals().update(made, answers=answers, number=number)
+    globals().update(made, answers=answers, arguments_checked=arguments_checked, number=number)
     # Compiled functions check their arguments like all others, and are as fast.
     exec("\n".join(map(_source, models)), globals())
     for model in models:
@@ -67,7 +68,7 @@ def _source(model: dict[str, Any]) -> str:
     given = ", ".join([repr(model["name"]), *words, *numbers])
     rule = f"SIZING_RULES[{_rule(model)!r}], " if model["idea"] else ""
     returned = f"{result}({rule}*answers({given}))" if result else f"number({given})"
-    return f"def {model['name']}({signature}) -> {result or 'Result'}: return {returned}"
+    return f"@arguments_checked\ndef {model['name']}({signature}) -> {result or 'Result'}: return {returned}"
 
 
 def _declared(parameter: dict[str, Any]) -> str:

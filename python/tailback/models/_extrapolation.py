@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _ANDERSON_DARLING = 1.321
 _SECTION = (math.sqrt(5) - 1) / 2
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Fit:
     """A least-squares fit of a curve.
@@ -137,6 +139,7 @@ class PoissonCheck:
         )
 
 
+@arguments_checked
 def fit(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any], form: Form = "hyperbola") -> Fit:
     """Fit a curve to points by least squares.
 
@@ -191,6 +194,7 @@ def fit(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any], fo
     )
 
 
+@arguments_checked
 def extrapolate(
     x: Sequence[float] | NDArray[Any],
     y: Sequence[float] | NDArray[Any],
@@ -229,6 +233,7 @@ def extrapolate(
     return fit(x, y, form).predict(at)
 
 
+@arguments_checked
 def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
     """Test whether packets arrive as a Poisson process.
 

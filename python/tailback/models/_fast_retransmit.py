@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.models._broadcasting import one
 
 __all__ = ["FastRetransmit", "fast_retransmit"]
@@ -36,6 +37,7 @@ class FastRetransmit:
     failed_formula: str | None
 
 
+@arguments_checked
 def fast_retransmit(window: int, lost: Sequence[int]) -> FastRetransmit:
     """Determine whether Reno repairs the losses of one window without a timeout.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError, UnknownName
 
 __all__ = ["RoundTrips", "round_trips"]
@@ -39,6 +40,7 @@ class RoundTrips:
     max_s: float
 
 
+@arguments_checked
 def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrips:
     """Means of the RTTs of many flows, from a list or a distribution.
 

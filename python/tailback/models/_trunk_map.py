@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback.models._broadcasting import one
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = ["TrunkAccuracy", "trunk_accuracy"]
 _WIDE = 1.1
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class TrunkAccuracy:
     """Error of a model of a trunk.
@@ -53,6 +55,7 @@ class TrunkAccuracy:
         return _core.trunk_accuracy_text(self.ratio, self.low, self.high)
 
 
+@arguments_checked
 def trunk_accuracy(
     *,
     inputs: int,

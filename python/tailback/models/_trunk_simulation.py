@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback._arguments import arguments_checked
 from tailback._interval import Interval
 from tailback._processors import processors
 from tailback._time_slices import in_slices
@@ -98,6 +99,7 @@ class TrunkInterrupted(KeyboardInterrupt):
         return TrunkInterrupted, (self.simulation,)
 
 
+@arguments_checked
 def simulate_trunk(
     *,
     inputs: int,

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from tailback._arguments import arguments_checked
 from tailback.errors import UnknownName
 from tailback.papers._experiment import Document, Experiment
 
@@ -24,6 +25,7 @@ DOCUMENTS = {
 }
 
 
+@arguments_checked
 def document(name: str) -> Document:
     """Return a document by its ID."""
     if name not in DOCUMENTS:
@@ -32,6 +34,7 @@ def document(name: str) -> Document:
     return found
 
 
+@arguments_checked
 def experiments(*wanted: str) -> list[Experiment]:
     """Return experiments by ID or ID pattern, all experiments of a document by its ID, or all of them. The order is that of the
     documents, without duplicates.

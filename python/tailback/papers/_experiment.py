@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
 from tailback.papers._expression import Comparison, Expression
@@ -48,6 +49,7 @@ Measure: TypeAlias = str | Callable[[Any], float]
 Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Variant:
     """One point of an experiment: a scenario or a computation, with the labels by which claims and plots select it."""
@@ -98,6 +100,7 @@ def variants(builder: Callable[..., Subject], **labels: Label | Iterable[Label])
     return tuple(Variant(point, builder(**point)) for point in points)
 
 
+@arguments_checked
 def axis(name: str, values: Iterable[Any] | Mapping[Any, Any], path: str = "", unit: str = "") -> list[AxisValue]:
     """Return an axis of a label.
 
@@ -118,6 +121,7 @@ def axis(name: str, values: Iterable[Any] | Mapping[Any, Any], path: str = "", u
     return [AxisValue({name: label}, {path or name: f"{value:g} {unit}" if unit else value}) for label, value in pairs]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Contrast:
     """The same measurement in a setting in which a conditional claim fails."""
@@ -126,6 +130,7 @@ class Contrast:
     measured: Expression
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Claim:
     """A statement of a document, or a consequence of one, with the comparison that judges it.
@@ -173,6 +178,7 @@ class Claim:
         return self.statement.must
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Trace:
     """A curve over time, or another set of points, from the run with the first seed.
@@ -187,6 +193,7 @@ class Trace:
     of: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class ReferenceLine:
     """A number from the document's text, drawn as a line across a plot."""
@@ -195,6 +202,7 @@ class ReferenceLine:
     value: float
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Line:
     """The points with the given labels, under one name."""
@@ -217,6 +225,7 @@ def lines(name: str, labels: Iterable[Label] | Mapping[str, Label], *, dashed: b
     return tuple(Line(text, {name: label, **where}, dashed) for text, label in pairs)
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Curves:
     """A measure over a label, with 95 % bands. A line whose points lack that label is drawn as a horizontal line.
@@ -238,6 +247,7 @@ class Curves:
     log_over: bool = False
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Ranking:
     """A measure for a few variants: one row each, with confidence intervals."""
@@ -249,6 +259,7 @@ class Ranking:
     reference_lines: tuple[ReferenceLine, ...] = ()
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class TracePanel:
     """Traces in one panel, drawn as steps, or as points with one of these markers per trace."""
@@ -265,6 +276,7 @@ class TracePanel:
 Panel: TypeAlias = Curves | Ranking | TracePanel
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Grid:
     """A measure as a table over two labels, with the best value of each row in bold."""
@@ -276,6 +288,7 @@ class Grid:
     best: Literal["max", "min"] = "max"
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Experiment:
     """One figure or table of a document.
@@ -353,6 +366,7 @@ class Experiment:
         return len(self.variants) * self.seeds(seeds) + len(self.traces)
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Document:
     """A document and its experiments, in the document's order.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback.papers._measured import Label, Measured, Values
 from tailback.papers._requirement import Inequality, Requirement, Value
 
@@ -36,6 +37,7 @@ class Row:
     known: Mapping[str, Label]
 
 
+@arguments_checked
 class Expression:
     """Values of an experiment that is not run yet.
 
@@ -215,6 +217,7 @@ class Expression:
 Operand: TypeAlias = Expression | float | Callable[..., float]
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Comparison:
     """A statement about an expression. The confidence interval of its mean decides it."""
@@ -257,26 +260,31 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
     return Expression(rows)
 
 
+@arguments_checked
 def computed(function: Callable[[Measured], Values]) -> Expression:
     """Any function of the results."""
     return Expression(lambda results: [Row({}, function(results), {})])
 
 
+@arguments_checked
 def lowest(*expressions: Expression, each_seed: bool = False) -> Expression:
     """The expression with the lowest mean. With `each_seed`, the lowest value of each seed."""
     return _listed(expressions).min("", each_seed=each_seed)
 
 
+@arguments_checked
 def highest(*expressions: Expression, each_seed: bool = False) -> Expression:
     """The expression with the highest mean. With `each_seed`, the highest value of each seed."""
     return _listed(expressions).max("", each_seed=each_seed)
 
 
+@arguments_checked
 def furthest(*expressions: Expression) -> Expression:
     """The expression with the highest absolute mean."""
     return _listed(expressions).furthest("")
 
 
+@arguments_checked
 def by_means(statistic: Expression) -> Expression:
     """A statistic of the means over all seeds, by the jackknife.
 

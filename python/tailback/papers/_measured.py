@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback._interval import Interval
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ Values: TypeAlias = "NDArray[np.float64]"
 Label: TypeAlias = str | int | float
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Point:
     """A variant and its measured values: one value per seed for each measure."""
@@ -27,6 +29,7 @@ class Point:
     values: Mapping[str, Values]
 
 
+@arguments_checked
 @dataclass
 class Measured:
     """Measurements of an experiment. Claims request values, one per seed, in the order of the seeds."""

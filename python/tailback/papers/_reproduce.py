@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from tailback._arguments import arguments_checked
 from tailback._study.runner import Progress
 from tailback.errors import ParameterError
 from tailback.papers._documents import experiments
@@ -18,6 +19,7 @@ __all__ = ["reproduce"]
 SEEDS = 10
 
 
+@arguments_checked
 def reproduce(
     *wanted: str,
     seeds: int = SEEDS,

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from tailback._arguments import arguments_checked
 from tailback._html import HtmlTable, notebook
 from tailback._store import write_atomically
 from tailback._study.measurements import Tally
@@ -20,6 +21,7 @@ from tailback.papers._report import Basis, page
 __all__ = ["Reproduction", "ReproductionInterrupted"]
 
 
+@arguments_checked
 class Reproduction:
     """Experiments of one or more documents, run and judged.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tailback._arguments import arguments_checked
 from tailback._interval import Interval, student_t
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ LEVEL = 0.999
 MAX_SEEDS = 1000
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Inequality:
     """Holds if the whole interval satisfies the inequality, and is contradicted if none of it does."""
@@ -55,6 +57,7 @@ class Inequality:
         return f"{sign} {self.bound:g}"
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Value:
     """Holds if the whole interval is within `tolerance` of the value, and is contradicted if none of it is."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, models
+from tailback._arguments import arguments_checked
 from tailback._format import aligned, quantity
 from tailback._html import HtmlList, HtmlTable, notebook
 from tailback._scenario import Scenario
@@ -124,6 +125,7 @@ class SizingResults(Sequence[SizingResult]):
         return plot(self.question, {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None})
 
 
+@arguments_checked
 def size_buffer(
     scenario: Scenario | Mapping[str, Any] | None = None,
     *,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tailback._arguments import arguments_checked
 from tailback._format import aligned, quantity
 from tailback._html import HtmlList, notebook
 from tailback._scenario import Scenario
@@ -111,6 +112,7 @@ class Prediction:
         return notebook(f"{self.name}: predicted, not simulated", tables=tables, lists=lists)
 
 
+@arguments_checked
 def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:
     """Predict the results of a scenario without a simulation, by the models whose assumptions hold.
 

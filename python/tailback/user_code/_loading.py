@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError, UserCodeError
 from tailback.user_code._registry import RegisteredClass, registered, required
 
 __all__ = ["ClassLocation", "ensure", "load", "place"]
 
 
+@arguments_checked
 def load(file: str | os.PathLike[str]) -> ModuleType:
     """Run a Python file, so that its classes are registered. A file that is already loaded is not loaded again.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 from tailback.user_code._class_fingerprint import Fingerprint, fingerprint
 from tailback.user_code._interfaces import Controller, Policy, Source
@@ -50,6 +51,7 @@ class RegisteredClass:
 _registered: dict[tuple[str, str], RegisteredClass] = {}
 
 
+@arguments_checked
 def controller(name: str) -> Callable[[C], C]:
     """Register a subclass of `Controller`, which scenarios refer to as ``user:NAME``.
 
@@ -67,11 +69,13 @@ def controller(name: str) -> Callable[[C], C]:
     return _register("controller", name)
 
 
+@arguments_checked
 def policy(name: str) -> Callable[[C], C]:
     """Register a subclass of `Policy`; otherwise like `controller`."""
     return _register("policy", name)
 
 
+@arguments_checked
 def source(name: str) -> Callable[[C], C]:
     """Register a subclass of `Source`; otherwise like `controller`."""
     return _register("source", name)
