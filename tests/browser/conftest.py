@@ -1,4 +1,4 @@
-"""Fixtures for Debian's Chromium in headless mode."""
+"""Fixtures for Debian's Chromium without a display."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgr
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests; each test opens its own pages."""
-    chromium = shutil.which("chromium")
+    # The shell has the same engine without the processes of a desktop browser.
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium here")
     with sync_playwright() as playwright:

@@ -91,6 +91,8 @@ def test_a_finger_along_the_plot_zooms_and_two_taps_show_all_again(opened: Open)
     finger(shown, left)
     # Half of the decades from 2 to 200 is at 20.
     expect(place).to_have_text("20")
+    # On a busy machine, the tap before may be too long ago for a double tap.
+    finger(shown, left)
     finger(shown, left)
     expect(place).to_have_text("2")
 
