@@ -203,7 +203,7 @@ impl FlowTraces {
             note(&mut self.rtt, moment, rtt.seconds(), f64::NAN);
         }
         if of.has(TraceKind::InFlight) {
-            note(&mut self.in_flight, moment, sender.snd_max - sender.snd_una, NONE);
+            note(&mut self.in_flight, moment, sender.sequence.snd_max - sender.sequence.snd_una, NONE);
         }
     }
 
@@ -235,8 +235,8 @@ impl FlowTraces {
         self.note_state(
             place,
             match () {
-                () if sender.is_done() => State::Done,
-                () if sender.phase.is_recovery() => State::Recovery,
+                () if sender.sequence.is_done() => State::Done,
+                () if sender.sequence.phase.is_recovery() => State::Recovery,
                 () if cwnd < ssthresh => State::SlowStart,
                 () => State::CongestionAvoidance,
             },

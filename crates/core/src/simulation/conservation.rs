@@ -8,7 +8,6 @@ use super::senders::End;
 use crate::network::Transport;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::PooledQueue;
-use crate::primitives::units::Segments;
 use crate::queue::DropReason;
 use std::fmt;
 
@@ -46,7 +45,7 @@ impl Engine {
             let sent = self.sent_in_all(index);
             self.check_edge(index)?;
             self.check_application(index)?;
-            self.check_outstanding_by_time(index)?;
+            self.check_outstanding(index)?;
             if let Some(channel) = self.senders.fabric.sim.channels.get(index).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
@@ -114,26 +113,24 @@ impl Engine {
             0 => 0,
             segments => segments + tcp.before_data().0,
         };
-        let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
-        if kept && sender.snd_max <= sender.limit && sender.limit <= handed_over {
+        let kept = sender.sequence.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
+        if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {index} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.snd_max) + u64::from(self.senders.ends[index].backlog()),
+            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
     }
 
-    /// RACK has each outstanding segment in exactly one state, and its counters match the states.
-    fn check_outstanding_by_time(&self, index: usize) -> Result<(), ConservationError> {
+    /// A recovery with a state per outstanding segment has each in exactly one state, and its counters match the states.
+    fn check_outstanding(&self, index: usize) -> Result<(), ConservationError> {
         let path = &self.senders.fabric.paths[index];
-        let by_time = self.senders.fabric.profiles[path.wire.group as usize].by_time;
         let End::Tcp(sender) = &self.senders.ends[index] else { return Ok(()) };
-        let known = if by_time { self.senders.outstanding_by_time(sender) } else { None };
-        let outstanding = Segments(sender.snd_max - sender.snd_una);
-        match known {
+        let outstanding = sender.sequence.outstanding();
+        match sender.accounted_for() {
             Some(known) if known != outstanding => Err(ConservationError {
                 of: format!("flow {index} of {}", self.senders.network.groups[path.wire.group as usize].name),
                 sent: outstanding.0.into(),

@@ -5,7 +5,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
-use crate::tcp::{DelayedAck, Recovery, SlowStart, recovery, validation};
+use crate::tcp::{DelayedAck, SlowStart, validation};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub(crate) struct GroupProfile {
     pub(crate) ack_cells: Units,
     /// SACK blocks per acknowledgement, 0 without SACK.
     pub(crate) sack_blocks: u32,
-    /// RACK detects losses: acknowledgements report duplicates (RFC 2883).
+    /// Losses are detected by transmission times: acknowledgements report duplicates (RFC 2883).
     pub(crate) by_time: bool,
     /// Connections are opened with a SYN as segment 0, which is acknowledged at once.
     pub(crate) opens: bool,
@@ -93,13 +93,13 @@ impl GroupProfile {
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
-            let has_sack = tcp.is_some_and(|spec| recovery::uses_sack(spec.recovery));
+            let has_sack = tcp.is_some_and(|spec| spec.recovery.uses_sack());
             let rule = if has_sack { rule } else { DelayedAck { sack_compression: TimeDelta::ZERO, ..rule } };
             Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks) }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
-        let by_time = tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp);
+        let by_time = tcp.is_some_and(|spec| spec.recovery.is_by_time());
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
         let has_extended_sender = by_time || is_watched || opens || uses_are_remembered(group);
@@ -131,7 +131,7 @@ impl GroupProfile {
                 .zip(group.transport.full_packet())
                 .map_or(Units(0), |(framing, bytes)| framing.cells(bytes)),
             ack_cells: group.ack_cells(),
-            sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
+            sack_blocks: tcp.filter(|spec| spec.recovery.uses_sack()).map_or(0, |spec| spec.sack_blocks),
             by_time,
             opens,
             has_extended_sender,

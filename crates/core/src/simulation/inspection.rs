@@ -88,10 +88,10 @@ impl Engine {
         Some(SenderState {
             cwnd: sender.controller.window().0,
             ssthresh: sender.controller.ssthresh().0,
-            in_flight: sender.in_flight(),
-            oldest: sender.snd_una,
-            next: sender.snd_max,
-            timer: Some(sender.deadline).filter(|&deadline| deadline != Time::NEVER),
+            in_flight: sender.sequence.in_flight(),
+            oldest: sender.sequence.snd_una,
+            next: sender.sequence.snd_max,
+            timer: Some(sender.timer.deadline).filter(|&deadline| deadline != Time::NEVER),
         })
     }
 

@@ -13,7 +13,7 @@ use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::{DropReason, PolicySpec};
 use crate::record::recorder::QueueRows;
 use crate::record::{Column, FlowNames, Table, named};
-use crate::tcp::sender::SenderCounts;
+use crate::tcp::sequence::SenderCounts;
 use std::sync::Arc;
 
 /// The measurements of a run. Counters cover the measurement interval: from the end of the warm-up to the end of the run, or to the time
@@ -104,7 +104,7 @@ impl Engine {
     /// Data packets that a flow has sent in the whole run, including injected ones.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
         match &self.senders.ends[flow] {
-            End::Tcp(sender) => sender.counts.sent_in_all,
+            End::Tcp(sender) => sender.sequence.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
         }
     }
@@ -170,10 +170,10 @@ impl Engine {
         let sim = &self.senders.fabric.sim;
         let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, index as u32)) != Time::NEVER;
         let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, index as u32));
-        let may_send = offer < sender.deadline && sender.in_flight() < self.senders.window_of(sender, index);
+        let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.senders.window_of(sender, index);
         let may_receive_ack =
             in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
-        (!is_over && !may_receive_ack && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
+        (!is_over && !may_receive_ack && sender.awaits_timeout()).then_some(sender.sequence.last_active)
     }
 
     /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
@@ -181,9 +181,9 @@ impl Engine {
         match (self.senders.stops.get(&(index as u32)), &self.senders.ends[index]) {
             (Some(&stop), End::Datagram(_)) => stop,
             (Some(&stop), End::Tcp(sender))
-                if sender.is_done() && sender.limit < self.senders.fabric.paths[index].complete_at =>
+                if sender.sequence.is_done() && sender.sequence.limit < self.senders.fabric.paths[index].complete_at =>
             {
-                stop.max(sender.last_active)
+                stop.max(sender.sequence.last_active)
             }
             _ => self.senders.fabric.paths[index].counts.completed,
         }

@@ -1,14 +1,13 @@
 //! A test bench for senders: tests set its clock and provide its acknowledgements.
 
-use super::recovery::rack_tlp::RackTlp;
-use super::scoreboard::Scoreboard;
-use super::sender::{IncomingAck, Sender, Tcp};
+use super::observed::Signalled;
+use super::sender::{Sender, Tcp};
+use super::sequence::IncomingAck;
 use super::signal_reader::AckExtras;
 use super::slow_start::SlowStartState;
 use super::spec::{TcpSpec, WindowValidation};
-use super::validation::{self, Usage};
+use super::validation::Usage;
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
-use crate::primitives::packet::Slab;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 
 /// NewReno of RFC 6582 without optional features.
@@ -33,8 +32,6 @@ pub(in crate::tcp) struct SenderHarness {
     pub slow_start_state: SlowStartState,
     /// Set if its data comes from an application.
     pub usage: Option<Usage>,
-    boards: Slab<Scoreboard>,
-    pub racks: Slab<RackTlp>,
 }
 
 impl SenderHarness {
@@ -47,8 +44,6 @@ impl SenderHarness {
             spec,
             now: Time::ZERO,
             usage: None,
-            boards: Slab::default(),
-            racks: Slab::default(),
         }
     }
 
@@ -58,22 +53,10 @@ impl SenderHarness {
     }
 
     pub fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {
-        let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut self.boards, &mut self.racks);
+        let (sender, spec) = (&mut self.sender, &self.spec);
         let (now, warmup, clock_phase) = (self.now, Time::ZERO, TimeDelta::ZERO);
         let (slow_start_state, usage) = (Some(&mut self.slow_start_state), self.usage.as_mut());
-        act(&mut Tcp {
-            sender,
-            spec,
-            boards,
-            racks,
-            slow_start_state,
-            usage,
-            reader: None,
-            now,
-            warmup,
-            clock_phase,
-            window_is_used: false,
-        })
+        act(&mut Tcp { sender, spec, slow_start_state, usage, reader: None, now, warmup, clock_phase })
     }
 
     pub fn window(&self) -> f64 {
@@ -88,14 +71,14 @@ impl SenderHarness {
 
     /// The application hands over this many segments. Returns the segments sent.
     pub fn offer(&mut self, segments: u32) -> Vec<u32> {
-        validation::before_offer(&mut self.sender, self.usage.as_mut(), self.now, &self.spec);
-        self.sender.limit += segments;
+        self.sender.before_offer(self.usage.as_mut(), self.now, &self.spec);
+        self.sender.sequence.limit += segments;
         self.send()
     }
 
     /// Sends all segments that may be sent now.
     pub fn send(&mut self) -> Vec<u32> {
-        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<true>().map(|sent| sent.0)).collect())
+        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<Signalled>().map(|sent| sent.segment)).collect())
     }
 
     /// An acknowledgement. Returns the segments sent in response. It echoes the time of its segment as if that had left at time 0.
@@ -109,13 +92,13 @@ impl SenderHarness {
     }
 
     fn process_ack_with(&mut self, ack: u32, blocks: &[(u32, u32)], extras: &AckExtras) -> Vec<u32> {
-        self.with(|tcp| tcp.on_ack::<true>(&IncomingAck { ack, blocks, echo: Time::ZERO }, extras));
+        self.with(|tcp| tcp.on_ack::<Signalled>(&IncomingAck { ack, blocks, echo: Time::ZERO }, extras));
         self.send()
     }
 
     /// The timer expires. Returns whether it is a retransmission timeout.
     pub fn expire(&mut self) -> bool {
-        self.now = self.sender.deadline;
+        self.now = self.sender.timer.deadline;
         self.with(|tcp| tcp.on_timer(Time::NEVER))
     }
 }

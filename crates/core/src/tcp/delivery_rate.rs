@@ -5,7 +5,6 @@
 //! Differs: rates are in segments. A duplicate acknowledgement without SACK does not identify the delivered segment: it counts as the next
 //! undelivered segment in order (section 4.1.3.4.1 of the latter permits this guess).
 
-use super::recovery::uses_sack;
 use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
 use crate::congestion::Lost;
@@ -57,7 +56,7 @@ struct Sent {
 
 impl DeliveryRate {
     pub(crate) fn of(recovery: Recovery) -> DeliveryRate {
-        DeliveryRate { inferred: (!uses_sack(recovery)).then_some(0), ..DeliveryRate::default() }
+        DeliveryRate { inferred: (!recovery.uses_sack()).then_some(0), ..DeliveryRate::default() }
     }
 
     /// A segment is about to be sent while none is outstanding.

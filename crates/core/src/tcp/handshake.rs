@@ -4,10 +4,8 @@
 //! Differs: a lost SYN-ACK is repaired only by the SYN, whose timer is equally long. A sender without timestamps whose SYN was lost keeps
 //! its backed-off timeout until it has measured an RTT, instead of 3 s (RFC 6298 rule 5.7).
 
-use super::sender::{IncomingAck, NONE, Sender, Tcp};
 use super::spec::TcpSpec;
-use crate::congestion::Controller;
-use crate::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Segments};
 
 /// Segment number of the SYN.
 pub(crate) const SYN: u32 = 0;
@@ -29,58 +27,11 @@ impl TcpSpec {
     }
 }
 
-impl Sender {
-    /// Whether the SYN has not been acknowledged.
-    pub(in crate::tcp) fn is_opening(&self, spec: &TcpSpec) -> bool {
-        spec.is_syn(self.snd_una)
-    }
-}
-
-impl Tcp<'_> {
-    /// The SYN, if it is due.
-    pub(in crate::tcp) fn next_of_handshake(&mut self) -> Option<u32> {
-        let is_due = self.sender.snd_nxt == SYN && self.sender.limit > 0;
-        is_due.then(|| {
-            self.sender.snd_nxt = SYN + 1;
-            SYN
-        })
-    }
-
-    /// Processes an acknowledgement of the SYN, or one before it. Returns the RTT sample.
-    pub(in crate::tcp) fn on_syn_ack(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
-        if incoming.ack == SYN {
-            return None;
-        }
-        self.sender.snd_una = incoming.ack;
-        self.sender.snd_nxt = incoming.ack;
-        self.sender.deadline = Time::NEVER;
-        let rtt = self.round_trip_sample(incoming);
-        if std::mem::take(&mut self.sender.timed_out) {
-            // RFC 5681 section 3.1: after a lost SYN the window is one segment.
-            self.sender.controller.limit_window(Cwnd(1.0));
-        }
-        rtt
-    }
-
-    /// Timeout of the SYN. It does not affect the window.
-    pub(in crate::tcp) fn on_timeout_of_syn(&mut self) {
-        if self.now >= self.warmup {
-            self.sender.counts.timeouts += 1;
-            let waiting_since = self.sender.last_active.max(self.warmup);
-            self.sender.counts.idle = self.sender.counts.idle + self.now.since(waiting_since);
-        }
-        self.sender.last_active = self.now;
-        self.sender.timed_out = true;
-        self.sender.timed = NONE;
-        self.sender.snd_nxt = SYN;
-        self.back_off();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Start;
+    use crate::congestion::{Controller, Start};
+    use crate::primitives::units::{Time, TimeDelta};
     use crate::settings::PlainWords;
     use crate::tcp::Recovery;
     use crate::tcp::bench::{SenderHarness, plain};
@@ -97,7 +48,7 @@ mod tests {
             assert_eq!(bench.at(100).process_ack(1, &[]), [1, 2, 3, 4], "{recovery:?}");
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
-            assert_eq!(bench.sender.timeout(&bench.spec), TimeDelta::from_millis(1_000), "{recovery:?}");
+            assert_eq!(bench.sender.timer.estimator.timeout(&bench.spec.timer), TimeDelta::from_millis(1_000), "{recovery:?}");
             // One segment acknowledged in slow start: two more.
             assert_eq!(bench.at(200).process_ack(2, &[]), [5, 6], "{recovery:?}");
         }
@@ -109,18 +60,18 @@ mod tests {
         bench.send();
         assert!(bench.expire());
         assert_eq!((bench.now, bench.send()), (Time(TimeDelta::from_millis(1_000).0), vec![SYN]));
-        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(3_000).0));
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(3_000).0));
         assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
         assert_eq!((bench.window(), bench.sender.controller.ssthresh().0), (1.0, 64.0));
-        assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
+        assert_eq!((bench.sender.sequence.counts.timeouts, bench.sender.sequence.counts.retransmitted), (1, 1));
         // Karn: it is unknown which of the two was acknowledged, so the timeout stays backed off.
-        assert_eq!(bench.sender.timeout(&bench.spec), TimeDelta::from_millis(2_000));
+        assert_eq!(bench.sender.timer.estimator.timeout(&bench.spec.timer), TimeDelta::from_millis(2_000));
     }
 
     #[test]
     fn a_transfer_stopped_before_its_start_opens_no_connection() {
         let mut bench = opening(plain());
-        bench.sender.limit = 0;
+        bench.sender.sequence.limit = 0;
         assert_eq!(bench.send(), []);
     }
 }

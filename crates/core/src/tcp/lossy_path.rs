@@ -61,8 +61,8 @@ impl LossyPath {
     pub fn step(&mut self) -> Option<Step> {
         loop {
             let next = self.under_way.front().map_or(Time::NEVER, |next| next.0);
-            if self.bench.sender.deadline <= next {
-                if self.bench.sender.deadline == Time::NEVER {
+            if self.bench.sender.timer.deadline <= next {
+                if self.bench.sender.timer.deadline == Time::NEVER {
                     return None;
                 }
                 self.bench.expire();

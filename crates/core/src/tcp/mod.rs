@@ -6,14 +6,13 @@ mod delivery_rate;
 pub(crate) mod handshake;
 #[cfg(test)]
 mod lossy_path;
+pub(crate) mod observed;
 mod pacer;
-mod prr;
-mod rack;
 pub(crate) mod receiver;
 pub(crate) mod recovery;
-mod reduction;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
+pub(crate) mod sequence;
 pub(crate) mod signal_reader;
 pub(crate) mod slow_start;
 mod spec;

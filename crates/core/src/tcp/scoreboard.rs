@@ -19,6 +19,8 @@ pub(crate) struct Scoreboard {
     sacked_below: u32,
     /// Pipe as counted in bpd-2001 section 6.1.
     pub(crate) counted_pipe: i64,
+    /// Duplicates that have reported new segments since new data was acknowledged.
+    pub(crate) duplicates: u32,
     /// The single rescue retransmission of RFC 6675 NextSeg rule 4 has been made for data below this.
     pub(crate) rescue_rxt_end: u32,
 }
@@ -50,6 +52,11 @@ impl Scoreboard {
             self.ranges.drain(first + 1..last);
         }
         Segments(new)
+    }
+
+    /// Adds the blocks of an acknowledgement. Returns the number of newly SACKed segments.
+    pub(crate) fn report(&mut self, snd_una: u32, blocks: &[(u32, u32)]) -> Segments {
+        blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| self.add(start.max(snd_una)..end)).sum()
     }
 
     /// The unreported parts of a range.

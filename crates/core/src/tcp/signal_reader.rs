@@ -3,9 +3,9 @@
 
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
-use super::sender::{IncomingAck, NONE, Sender};
+use super::sequence::{IncomingAck, Sequence};
 use super::spec::Recovery;
-use crate::congestion::{Controller, Lost, Subscriptions};
+use crate::congestion::{Controller, Controllers, Lost, Subscriptions};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Probe, ReceiverFeedback, Signal};
@@ -140,18 +140,17 @@ impl SignalReader {
     }
 
     /// Limits the segments released by the acknowledgement, which has been processed.
-    pub(crate) fn bound_release(&mut self, sender: &Sender) {
-        let bound = if self.subscriptions.release { sender.controller.release() } else { None };
-        let outstanding = sender.snd_max > sender.snd_una;
+    pub(crate) fn bound_release(&mut self, law: &Controllers, sequence: &Sequence) {
+        let bound = if self.subscriptions.release { law.release() } else { None };
+        let outstanding = sequence.snd_max > sequence.snd_una;
         self.release = bound.map_or(u32::MAX, |bound| bound.0.max(u32::from(!outstanding)));
         self.held_back = false;
     }
 
     /// Price header of a data packet with this segment, if it requires one.
-    pub(crate) fn price_header(&mut self, sender: &Sender, segment: u32) -> Option<PriceHeader> {
+    pub(crate) fn price_header(&mut self, law: &Controllers, segment: u32) -> Option<PriceHeader> {
         let priced = self.priced.as_mut()?;
         let identification = priced.numbering.next(priced.spec.identification, segment);
-        let law = &sender.controller;
         Some(PriceHeader {
             price: None,
             probe: Probe { identification, ..Probe::default() },
@@ -172,9 +171,9 @@ impl SignalReader {
     }
 
     /// Whether the limit lets the sender send. Fast retransmits are always permitted.
-    pub(crate) fn may_send(&mut self, sender: &Sender) -> bool {
-        self.held_back |= self.release == 0 && sender.snd_nxt < sender.limit;
-        self.release > 0 || sender.resend != NONE
+    pub(crate) fn may_send(&mut self, sequence: &Sequence) -> bool {
+        self.held_back |= self.release == 0 && sequence.snd_nxt < sequence.limit;
+        self.release > 0 || sequence.repairs
     }
 
     /// The sender has sent a segment, the only one outstanding.
@@ -194,10 +193,10 @@ impl SignalReader {
     }
 
     /// The sender has sent all that it may send now.
-    pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
-        let is_dry = sender.snd_max >= sender.limit && sender.snd_nxt >= sender.snd_max && sender.in_flight() < window;
+    pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: Segments) {
+        let is_dry = sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window;
         if self.samples_rate() && is_dry {
-            self.rate.mark_app_limited(sender.in_flight());
+            self.rate.mark_app_limited(sequence.in_flight());
         }
     }
 }

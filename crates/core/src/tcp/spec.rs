@@ -1,7 +1,7 @@
 //! TCP settings with all defaults resolved. Presets (in the scenario crate) fill them in.
 
 pub use crate::congestion::AckCounting;
-use crate::primitives::units::{Bytes, Segments, TimeDelta};
+use crate::primitives::units::{Bytes, Cwnd, Segments, TimeDelta};
 use crate::settings::{Kind, PlainWords, settings, words};
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,14 @@ settings! {
 
 const DUPLICATES: Kind =
     Kind::IntegerOrFalse { name: "FastRetransmit", noun: "number of duplicate acknowledgements", min: 1, max: 1000 };
+
+impl TcpSpec {
+    /// `floor(min(cwnd, receiver window))`, at least one segment.
+    #[inline(always)]
+    pub(crate) fn usable(&self, Cwnd(window): Cwnd) -> Segments {
+        Segments((window.min(f64::from(self.receiver_window.0)) as u32).max(1))
+    }
+}
 
 words! {
     /// How slow start ends before a loss.

@@ -1,8 +1,41 @@
 //! The retransmission timer: RFC 6298 exactly, or in the integer ticks of BSD and of the NS simulator.
 
+use super::sequence::NONE;
 use super::spec::{TimerForm, TimerSpec};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
+
+/// The retransmission timer of one flow, with the RTT estimate that determines it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Timer {
+    /// Expiry; [`Time::NEVER`] while it is off.
+    pub(crate) deadline: Time,
+    pub(in crate::tcp) estimator: Estimator,
+}
+
+/// What determines the length of a timeout besides the RTT, and its start.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock<'a> {
+    pub(crate) now: Time,
+    pub(crate) spec: &'a TimerSpec,
+    /// Phase of the host's free-running clock (BSD form only).
+    pub(crate) phase: TimeDelta,
+}
+
+impl Timer {
+    pub(in crate::tcp) fn new() -> Timer {
+        Timer { deadline: Time::NEVER, estimator: Estimator::new() }
+    }
+
+    #[inline(always)]
+    pub(in crate::tcp) fn start(&mut self, clock: Clock) {
+        self.deadline = self.estimator.deadline(clock);
+    }
+
+    pub(in crate::tcp) fn stop(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+}
 
 /// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -13,11 +46,46 @@ pub(crate) struct Estimator {
     rttvar: u64,
     /// Factor on the timeout, a power of two.
     backoff: u32,
+    /// The segment being timed, without timestamps.
+    timed: u32,
+    timed_at: Time,
 }
 
 impl Estimator {
     pub(crate) fn new() -> Estimator {
-        Estimator { srtt: 0, rttvar: 0, backoff: 1 }
+        Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: NONE, timed_at: Time::ZERO }
+    }
+
+    /// A new segment is sent: it is timed unless another one is.
+    #[inline(always)]
+    pub(in crate::tcp) fn on_new(&mut self, segment: u32, now: Time) {
+        if self.timed == NONE {
+            self.timed = segment;
+            self.timed_at = now;
+        }
+    }
+
+    /// A segment is retransmitted, and its acknowledgement would be ambiguous (Karn).
+    #[inline(always)]
+    pub(in crate::tcp) fn on_resent(&mut self, segment: u32) {
+        if segment == self.timed {
+            self.timed = NONE;
+        }
+    }
+
+    /// No RTT of a segment in flight would be valid.
+    pub(in crate::tcp) fn discard_timing(&mut self) {
+        self.timed = NONE;
+    }
+
+    /// The RTT of the timed segment, if it is acknowledged.
+    #[inline(always)]
+    pub(in crate::tcp) fn timed_round_trip(&mut self, ack: u32, now: Time) -> Option<TimeDelta> {
+        if self.timed >= ack {
+            return None;
+        }
+        self.timed = NONE;
+        Some(now.since(self.timed_at))
     }
 
     /// Adds an RTT measured on a segment sent once (Karn) and clears the back-off.
@@ -72,9 +140,9 @@ impl Estimator {
         }
     }
 
-    /// Expiry of a timer that is started now. `phase`: the phase of the host's free-running clock (BSD form only).
+    /// Expiry of a timer that is started now.
     #[inline(always)]
-    pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: TimeDelta) -> Time {
+    pub(crate) fn deadline(&self, Clock { now, spec, phase }: Clock) -> Time {
         let timeout = self.timeout(spec);
         match spec.form {
             TimerForm::Exact { .. } | TimerForm::CoarseNs { .. } => now + timeout,
@@ -118,7 +186,7 @@ mod tests {
     }
 
     fn after(estimator: &Estimator, spec: &TimerSpec) -> TimeDelta {
-        estimator.deadline(Time::ZERO, spec, TimeDelta::ZERO).since(Time::ZERO)
+        estimator.deadline(Clock { now: Time::ZERO, spec, phase: TimeDelta::ZERO }).since(Time::ZERO)
     }
 
     #[test]
@@ -153,7 +221,7 @@ mod tests {
         estimator.sample(TimeDelta::from_millis(18), &spec);
         // 1 + 2 = 3 ticks; the clock ticks at 120, 620, 1120, 1620 ms
         let phase = TimeDelta::from_millis(120);
-        let at = |ms| estimator.deadline(Time(TimeDelta::from_millis(ms).0), &spec, phase);
+        let at = |ms| estimator.deadline(Clock { now: Time(TimeDelta::from_millis(ms).0), spec: &spec, phase });
         assert_eq!(at(100), Time(TimeDelta::from_millis(1120).0));
         assert_eq!(at(121), Time(TimeDelta::from_millis(1620).0));
         assert_eq!(at(119), Time(TimeDelta::from_millis(1120).0));

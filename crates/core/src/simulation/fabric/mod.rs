@@ -28,6 +28,7 @@ use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
+use crate::tcp::observed::{Observed, Traced};
 use crate::tcp::receiver::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -142,23 +143,25 @@ impl Fabric {
         self.profiles[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
-    /// A sender hands down a data packet, now or ahead of time. `RECORDED`: the packet may be recorded.
+    /// A sender hands down a data packet, now or ahead of time.
     #[inline(always)]
-    pub(crate) fn send<const RECORDED: bool>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn) {
-        self.send_as::<RECORDED>(now, packet, ecn, None);
+    pub(crate) fn send<O: Observed>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn) {
+        self.send_as::<O>(now, packet, ecn, None);
     }
 
     /// Like `send`, for a packet with room for a price, which queues update. Packets in cells carry no price.
     #[inline(never)]
     pub(crate) fn send_priced(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: PriceHeader) {
-        self.send_as::<true>(now, packet, ecn, Some(header));
+        self.send_as::<Traced>(now, packet, ecn, Some(header));
     }
 
     #[inline(always)]
-    fn send_as<const RECORDED: bool>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: Option<PriceHeader>) {
+    fn send_as<O: Observed>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: Option<PriceHeader>) {
         let sim = &mut self.sim;
         let flow = packet.flow;
-        if RECORDED && let Some(recorder) = &mut sim.recorder {
+        if O::TRACED
+            && let Some(recorder) = &mut sim.recorder
+        {
             let is_capable = self.profiles[self.paths[flow as usize].wire.group as usize].framing.is_none();
             // Cells do not carry the marks of packets.
             recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::NOT_ECT });

@@ -18,9 +18,7 @@ use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::pooled_queue::CHUNK;
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
-use crate::tcp::Recovery;
 use crate::tcp::SlowStart;
-use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
@@ -136,26 +134,30 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Tcp(_, law) => law.abilities().heap_bytes as u64,
         Transport::Datagram(_) => 0,
     };
-    let by_time = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => {
-            (size_of::<RackTlp>() + law.abilities().heap_bytes) as u64
+    // With a copy of the controller, which is restored after a spurious loss.
+    let recovery = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(spec, law) if spec.recovery.heap_bytes() > 0 => {
+            (spec.recovery.heap_bytes() + law.abilities().heap_bytes) as u64
         }
         _ => 0,
+    };
+    let of_segment = |group: &network::Group| match &group.transport {
+        Transport::Tcp(spec, _) => spec.recovery.bytes_per_segment(),
+        Transport::Datagram(_) => 0,
     };
     let uses_prices = network
         .groups
         .iter()
         .any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.abilities().price_meaning.is_some()));
-    let outstanding_by_time: u64 = network.flows.iter().map(by_time).sum();
     let packet = size_of::<Packet>()
-        + if outstanding_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
+        + network.groups.iter().map(of_segment).max().unwrap_or(0)
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
         + if uses_prices { size_of::<NumberAndHeader>() } else { 0 };
     let packets = packets_in_flight(network);
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
-            + outstanding_by_time
+            + network.flows.iter().map(recovery).sum::<u64>()
             + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
             + delivery_traces(network)

@@ -79,7 +79,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
         if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow as usize]
             && wait.until >= completed
         {
-            sender.counts.idle = sender.counts.idle - wait.idle;
+            sender.sequence.counts.idle = sender.sequence.counts.idle - wait.idle;
         }
     }
     whole

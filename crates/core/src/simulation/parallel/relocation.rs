@@ -13,7 +13,6 @@ use crate::simulation::port::{Port, ReorderedPackets, Stepped};
 use crate::simulation::routes::REMOTE;
 use crate::simulation::senders::{End, Senders};
 use crate::simulation::sim_state::SimState;
-use crate::tcp::sender::NONE;
 
 /// The state before: one engine, or several with the owners of their entities.
 pub(super) struct StateSources<'a> {
@@ -218,19 +217,13 @@ fn copy_in_port(port: &mut Port, index: usize, from: StateSource<'_>, pools: &mu
 
 /// Rebuild the pools of senders and receivers.
 fn copy_ends(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
-    let Senders { ends, boards, racks, fabric, .. } = into;
-    (*boards, *racks, fabric.sim.out_of_order) = (Slab::default(), Slab::default(), Slab::default());
+    let Senders { ends, fabric, .. } = into;
+    fabric.sim.out_of_order = Slab::default();
     for (flow, end) in ends.iter_mut().enumerate() {
-        let by_time = fabric.profiles[fabric.paths[flow].wire.group as usize].by_time;
-        let from = sources.of_sender(flow);
         if let End::Tcp(sender) = end
-            && sender.board != NONE
+            && !is_kept(owners.of_senders[flow])
         {
-            sender.board = match is_kept(owners.of_senders[flow]) {
-                true if by_time => racks.put(from.racks.at(sender.board).clone()),
-                true => boards.put(from.boards.at(sender.board).clone()),
-                false => NONE,
-            };
+            sender.recovery.forget();
         }
         let (receiver, sim) = (&mut fabric.paths[flow].receiver, &mut fabric.sim);
         if is_kept(owners.of_receivers[flow]) {

@@ -1,33 +1,34 @@
 //! The sending ends. A TCP sender processes an acknowledgement or a timer and sends as much as it may; an application hands data to it; a
 //! source sends its next datagram.
 
+mod end;
 mod prefetch;
 mod setup;
+mod turn;
 
-use self::prefetch::UpcomingEvents;
+pub(crate) use self::end::End;
+use self::prefetch::{UpcomingEvents, prefetch_pending_acks};
 use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
-use super::domain_boundary::TimeoutWait;
+use self::turn::Turn;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::user_code_factory::UserCodeFactory;
 use super::wiring::{FlowPlan, first_flows};
 use crate::congestion::Controller;
 use crate::network::{Network, Transport};
-use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Slab};
+use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
-use crate::record::AckRecord;
-use crate::tcp::recovery::rack_tlp::RackTlp;
-use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::sender::{IncomingAck, NONE, Sender, SenderCounts, Tcp};
+use crate::tcp::observed::{Observed, Plain, Signalled, Traced};
+use crate::tcp::sender::{Sender, Tcp};
+use crate::tcp::sequence::IncomingAck;
 use crate::tcp::signal_reader::{AckExtras, SignalReader};
 use crate::tcp::slow_start::SlowStartState;
-use crate::tcp::validation::{self, Usage};
-use crate::tcp::{SlowStart, TcpSpec, TimerForm};
-use crate::traffic::{Application, Arrivals, Source};
-use crate::user_code::Failure;
+use crate::tcp::validation::Usage;
+use crate::tcp::{SlowStart, TimerForm};
+use crate::traffic::{Application, Arrivals};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,8 +48,6 @@ pub(crate) struct Senders {
     pub(crate) stops: BTreeMap<u32, Time>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
-    pub(crate) boards: Slab<Scoreboard>,
-    pub(crate) racks: Slab<RackTlp>,
     /// Slow-start state by flow; empty if all groups use the standard rule.
     pub(crate) slow_starts: Vec<SlowStartState>,
     /// Window usage by flow; empty if no group records it.
@@ -69,39 +68,6 @@ enum NextAck {
     Scheduled,
 }
 
-/// The sending end of a flow.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum End {
-    Tcp(Sender),
-    Datagram(Box<Source>),
-}
-
-impl End {
-    /// The failure of user code, if any.
-    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
-        match self {
-            End::Tcp(sender) => sender.controller.failure(time),
-            End::Datagram(source) => source.failure(time),
-        }
-    }
-
-    /// The counters of a sender; of a datagram source only the number sent.
-    pub(crate) fn counts(&self) -> SenderCounts {
-        match self {
-            End::Tcp(sender) => sender.counts,
-            End::Datagram(source) => SenderCounts { sent: source.sent_measured, ..SenderCounts::default() },
-        }
-    }
-
-    /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
-    pub(crate) fn backlog(&self) -> u32 {
-        match self {
-            End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.snd_max,
-            _ => 0,
-        }
-    }
-}
-
 impl Senders {
     pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, factory: &UserCodeFactory) -> Senders {
         let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
@@ -111,8 +77,6 @@ impl Senders {
             first_flows: first_flows(&network),
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
             applications: make_applications(&network),
-            boards: Slab::default(),
-            racks: Slab::default(),
             slow_starts: make_slow_starts(&network),
             usages: make_usages(&network),
             readers,
@@ -123,6 +87,23 @@ impl Senders {
         };
         senders.schedule_starts();
         senders
+    }
+
+    /// Forget the foreseen events, after memory has moved.
+    pub(crate) fn clear_upcoming(&mut self) {
+        self.upcoming = UpcomingEvents::default();
+    }
+
+    /// Prefetch the memory of coming events.
+    #[inline]
+    pub(crate) fn prefetch_upcoming(&mut self) {
+        self.upcoming.prefetch(&mut self.fabric, &self.ends);
+    }
+
+    /// Prefetch for acknowledgements that are known to arrive.
+    #[inline]
+    pub(crate) fn prefetch_pending_acks(&self) {
+        prefetch_pending_acks(&self.fabric, &self.ends);
     }
 
     /// Schedule the start of every flow.
@@ -159,13 +140,13 @@ impl Senders {
     pub(crate) fn process_ack_early(&mut self, flow: u32) -> bool {
         let (Some(time), End::Tcp(sender)) = (self.fabric.next_ack_time(flow), &self.ends[flow as usize]) else { return false };
         let horizon = self.fabric.sim.horizon();
-        if let Some(wake) = sender.wakes_at().filter(|&wake| wake < time) {
-            if wake < sender.deadline && wake < horizon {
+        if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
+            if wake < sender.timer.deadline && wake < horizon {
                 self.fabric.sim.early_acks.push(flow);
                 self.act_in_time(flow, wake);
                 return true;
             }
-        } else if time <= sender.deadline && time < horizon {
+        } else if time <= sender.timer.deadline && time < horizon {
             self.process_ack(flow, time, NextAck::Early);
             return true;
         }
@@ -179,7 +160,7 @@ impl Senders {
     pub(crate) fn process_known_ack(&mut self, ack: &Packet) -> bool {
         let (flow, time) = (ack.flow, ack.time);
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
-        let is_next = sender.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.deadline;
+        let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
             self.fabric.count_ack(flow);
             self.process_packet(ack, time);
@@ -254,11 +235,11 @@ impl Senders {
             let reports = &self.fabric.sim.reports;
             let reported = if packet.has_report() { reports.at(packet.ack_word()).feedback } else { ReceiverFeedback::default() };
             let extras = self.read_signal(now, packet, &incoming, &reported);
-            self.act::<true, true>(flow, now, Some(incoming), &extras);
+            self.act::<Signalled>(flow, now, Some(incoming), &extras);
         } else if self.fabric.is_traced(flow) {
-            self.act::<false, true>(flow, now, Some(incoming), &AckExtras::default());
+            self.act::<Traced>(flow, now, Some(incoming), &AckExtras::default());
         } else {
-            self.act::<false, false>(flow, now, Some(incoming), &AckExtras::default());
+            self.act::<Plain>(flow, now, Some(incoming), &AckExtras::default());
         }
     }
 
@@ -266,7 +247,7 @@ impl Senders {
     pub(crate) fn on_timer(&mut self, flow: u32) -> bool {
         let now = self.fabric.sim.now;
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
-        let deadline = sender.deadline;
+        let deadline = sender.timer.deadline;
         if deadline > now {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
             return false;
@@ -284,32 +265,24 @@ impl Senders {
         else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
-        let board = (sender.board != NONE && !profile.by_time).then(|| self.boards.at(sender.board));
         let reader = &mut self.readers[place];
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
         }
         let echoes_mark = packet.is_marked() && !reader.handles_marks();
-        AckExtras { echoes_mark, ..reader.read(now, incoming, reported, board) }
+        AckExtras { echoes_mark, ..reader.read(now, incoming, reported, sender.scoreboard()) }
     }
 
     /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
     fn act_in_time(&mut self, flow: u32, now: Time) {
         let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow as usize].wire.group as usize].has_extended_sender;
         if has_extended_sender || self.fabric.signalled(flow).is_some() {
-            self.act::<true, true>(flow, now, None, &AckExtras::default());
+            self.act::<Signalled>(flow, now, None, &AckExtras::default());
         } else if self.fabric.is_traced(flow) {
-            self.act::<false, true>(flow, now, None, &AckExtras::default());
+            self.act::<Traced>(flow, now, None, &AckExtras::default());
         } else {
-            self.act::<false, false>(flow, now, None, &AckExtras::default());
+            self.act::<Plain>(flow, now, None, &AckExtras::default());
         }
-    }
-
-    /// Whether the sender's only pending action of its own is a timeout.
-    pub(crate) fn awaits_timeout(&self, sender: &Sender, flow: usize) -> bool {
-        let by_time = self.fabric.profiles[self.fabric.paths[flow].wire.group as usize].by_time;
-        let is_rto = !by_time || sender.board == NONE || self.racks.at(sender.board).awaits_rto();
-        sender.deadline != Time::NEVER && is_rto
     }
 
     pub(crate) fn window_of(&self, sender: &Sender, flow: usize) -> Segments {
@@ -319,25 +292,11 @@ impl Senders {
         }
     }
 
-    /// Outstanding segments as counted by the states of RACK, once it has any state.
-    pub(crate) fn outstanding_by_time(&self, sender: &Sender) -> Option<Segments> {
-        (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())
-    }
-
     /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, and its
-    /// timers are updated. `SIGNALLED`: the acknowledgement has additional content, the controller requests signals, or the sender has
-    /// extended state. `TRACED`: the sender may be traced.
+    /// timers are updated.
     #[inline]
-    fn act<const SIGNALLED: bool, const TRACED: bool>(
-        &mut self,
-        flow: u32,
-        now: Time,
-        incoming: Option<IncomingAck>,
-        extras: &AckExtras,
-    ) {
+    fn act<O: Observed>(&mut self, flow: u32, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
-        // The timer's own event may be the one being handled.
-        let covered = if incoming.is_some() { sender.deadline } else { Time::NEVER };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
@@ -349,103 +308,24 @@ impl Senders {
             _ => TimeDelta::ZERO,
         };
         let warmup = self.fabric.sim.interval.warmup;
-        let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let reader = if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
-        let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
+        let is_watched = O::SIGNALLED && spec.slow_start != SlowStart::Standard;
         let slow_start_state = if is_watched { self.slow_starts.get_mut(flow as usize) } else { None };
-        let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
-        let (boards, racks) = (&mut self.boards, &mut self.racks);
-        let mut tcp =
-            Tcp { sender, spec, boards, racks, slow_start_state, usage, reader, now, warmup, clock_phase, window_is_used: false };
+        let usage = if O::SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
+        // The timer's own event may be the one being handled.
+        let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
+        let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
+        let mut turn = Turn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.transmissions };
         match &incoming {
-            Some(incoming) => {
-                let is_duplicate = incoming.ack <= tcp.sender.snd_una;
-                let rtt = tcp.on_ack::<SIGNALLED>(incoming, extras);
-                if SIGNALLED && let Some(reader) = &mut tcp.reader {
-                    reader.bound_release(tcp.sender);
-                }
-                if TRACED && let Some(recorder) = &mut self.fabric.sim.recorder {
-                    recorder.on_ack(
-                        now,
-                        &AckRecord {
-                            flow,
-                            ack: incoming.ack,
-                            blocks: incoming.blocks,
-                            echoes_mark: extras.echoes_mark,
-                            is_duplicate,
-                            rtt,
-                        },
-                        tcp.sender,
-                    );
-                }
-            }
-            None if tcp.sender.deadline <= now => {
-                let idle = tcp.sender.counts.idle;
-                let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(boundary) = &mut self.fabric.sim.boundary {
-                    boundary.note_wait(TimeoutWait { flow, until: now, idle: tcp.sender.counts.idle - idle });
-                }
-                match &mut tcp.reader {
-                    Some(reader) if SIGNALLED && is_timeout => reader.on_timeout(),
-                    Some(reader) if SIGNALLED => reader.on_other_deadline(),
-                    _ => {}
-                }
-                if TRACED
-                    && is_timeout
-                    && let Some(recorder) = &mut self.fabric.sim.recorder
-                {
-                    recorder.on_timeout(flow);
-                }
-            }
-            None => {}
+            Some(incoming) => turn.take_in::<O>(incoming, extras),
+            None => turn.check_deadline::<O>(),
         }
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
-            tcp.sender.limit = tcp.sender.limit.min(tcp.sender.snd_max);
+            turn.stop();
         }
-        while !SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
-            let is_alone = SIGNALLED && tcp.sender.snd_max == tcp.sender.snd_una;
-            let Some((segment, transmission)) = tcp.next_segment::<SIGNALLED>() else { break };
-            if SIGNALLED {
-                let in_flight = if tcp.counts_losses() { tcp.pipe() } else { Segments(0) };
-                match &mut tcp.reader {
-                    Some(reader) if is_alone => reader.on_sent_alone(segment, now),
-                    Some(reader) => reader.on_sent(segment, now, in_flight),
-                    None => {}
-                }
-            }
-            let is_syn = SIGNALLED && spec.is_syn(segment);
-            // RFC 3168 section 6.1.1: a SYN is not ECN-capable.
-            let ecn = if is_syn { Ecn::NOT_ECT } else { tcp.announce(transmission) };
-            let bytes = match () {
-                () if is_syn => spec.header,
-                () if segment + 1 == tcp.sender.limit => last_bytes(spec, self.plans[flow as usize].size, segment),
-                () => spec.mss + spec.header,
-            };
-            let transmission = match &mut self.transmissions {
-                Some(transmissions) if transmission > 1 => {
-                    let count = transmissions.entry((flow, segment)).or_insert(1);
-                    *count += 1;
-                    *count
-                }
-                _ => transmission,
-            };
-            let packet = OutgoingPacket { flow, segment, transmission, bytes };
-            let reader = if SIGNALLED { tcp.reader.as_mut() } else { None };
-            match reader.and_then(|reader| reader.price_header(tcp.sender, segment)) {
-                Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
-                None => self.fabric.send::<TRACED>(now, &packet, ecn),
-            }
-            if tcp.window_is_used && tcp.reader.as_ref().is_none_or(|reader| !reader.is_bounded()) {
-                break;
-            }
-        }
-        if SIGNALLED && let Some(reader) = &mut tcp.reader {
-            reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
-        }
-        update_timers(&mut self.fabric, flow, now, tcp.sender, covered);
-        if TRACED && let Some(recorder) = &mut self.fabric.sim.recorder {
-            recorder.on_window(flow, now, tcp.sender);
-        }
+        turn.send::<O>(&self.plans);
+        turn.update_timers::<O>(covered);
     }
 
     /// An application hands data to its sender.
@@ -462,8 +342,8 @@ impl Senders {
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
-        validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
-        sender.limit = state.handed_over(application).0 + spec.before_data().0;
+        sender.before_offer(self.usages.get_mut(flow as usize), now, spec);
+        sender.sequence.limit = state.handed_over(application).0 + spec.before_data().0;
         self.act_in_time(flow, now);
     }
 
@@ -475,13 +355,12 @@ impl Senders {
             self.on_source_timer(flow, now);
             return true;
         };
-        sender.on_alarm();
-        let wakes_at = if sender.has_sent() { sender.wakes_at() } else { Some(now) };
+        let wakes_at = if sender.sequence.has_sent() { sender.pacer.wakes_at() } else { Some(now) };
         if wakes_at == Some(now) {
             self.act_in_time(flow, now);
             return true;
         }
-        if let Some(wake) = sender.sets_alarm(now) {
+        if let Some(wake) = sender.pacer.wakes_after(now) {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), wake);
         }
         false
@@ -503,7 +382,7 @@ impl Senders {
         }
         let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: payload + spec.header };
         let ecn = if group.l4s { Ecn::ECT } else { Ecn::NOT_ECT };
-        self.fabric.send::<true>(now, &packet, ecn);
+        self.fabric.send::<Traced>(now, &packet, ecn);
     }
 
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
@@ -521,36 +400,9 @@ impl Senders {
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
         let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: wire };
-        self.fabric.send::<true>(now, &packet, ecn);
+        self.fabric.send::<Traced>(now, &packet, ecn);
         Some(number)
     }
-}
-
-/// Keep the pending events of timer and pacer no later than their times. An event that comes early is rescheduled then, instead of being
-/// moved with every acknowledgement. `covered`: a timer event is pending no later than this, so that the calendar need not be searched
-/// unless the deadline is earlier.
-#[inline(always)]
-fn update_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender, covered: Time) {
-    if sender.deadline < covered {
-        let slot = fabric.sim.order.flow(FlowKind::Timer, flow);
-        let pending = fabric.sim.calendar.time_of(slot);
-        if sender.deadline < pending {
-            if pending != Time::NEVER {
-                fabric.sim.calendar.cancel(slot);
-            }
-            fabric.sim.calendar.schedule(slot, sender.deadline);
-        }
-    }
-    if let Some(wake) = sender.sets_alarm(now) {
-        fabric.sim.calendar.schedule(fabric.sim.order.flow(FlowKind::SendTimer, flow), wake);
-    }
-}
-
-/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over. It may be short.
-#[inline(never)]
-fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
-    let before = spec.payload_before(segment);
-    Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
 }
 
 /// Time of the first tick of the free-running clock of a flow's host.

@@ -1,6 +1,6 @@
 //! Prefetching for coming events. In a large run nearly all time is spent waiting for memory.
 
-use super::{End, Senders};
+use super::end::End;
 use crate::primitives::calendar::Slot;
 use crate::primitives::prefetch::prefetch;
 use crate::simulation::event_order::Event;
@@ -16,27 +16,20 @@ pub(super) struct UpcomingEvents {
 
 impl UpcomingEvents {
     const EVENTS: usize = 16;
-}
-
-impl Senders {
-    /// Forget the foreseen events, after memory has moved.
-    pub(crate) fn clear_upcoming(&mut self) {
-        self.upcoming = UpcomingEvents::default();
-    }
 
     /// Prefetch the memory of coming events.
     #[inline]
-    pub(crate) fn prefetch_upcoming(&mut self) {
-        for slot in self.fabric.sim.calendar.predict().into_iter().flatten() {
-            self.prefetch_stages(slot);
+    pub(super) fn prefetch(&mut self, fabric: &mut Fabric, ends: &[End]) {
+        for slot in fabric.sim.calendar.predict().into_iter().flatten() {
+            self.prefetch_stages(slot, fabric, ends);
         }
     }
 
     /// Prefetch for a newly seen event, and the next step of each event seen before: the packet, its route, the port or end that it leads
     /// to, and the queue there.
     #[inline(always)]
-    fn prefetch_stages(&mut self, slot: Slot) {
-        let Senders { fabric, ends, upcoming: UpcomingEvents { slots, packets, last }, .. } = self;
+    fn prefetch_stages(&mut self, slot: Slot, fabric: &Fabric, ends: &[End]) {
+        let UpcomingEvents { slots, packets, last } = self;
         match fabric.sim.order.event(slot) {
             Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
             Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
@@ -71,17 +64,17 @@ impl Senders {
             }
         }
     }
+}
 
-    /// Prefetch for acknowledgements that are known to arrive.
-    #[inline]
-    pub(crate) fn prefetch_pending_acks(&self) {
-        let known = &self.fabric.sim.pending_acks;
-        if let Some(later) = known.get(8) {
-            prefetch_ends(later.flow, &self.fabric, &self.ends);
-        }
-        if let Some(soon) = known.get(4) {
-            self.fabric.sim.pool.prefetch_back(&self.fabric.paths[soon.flow as usize].send);
-        }
+/// Prefetch for acknowledgements that are known to arrive.
+#[inline]
+pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
+    let known = &fabric.sim.pending_acks;
+    if let Some(later) = known.get(8) {
+        prefetch_ends(later.flow, fabric, ends);
+    }
+    if let Some(soon) = known.get(4) {
+        fabric.sim.pool.prefetch_back(&fabric.paths[soon.flow as usize].send);
     }
 }
 

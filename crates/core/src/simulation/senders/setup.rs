@@ -1,6 +1,6 @@
 //! Construction of the sending ends and their optional state.
 
-use super::End;
+use super::end::End;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
@@ -9,7 +9,6 @@ use crate::simulation::group_profile::uses_are_remembered;
 use crate::simulation::user_code_factory::UserCodeFactory;
 use crate::simulation::wiring::{first_flows, segments_of};
 use crate::tcp::SlowStart;
-use crate::tcp::recovery::uses_sack;
 use crate::tcp::sender::Sender;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
@@ -34,7 +33,7 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                 if law.abilities().uses_start_details {
                     // If there is a SYN, its round trip is measured.
                     start.handshake_saves = if spec.handshake { TimeDelta::ZERO } else { network.handshake_saves(flow) };
-                    start.has_selective_acks = uses_sack(spec.recovery);
+                    start.has_selective_acks = spec.recovery.uses_sack();
                     start.hops = network.hops(flow);
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
                 }

@@ -3,73 +3,96 @@
 //!
 //! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
-use super::{may_enter, open, threshold_reached};
-use crate::congestion::{Ack, Controller};
+use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck, Next, Reduced};
 use crate::primitives::units::Segments;
-use crate::tcp::sender::{NONE, Phase, Tcp};
+use crate::tcp::scoreboard::Scoreboard;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
-    let snd_una = tcp.sender.snd_una;
-    if blocks.is_empty() {
-        // It responds to a needless retransmission and does not indicate a loss.
-        tcp.sender.duplicates -= 1;
-        return;
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct BpdSack {
+    /// Present from the first report to the end of the episode.
+    board: Option<Box<Scoreboard>>,
+}
+
+impl LossRecovery for BpdSack {
+    const USES_SACK: bool = true;
+
+    #[inline(always)]
+    fn on_plain_ack(&mut self) -> bool {
+        self.board.is_none()
     }
-    let board = tcp.board();
-    let new: Segments =
-        blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| board.add(start.max(snd_una)..end)).sum();
-    if tcp.sender.phase.is_recovery() {
-        tcp.board().counted_pipe -= i64::from(new.0.min(1));
-    } else if may_enter(tcp) && threshold_reached(tcp) {
-        let window = tcp.sender.window(tcp.spec);
-        let reported = i64::from(tcp.sender.duplicates);
-        tcp.enter_recovery();
-        let board = tcp.board();
+
+    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+        let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
+        if self.board.is_some() || !ack.blocks.is_empty() {
+            let board = self.board.get_or_insert_default();
+            board.duplicates = 0;
+            board.acknowledge(snd_una);
+            board.report(snd_una, ack.blocks);
+        }
+        let outcome = match () {
+            () if !known.phase().is_recovery() => Advance::Opens,
+            () if snd_una >= recovery_point => Advance::Ends { recovery_point, limit: None },
+            () => {
+                self.board.get_or_insert_default().counted_pipe -= 2;
+                return Advance::Continues;
+            }
+        };
+        self.board.take_if(|board| board.is_empty());
+        outcome
+    }
+
+    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+        if blocks.is_empty() {
+            // It responds to a needless retransmission and does not indicate a loss.
+            return Duplicate::Nothing;
+        }
+        let board = self.board.get_or_insert_default();
+        board.duplicates += 1;
+        let new = board.report(known.sequence.snd_una, blocks);
+        if known.phase().is_recovery() {
+            board.counted_pipe -= i64::from(new.0.min(1));
+        } else if known.is_open() && known.threshold_reached(board.duplicates) {
+            return known.enter(0);
+        }
+        Duplicate::Nothing
+    }
+
+    fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+        let snd_una = known.sequence.snd_una;
+        let board = self.board.get_or_insert_default();
         board.begin_recovery(snd_una);
         board.resend(snd_una);
-        board.counted_pipe = i64::from(window.0) - reported + 1;
+        let window = reduced.map_or(Segments(0), |reduced| reduced.before);
+        board.counted_pipe = i64::from(window.0) - i64::from(board.duplicates) + 1;
     }
-}
 
-pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
-    let snd_una = tcp.sender.snd_una;
-    if tcp.sender.board != NONE || !blocks.is_empty() {
-        let board = tcp.board();
-        board.acknowledge(snd_una);
-        blocks.iter().filter(|block| block.1 > snd_una).for_each(|&(start, end)| {
-            board.add(start.max(snd_una)..end);
-        });
-    }
-    if !tcp.sender.phase.is_recovery() {
-        open(tcp, ack);
-    } else if snd_una >= tcp.sender.recovery_point {
-        tcp.sender.phase = Phase::Open;
-    } else {
-        tcp.board().counted_pipe -= 2;
-    }
-    if !tcp.sender.phase.is_recovery() && tcp.sender.board != NONE && tcp.board().is_empty() {
-        tcp.release_board();
-    }
-}
-
-pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let (snd_una, snd_max) = (tcp.sender.snd_una, tcp.sender.snd_max);
-    let window = tcp.sender.controller.window().0;
-    let end = snd_una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit);
-    let board = tcp.board();
-    if board.counted_pipe as f64 + 1.0 > window.floor() {
-        return None;
-    }
-    if let Some(hole) = board.next_hole(snd_una) {
-        board.resend(hole);
+    fn next_in_recovery(&mut self, known: &Known) -> Next {
+        let board = self.board.get_or_insert_default();
+        if board.counted_pipe as f64 + 1.0 > known.window().0.floor() {
+            return Next::Nothing;
+        }
+        let hole = board.next_hole(known.sequence.snd_una);
+        if hole.is_none() && known.sequence.snd_max >= known.sendable() {
+            return Next::Nothing;
+        }
         board.counted_pipe += 1;
-        tcp.lose(hole);
-        return Some(hole);
+        hole.map_or(Next::New, |hole| {
+            board.resend(hole);
+            Next::Lost(hole)
+        })
     }
-    if snd_max >= end {
-        return None;
+
+    fn scoreboard(&self) -> Option<&Scoreboard> {
+        self.board.as_deref()
     }
-    board.counted_pipe += 1;
-    tcp.sender.snd_nxt = snd_max + 1;
-    Some(snd_max)
+
+    fn pipe(&self, known: &Known) -> Segments {
+        self.board.as_ref().map_or_else(|| known.pipe_without(0), |board| known.pipe_of(board))
+    }
+
+    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+        self.board = None;
+        Vec::new()
+    }
 }

@@ -3,112 +3,144 @@
 
 mod bpd_sack;
 mod newreno;
+pub(in crate::tcp) mod outcome;
 pub(crate) mod rack_tlp;
 mod reno;
 mod sack;
 mod tahoe;
 
-use super::sender::{NONE, Phase, Tcp};
+use self::outcome::{Advance, Delivered, Duplicate, Found, Known, LossRecovery, Losses, NewAck, Next, Reduced, Report, Saved};
+use super::scoreboard::Scoreboard;
+use super::sequence::{IncomingAck, Sequence};
 use super::spec::Recovery;
-use crate::congestion::{Ack, Controller};
+use crate::primitives::units::{Segments, Time};
+use serde::{Deserialize, Serialize};
 
-/// Whether the receiver should report SACK blocks.
-pub(crate) fn uses_sack(kind: Recovery) -> bool {
-    matches!(kind, Recovery::Sack | Recovery::BpdSack | Recovery::RackTlp)
-}
+/// The recoveries, their states and dispatch, from one list: a new recovery is a file, a setting and a line here.
+macro_rules! recoveries {
+    ($($module:ident::$member:ident,)+) => {
+        /// The recovery of one sender, with its state.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub(crate) enum Recoveries { $($member($module::$member)),+ }
 
-pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
-    tcp.sender.duplicates += 1;
-    match tcp.spec.recovery {
-        Recovery::Tahoe => tahoe::on_duplicate(tcp),
-        Recovery::Reno => reno::on_duplicate(tcp),
-        Recovery::NewReno => reno::on_duplicate(tcp),
-        Recovery::Sack => sack::on_duplicate(tcp, blocks),
-        Recovery::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
-        // It processes acknowledgements itself.
-        Recovery::RackTlp => {}
-    }
-}
+        impl Recoveries {
+            pub(in crate::tcp) fn new(kind: Recovery) -> Recoveries {
+                match kind { $(Recovery::$member => Recoveries::$member($module::$member::default())),+ }
+            }
 
-/// `snd_una` has moved; `ack` describes the window before.
-#[inline(always)]
-pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
-    tcp.sender.duplicates = 0;
-    if tcp.sender.phase == Phase::Timeout {
-        tcp.sender.timed_out = false;
-        if tcp.sender.snd_una >= tcp.sender.recovery_point {
-            tcp.sender.phase = Phase::Open;
+            /// The state is not used here.
+            pub(crate) fn forget(&mut self) {
+                match self { $(Recoveries::$member(recovery) => *recovery = $module::$member::default()),+ }
+            }
+
+            pub(in crate::tcp) fn is_by_time(&self) -> bool {
+                match self { $(Recoveries::$member(_) => $module::$member::BY_TIME),+ }
+            }
         }
-    }
-    match tcp.spec.recovery {
-        Recovery::Tahoe => open(tcp, ack),
-        Recovery::NewReno => newreno::on_new_ack(tcp, ack),
-        // A copy, so that the acknowledgement need not be stored in memory for the others.
-        Recovery::Reno => reno::on_new_ack(tcp, &{ *ack }),
-        Recovery::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
-        Recovery::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
-        Recovery::RackTlp => {}
-    }
-}
 
-/// The next segment permitted by recovery and window, taken from `resend` or `next`.
-#[inline(always)]
-pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    if tcp.sender.resend != NONE {
-        return Some(std::mem::replace(&mut tcp.sender.resend, NONE));
-    }
-    if tcp.sender.phase.is_recovery() {
-        match tcp.spec.recovery {
-            Recovery::Sack => return sack::next_segment(tcp),
-            Recovery::BpdSack => return bpd_sack::next_segment(tcp),
-            _ => {}
+        impl Recovery {
+            /// Whether the receiver should report SACK blocks.
+            pub(crate) fn uses_sack(self) -> bool {
+                match self { $(Recovery::$member => $module::$member::USES_SACK),+ }
+            }
+
+            /// Whether losses are detected by transmission times.
+            pub(crate) fn is_by_time(self) -> bool {
+                match self { $(Recovery::$member => $module::$member::BY_TIME),+ }
+            }
+
+            /// Bytes of a flow's state outside its sender.
+            pub(crate) fn heap_bytes(self) -> usize {
+                match self { $(Recovery::$member => $module::$member::HEAP_BYTES),+ }
+            }
+
+            /// Bytes of this state per outstanding segment.
+            pub(crate) fn bytes_per_segment(self) -> usize {
+                match self { $(Recovery::$member => $module::$member::BYTES_PER_SEGMENT),+ }
+            }
         }
-    }
-    next_in_window(tcp)
+
+        impl LossRecovery for Recoveries {
+            #[inline(always)]
+            fn on_plain_ack(&mut self) -> bool {
+                match self { $(Recoveries::$member(recovery) => recovery.on_plain_ack()),+ }
+            }
+            fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+                match self { $(Recoveries::$member(recovery) => recovery.on_new_ack(known, ack)),+ }
+            }
+            fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+                match self { $(Recoveries::$member(recovery) => recovery.on_duplicate(known, blocks)),+ }
+            }
+            fn next_in_recovery(&mut self, known: &Known) -> Next {
+                match self { $(Recoveries::$member(recovery) => recovery.next_in_recovery(known)),+ }
+            }
+            fn lost_below(&self, known: &Known) -> Option<u32> {
+                match self { $(Recoveries::$member(recovery) => recovery.lost_below(known)),+ }
+            }
+            #[inline(always)]
+            fn scoreboard(&self) -> Option<&Scoreboard> {
+                match self { $(Recoveries::$member(recovery) => recovery.scoreboard()),+ }
+            }
+            fn pipe(&self, known: &Known) -> Segments {
+                match self { $(Recoveries::$member(recovery) => recovery.pipe(known)),+ }
+            }
+            fn accounted_for(&self) -> Option<Segments> {
+                match self { $(Recoveries::$member(recovery) => recovery.accounted_for()),+ }
+            }
+            fn on_arrival(&mut self, known: &Known, incoming: &IncomingAck) -> Delivered {
+                match self { $(Recoveries::$member(recovery) => recovery.on_arrival(known, incoming)),+ }
+            }
+            fn on_report(&mut self, known: &Known, report: &Report) -> Option<Saved> {
+                match self { $(Recoveries::$member(recovery) => recovery.on_report(known, report)),+ }
+            }
+            fn on_probe_ack(&mut self, known: &Known, report: &Report) -> Option<Segments> {
+                match self { $(Recoveries::$member(recovery) => recovery.on_probe_ack(known, report)),+ }
+            }
+            fn find_losses(&mut self, known: &Known, report: &Report, losses: Losses) -> Found {
+                match self { $(Recoveries::$member(recovery) => recovery.find_losses(known, report, losses)),+ }
+            }
+            fn on_reduction_ack(&mut self, known: &Known, report: &Report, found: &Found) {
+                match self { $(Recoveries::$member(recovery) => recovery.on_reduction_ack(known, report, found)),+ }
+            }
+            fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+                match self { $(Recoveries::$member(recovery) => recovery.on_entered(known, reduced)),+ }
+            }
+            fn on_mark(&mut self, known: &Known, window: Segments) -> bool {
+                match self { $(Recoveries::$member(recovery) => recovery.on_mark(known, window)),+ }
+            }
+            fn covers_mark(&self, sequence: &Sequence, ack: u32) -> bool {
+                match self { $(Recoveries::$member(recovery) => recovery.covers_mark(sequence, ack)),+ }
+            }
+            fn on_deadline(&mut self, known: &Known, losses: Losses) -> Option<Found> {
+                match self { $(Recoveries::$member(recovery) => recovery.on_deadline(known, losses)),+ }
+            }
+            fn awaits_timeout(&self) -> bool {
+                match self { $(Recoveries::$member(recovery) => recovery.awaits_timeout()),+ }
+            }
+            fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+                match self { $(Recoveries::$member(recovery) => recovery.remember(known, saved)),+ }
+            }
+            fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+                match self { $(Recoveries::$member(recovery) => recovery.on_timeout(known)),+ }
+            }
+            fn next_by_time(&mut self, known: &Known) -> Next {
+                match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
+            }
+            fn on_sent(&mut self, known: &Known, segment: u32, deadline: Time) -> Option<Time> {
+                match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
+            }
+            fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+                match self { $(Recoveries::$member(recovery) => recovery.arm(known, next)),+ }
+            }
+        }
+    };
 }
 
-/// Sliding window: the next segment in order, either new or, after a timeout, sent before. SACKed segments are skipped.
-#[inline(always)]
-fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
-    let sender = &mut *tcp.sender;
-    if sender.board != NONE && sender.snd_nxt < sender.snd_max {
-        sender.snd_nxt = tcp.boards.at(sender.board).skip_sacked(sender.snd_nxt);
-    }
-    let window = (sender.controller.window().0 + f64::from(sender.extra)) as u32;
-    let end = sender.snd_una.saturating_add(window.min(tcp.spec.receiver_window.0).max(1)).min(sender.limit);
-    if sender.snd_nxt >= end {
-        return None;
-    }
-    sender.snd_nxt += 1;
-    tcp.window_is_used = sender.snd_nxt >= end;
-    Some(tcp.sender.snd_nxt - 1)
-}
-
-/// Outside fast recovery the controller processes every acknowledgement of new data.
-#[inline(always)]
-fn open(tcp: &mut Tcp, ack: &Ack) {
-    tcp.sender.extra = 0;
-    tcp.sender.controller.on_ack(ack);
-}
-
-/// Without SACK, duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode is
-/// acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` in the same way; bpd-2001 does not specify it, D-13 of
-/// its reference). Exactly that data is not enough: duplicates of it come from its own needless retransmissions.
-///
-/// With SACK a duplicate identifies the arrived segments, so the end of the last episode is sufficient, and after a timeout the
-/// acknowledgement of all outstanding data (RFC 6675 section 5.1), which ends [`Phase::Timeout`].
-fn may_enter(tcp: &Tcp) -> bool {
-    let passed = || tcp.sender.snd_una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0;
-    tcp.sender.phase == Phase::Open && (uses_sack(tcp.spec.recovery) || passed())
-}
-
-fn threshold_reached(tcp: &Tcp) -> bool {
-    tcp.spec.fast_retransmit == Some(tcp.sender.duplicates)
-}
-
-/// RFC 3042: one new segment for each of the first two duplicate acknowledgements below the threshold.
-fn limited_transmit(tcp: &mut Tcp) {
-    if tcp.spec.limited_transmit && tcp.spec.fast_retransmit.is_some_and(|threshold| tcp.sender.duplicates < threshold) {
-        tcp.sender.extra = tcp.sender.duplicates.min(2) as i32;
-    }
+recoveries! {
+    tahoe::Tahoe,
+    reno::Reno,
+    newreno::NewReno,
+    sack::Sack,
+    bpd_sack::BpdSack,
+    rack_tlp::RackTlp,
 }

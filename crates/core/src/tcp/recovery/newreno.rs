@@ -2,26 +2,54 @@
 //!
 //! Differs: the bound on the window after recovery is the RFC's first option, `min(ssthresh, max(FlightSize, 1) + 1)`.
 
-use super::open;
-use crate::congestion::{Ack, Controller};
-use crate::primitives::units::Cwnd;
-use crate::tcp::sender::{Phase, Tcp};
+use super::outcome::{Advance, AtRepair, Duplicate, Known, LossRecovery, NewAck};
+use super::reno::Reno;
+use crate::primitives::units::{Cwnd, Segments};
+use crate::tcp::spec::NewRenoVariant;
+use serde::{Deserialize, Serialize};
 
-#[inline(always)]
-pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
-    if !tcp.sender.phase.is_recovery() {
-        return open(tcp, ack);
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct NewReno {
+    reno: Reno,
+    /// Fast recovery has seen its first partial acknowledgement.
+    partial_seen: bool,
+}
+
+impl LossRecovery for NewReno {
+    #[inline(always)]
+    fn on_plain_ack(&mut self) -> bool {
+        self.reno.on_plain_ack()
     }
-    let sender = &mut *tcp.sender;
-    if sender.snd_una >= sender.recovery_point {
-        sender.phase = Phase::Open;
-        sender.extra = 0;
-        sender.controller.limit_window(Cwnd(f64::from(sender.in_flight().0.max(1) + 1)));
-    } else {
+
+    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+        self.reno.duplicates = 0;
+        let sequence = known.sequence;
+        if !sequence.phase.is_recovery() {
+            return Advance::Opens;
+        }
+        if sequence.snd_una >= sequence.recovery_point {
+            let limit = Some(Cwnd(f64::from(sequence.in_flight().0.max(1) + 1)));
+            return Advance::Ends { recovery_point: sequence.recovery_point, limit };
+        }
+        // The first variant of section 4 restarts the timer only for the first partial acknowledgement.
+        let runs =
+            std::mem::replace(&mut self.partial_seen, true) && known.spec.timer.newreno_variant == NewRenoVariant::Impatient;
+        let timer = if runs { AtRepair::Runs } else { AtRepair::Restarts };
         // Section 3.2 step 5: deflate by the acknowledged data, add back one segment.
-        sender.extra += 1 - ack.acked.0 as i32;
-        sender.resend = sender.snd_una;
-        sender.phase = Phase::Recovery { partial_seen: true };
-        tcp.lose(tcp.sender.snd_una);
+        Advance::Repairs { inflation: 1 - ack.acked.0 as i32, timer }
+    }
+
+    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+        let outcome = self.reno.on_duplicate(known, blocks);
+        self.partial_seen &= !matches!(outcome, Duplicate::Enters(_));
+        outcome
+    }
+
+    fn pipe(&self, known: &Known) -> Segments {
+        self.reno.pipe(known)
+    }
+
+    fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+        self.reno.on_timeout(known)
     }
 }

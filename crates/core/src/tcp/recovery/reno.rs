@@ -1,29 +1,47 @@
 //! Reno fast recovery (RFC 5681 section 3.2; bpd-2001 section 2.1): the window is inflated by the segments that duplicates report to have
 //! left the network; the first acknowledgement of new data ends it, even a partial one.
 
-use super::{limited_transmit, may_enter, open, threshold_reached};
-use crate::congestion::Ack;
-use crate::tcp::sender::{Phase, Tcp};
+use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck};
+use crate::primitives::units::Segments;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn on_duplicate(tcp: &mut Tcp) {
-    if tcp.sender.phase.is_recovery() {
-        tcp.sender.extra += 1;
-    } else if may_enter(tcp) {
-        if threshold_reached(tcp) {
-            tcp.enter_recovery();
-            tcp.sender.extra = tcp.sender.duplicates as i32;
-        } else {
-            limited_transmit(tcp);
-        }
-    }
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Reno {
+    pub(super) duplicates: u32,
 }
 
-pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
-    if !tcp.sender.phase.is_recovery() {
-        return open(tcp, ack);
+impl LossRecovery for Reno {
+    #[inline(always)]
+    fn on_plain_ack(&mut self) -> bool {
+        self.duplicates = 0;
+        true
     }
-    tcp.sender.phase = Phase::Open;
-    tcp.sender.extra = 0;
-    // The next hole may start its own fast retransmit, which only a timeout forbids.
-    tcp.sender.recovery_point = 0;
+
+    fn on_new_ack(&mut self, known: &Known, _ack: &NewAck) -> Advance {
+        self.duplicates = 0;
+        if !known.phase().is_recovery() {
+            return Advance::Opens;
+        }
+        // The next hole may start its own fast retransmit, which only a timeout forbids.
+        Advance::Ends { recovery_point: 0, limit: None }
+    }
+
+    fn on_duplicate(&mut self, known: &Known, _blocks: &[(u32, u32)]) -> Duplicate {
+        self.duplicates += 1;
+        match () {
+            () if known.phase().is_recovery() => Duplicate::Inflates(known.sequence.extra + 1),
+            () if !known.may_enter_without_sack() => Duplicate::Nothing,
+            () if known.threshold_reached(self.duplicates) => known.enter(self.duplicates as i32),
+            () => known.limited_transmit(self.duplicates),
+        }
+    }
+
+    fn pipe(&self, known: &Known) -> Segments {
+        known.pipe_without(self.duplicates)
+    }
+
+    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+        self.duplicates = 0;
+        Vec::new()
+    }
 }

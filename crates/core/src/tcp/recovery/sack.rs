@@ -1,103 +1,113 @@
 //! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
-use super::{limited_transmit, may_enter, open};
-use crate::congestion::Ack;
+use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck, Next, Reduced};
 use crate::primitives::units::Segments;
-use crate::tcp::sender::{NONE, Phase, Tcp};
+use crate::tcp::scoreboard::Scoreboard;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
-    if !update(tcp, blocks) {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Sack {
+    /// Present from the first report to the end of the episode.
+    board: Option<Box<Scoreboard>>,
+}
+
+impl LossRecovery for Sack {
+    const USES_SACK: bool = true;
+
+    #[inline(always)]
+    fn on_plain_ack(&mut self) -> bool {
+        self.board.is_none()
+    }
+
+    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+        let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
+        let board = self.board.get_or_insert_default();
+        board.duplicates = 0;
+        board.acknowledge(snd_una);
+        board.report(snd_una, ack.blocks);
+        let is_empty = board.is_empty();
+        let outcome = match () {
+            () if !known.phase().is_recovery() => Advance::Opens,
+            () if snd_una >= recovery_point => Advance::Ends { recovery_point, limit: None },
+            () => return Advance::Continues,
+        };
+        if is_empty {
+            self.board = None;
+        }
+        outcome
+    }
+
+    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+        let snd_una = known.sequence.snd_una;
         // RFC 6675 section 2: without new SACK information it is not a duplicate.
-        tcp.sender.duplicates -= 1;
-        return;
+        if blocks.is_empty() {
+            return Duplicate::Nothing;
+        }
+        let board = self.board.get_or_insert_default();
+        if board.report(snd_una, blocks) == Segments(0) {
+            return Duplicate::Nothing;
+        }
+        board.duplicates += 1;
+        if !known.is_open() {
+            return Duplicate::Nothing;
+        }
+        let Some(dup_thresh) = known.spec.fast_retransmit else { return Duplicate::Nothing };
+        if board.duplicates < dup_thresh && !board.is_lost(snd_una, Segments(dup_thresh)) {
+            return known.limited_transmit(board.duplicates);
+        }
+        known.enter(0)
     }
-    if !may_enter(tcp) {
-        return;
-    }
-    let Some(dup_thresh) = tcp.spec.fast_retransmit else { return };
-    let snd_una = tcp.sender.snd_una;
-    let lost = tcp.board().is_lost(snd_una, Segments(dup_thresh));
-    if tcp.sender.duplicates < dup_thresh && !lost {
-        return limited_transmit(tcp);
-    }
-    tcp.enter_recovery();
-    tcp.sender.extra = 0;
-    let board = tcp.board();
-    board.begin_recovery(snd_una);
-    board.resend(snd_una);
-}
 
-pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
-    if tcp.sender.board == NONE && blocks.is_empty() && !tcp.sender.phase.is_recovery() {
-        return open(tcp, ack);
+    fn on_entered(&mut self, known: &Known, _reduced: Option<Reduced>) {
+        let board = self.board.get_or_insert_default();
+        board.begin_recovery(known.sequence.snd_una);
+        board.resend(known.sequence.snd_una);
     }
-    let snd_una = tcp.sender.snd_una;
-    tcp.board().acknowledge(snd_una);
-    update(tcp, blocks);
-    if !tcp.sender.phase.is_recovery() {
-        open(tcp, ack);
-    } else if snd_una >= tcp.sender.recovery_point {
-        tcp.sender.phase = Phase::Open;
-        tcp.sender.extra = 0;
-    }
-    if !tcp.sender.phase.is_recovery() && tcp.board().is_empty() {
-        tcp.release_board();
-    }
-}
 
-/// RFC 6675 section 5 step C with NextSeg of section 4.
-pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let (snd_una, snd_max, limit) = (tcp.sender.snd_una, tcp.sender.snd_max, tcp.sender.limit);
-    let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
-    let window = tcp.sender.window(tcp.spec);
-    let receiver_end = snd_una.saturating_add(tcp.spec.receiver_window.0).min(limit);
-    let recovery_point = tcp.sender.recovery_point;
-    let board = tcp.board();
-    if board.pipe(snd_una..snd_max, dup_thresh) >= window {
-        return None;
+    /// RFC 6675 section 5 step C with NextSeg of section 4.
+    fn next_in_recovery(&mut self, known: &Known) -> Next {
+        let (snd_una, snd_max, recovery_point) = (known.sequence.snd_una, known.sequence.snd_max, known.sequence.recovery_point);
+        let (dup_thresh, receiver_end) = (known.dup_thresh(), known.sendable());
+        let board = self.board.get_or_insert_default();
+        if board.pipe(snd_una..snd_max, dup_thresh) >= known.spec.usable(known.window()) {
+            return Next::Nothing;
+        }
+        let hole = board.next_hole(snd_una);
+        // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet) lost, if there is no new data (rule 2).
+        if let Some(hole) = hole.filter(|&hole| snd_max >= receiver_end || board.is_lost(hole, dup_thresh)) {
+            board.resend(hole);
+            return Next::Again(hole);
+        }
+        if snd_max < receiver_end {
+            return Next::New;
+        }
+        // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It
+        // may have been sent in this recovery, above the recovery point.
+        if board.rescue_rxt_end >= recovery_point {
+            return Next::Nothing;
+        }
+        let Some(last) = board.last_missing(snd_una..snd_max) else { return Next::Nothing };
+        board.rescue_rxt_end = recovery_point;
+        Next::Again(last)
     }
-    let hole = board.next_hole(snd_una);
-    // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet) lost, if there is no new data (rule 2).
-    if let Some(hole) = hole.filter(|&hole| snd_max >= receiver_end || board.is_lost(hole, dup_thresh)) {
-        board.resend(hole);
-        return Some(hole);
-    }
-    if snd_max < receiver_end {
-        tcp.sender.snd_nxt = snd_max + 1;
-        return Some(snd_max);
-    }
-    // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It may
-    // have been sent in this recovery, above the recovery point.
-    if board.rescue_rxt_end >= recovery_point {
-        return None;
-    }
-    let last = board.last_missing(snd_una..snd_max)?;
-    board.rescue_rxt_end = recovery_point;
-    Some(last)
-}
 
-/// Adds the blocks of an acknowledgement. Returns whether they contained new information.
-fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
-    let snd_una = tcp.sender.snd_una;
-    if blocks.is_empty() {
-        return false;
+    fn lost_below(&self, known: &Known) -> Option<u32> {
+        self.board.as_ref()?.lost_below(known.dup_thresh())
     }
-    let board = tcp.board();
-    let new: Segments =
-        blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| board.add(start.max(snd_una)..end)).sum();
-    if tcp.counts_losses() {
-        report_losses(tcp);
-    }
-    new > Segments(0)
-}
 
-/// For controllers that request each loss.
-#[cold]
-fn report_losses(tcp: &mut Tcp) {
-    let (snd_una, dup_thresh) = (tcp.sender.snd_una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
-    let Some(end) = tcp.board().lost_below(dup_thresh) else { return };
-    let new = tcp.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(snd_una..end));
-    new.for_each(|segment| tcp.lose(segment));
+    fn scoreboard(&self) -> Option<&Scoreboard> {
+        self.board.as_deref()
+    }
+
+    fn pipe(&self, known: &Known) -> Segments {
+        self.board.as_ref().map_or_else(|| known.pipe_without(0), |board| known.pipe_of(board))
+    }
+
+    /// SACK information is discarded (RFC 2018 section 8).
+    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+        self.board = None;
+        Vec::new()
+    }
 }
 
 #[cfg(test)]
@@ -218,7 +228,7 @@ mod tests {
             let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(receiver_window), ..plain() };
             let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0, ..Start::default() };
             let mut path = LossyPath::new(SenderHarness::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
-            let high_data = path.bench.sender.snd_max;
+            let high_data = path.bench.sender.sequence.snd_max;
             let mut literal = Literal {
                 high_ack: 0,
                 high_data,
@@ -229,7 +239,7 @@ mod tests {
                 sacked: BTreeSet::new(),
             };
             // A timeout ends the comparison: the RFC does not specify the behaviour after it.
-            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.snd_max < 600) {
+            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.sequence.snd_max < 600) {
                 let began = literal.recovery_point.is_some();
                 let cwnd = path.bench.window() as u32;
                 assert_eq!(

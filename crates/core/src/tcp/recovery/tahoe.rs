@@ -1,24 +1,37 @@
 //! Tahoe: the third duplicate acknowledgement is treated as an early timeout: a window of one, go-back-N, slow start (spd-1998 section
 //! 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
-use super::{limited_transmit, may_enter, threshold_reached};
-use crate::tcp::reduction::Repeated;
-use crate::tcp::sender::{Phase, Tcp};
+use super::outcome::{Duplicate, Known, LossRecovery};
+use crate::primitives::units::Segments;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn on_duplicate(tcp: &mut Tcp) {
-    if !may_enter(tcp) {
-        return;
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Tahoe {
+    duplicates: u32,
+}
+
+impl LossRecovery for Tahoe {
+    #[inline(always)]
+    fn on_plain_ack(&mut self) -> bool {
+        self.duplicates = 0;
+        true
     }
-    if !threshold_reached(tcp) {
-        return limited_transmit(tcp);
+
+    fn on_duplicate(&mut self, known: &Known, _blocks: &[(u32, u32)]) -> Duplicate {
+        self.duplicates += 1;
+        match () {
+            () if !known.may_enter_without_sack() => Duplicate::Nothing,
+            () if known.threshold_reached(self.duplicates) => Duplicate::Restarts,
+            () => known.limited_transmit(self.duplicates),
+        }
     }
-    tcp.lose(tcp.sender.snd_una);
-    tcp.restart(Repeated::No);
-    tcp.note_reduction();
-    let sender = &mut *tcp.sender;
-    sender.recovery_point = sender.snd_max;
-    sender.phase = Phase::Timeout;
-    sender.snd_nxt = sender.snd_una;
-    sender.extra = 0;
-    tcp.begin_episode();
+
+    fn pipe(&self, known: &Known) -> Segments {
+        known.pipe_without(self.duplicates)
+    }
+
+    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+        self.duplicates = 0;
+        Vec::new()
+    }
 }

@@ -5,7 +5,7 @@
 //! Differs: the delay is compared with the minimum RTT of the flow, and with the threshold of RFC 9406 section 4.3 and of kernels, whereas
 //! the paper compares with the previous round and uses a sixteenth.
 
-use super::{AckSample, Decision};
+use super::decision::{AckSample, Decision};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 //!
 //! Its L, the maximum number of segments for which an acknowledgement opens the window, is the flow's `abc_limit`.
 
-use super::{AckSample, Decision};
+use super::decision::{AckSample, Decision};
 use crate::primitives::units::{Segments, TimeDelta};
 use serde::{Deserialize, Serialize};
 

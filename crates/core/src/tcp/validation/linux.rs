@@ -3,9 +3,10 @@
 //!
 //! Differs from RFC 2861: a window that is used, but never filled, stays unchanged.
 
+use super::change::Limit;
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::tcp::sender::Sender;
+use crate::tcp::sequence::Sequence;
 use crate::tcp::spec::TcpSpec;
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +20,11 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(super) fn on_sent(&mut self, sender: &Sender, window: Segments) {
-        let in_flight = sender.in_flight();
+    pub(super) fn on_sent(&mut self, sequence: &Sequence, window: Segments) {
+        let in_flight = sequence.in_flight();
         let is_full = in_flight >= window;
-        if sender.snd_una >= self.cwnd_usage_seq {
-            *self = Linux { max_packets_out: in_flight, was_full: is_full, cwnd_usage_seq: sender.snd_max };
+        if sequence.snd_una >= self.cwnd_usage_seq {
+            *self = Linux { max_packets_out: in_flight, was_full: is_full, cwnd_usage_seq: sequence.snd_max };
         }
         self.max_packets_out = self.max_packets_out.max(in_flight);
         self.was_full |= is_full;
@@ -36,10 +37,7 @@ impl Linux {
 }
 
 /// Nothing has been sent for this many timeouts.
-pub(super) fn decay(sender: &mut Sender, timeouts: u64, spec: &TcpSpec) {
-    let law = &mut sender.controller;
-    let Cwnd(window) = law.window();
-    law.raise_threshold(Cwnd(0.75 * window));
+pub(super) fn decay(Cwnd(window): Cwnd, timeouts: u64, spec: &TcpSpec) -> Limit {
     let halved = (0..timeouts.min(64)).fold(window, |window, _| window / 2.0);
-    law.limit_window(Cwnd(halved.floor().max(spec.initial_window)));
+    Limit { threshold: Some(Cwnd(0.75 * window)), window: Cwnd(halved.floor().max(spec.initial_window)) }
 }

@@ -4,12 +4,14 @@
 //! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it. No state is stored
 //! for such a flow; with the Linux rule its window opens if it was full when the acknowledgement arrived.
 
+pub(super) mod change;
 mod linux;
 mod rfc7661;
 
-use super::sender::{Sender, Tcp};
+use self::change::{Limit, Moment};
+use super::sequence::Sequence;
 use super::spec::{TcpSpec, WindowValidation};
-use crate::congestion::Controller;
+use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Cwnd, Segments, Time};
 use linux::Linux;
 use rfc7661::Rfc7661;
@@ -48,97 +50,93 @@ pub(crate) fn remembers(kind: WindowValidation) -> bool {
     matches!(kind, WindowValidation::Linux | WindowValidation::Rfc7661)
 }
 
-/// The application hands over data. Unused capacity is evaluated before any of the data is sent.
-pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
-    let timeout = sender.timeout(spec);
-    let idle_for = now.since(sender.last_active);
-    // Nothing outstanding, and nothing held back by the pacer.
-    let had_nothing_to_do = sender.snd_max > 0 && sender.snd_una == sender.limit;
-    let is_idle = had_nothing_to_do && idle_for > timeout;
-    if had_nothing_to_do {
-        sender.controller.on_idle(idle_for);
-    }
+/// The flow has been idle for this many timeouts, at least one.
+pub(super) fn after_idle(window: Cwnd, timeouts: u64, spec: &TcpSpec) -> Option<Limit> {
     match spec.window_validation {
-        WindowValidation::None => {}
+        WindowValidation::None | WindowValidation::Rfc7661 => None,
         // The information about the path is outdated, and the window is reset (section 4.1).
-        WindowValidation::Rfc5681 if is_idle => sender.controller.limit_window(Cwnd(spec.initial_window)),
-        WindowValidation::Linux if is_idle => linux::decay(sender, idle_for.0 / timeout.0.max(1), spec),
-        WindowValidation::Rfc5681 | WindowValidation::Linux => {}
-        WindowValidation::Rfc7661 => {
-            if let Some(Usage::Rfc7661(usage)) = usage {
-                usage.end_period(sender, now, spec);
-            }
+        WindowValidation::Rfc5681 => Some(Limit { threshold: None, window: Cwnd(spec.initial_window) }),
+        WindowValidation::Linux => Some(linux::decay(window, timeouts, spec)),
+    }
+}
+
+/// The window has not been validated for a whole period of RFC 7661.
+pub(super) fn after_period(Cwnd(window): Cwnd, spec: &TcpSpec) -> Limit {
+    Limit { threshold: Some(Cwnd(0.75 * window)), window: Cwnd((window / 2.0).max(spec.initial_window)) }
+}
+
+impl Usage {
+    /// New data is acknowledged up to `ack`.
+    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: u32, moment: &Moment) {
+        if let Usage::Rfc7661(usage) = self {
+            usage.on_new_ack(sequence, ack, moment);
         }
     }
-}
 
-/// An acknowledgement of new data, up to `ack`, is about to be processed.
-pub(super) fn on_new_ack(tcp: &mut Tcp, ack: u32) {
-    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.on_new_ack(tcp.sender, ack, tcp.now, tcp.spec);
-    }
-}
-
-/// Whether an acknowledgement that is about to be processed may open the window.
-#[cold]
-#[inline(never)]
-pub(super) fn may_open(tcp: &Tcp) -> bool {
-    match tcp.usage.as_deref() {
-        Some(Usage::Linux(usage)) => usage.may_open(&tcp.sender.controller),
-        Some(Usage::Rfc7661(usage)) => usage.is_validated(tcp.sender.controller.window(), tcp.now),
-        Some(Usage::Untracked) | None => true,
-    }
-}
-
-/// A segment has left.
-pub(super) fn on_sent(tcp: &mut Tcp, sent: &Departure) {
-    let window = tcp.sender.window(tcp.spec);
-    match tcp.usage.as_deref_mut() {
-        Some(Usage::Linux(usage)) => usage.on_sent(tcp.sender, window),
-        Some(Usage::Rfc7661(usage)) if sent.is_new => usage.on_new(sent.segment, tcp.sender),
-        Some(Usage::Rfc7661(usage)) => usage.on_resent(sent.segment),
-        Some(Usage::Untracked) | None => {}
-    }
-}
-
-/// The amount in use, which is reduced if the window was not validated. `in_flight`: the outstanding segments.
-pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
-    match tcp.usage.as_deref() {
-        Some(Usage::Rfc7661(usage)) if !usage.is_validated(tcp.sender.controller.window(), tcp.now) => {
-            Some(usage.pipe_ack(tcp.now).max(in_flight))
+    /// The number of periods at whose ends the window had not been validated.
+    pub(super) fn ended_periods(&mut self, window: Cwnd, now: Time) -> u32 {
+        match self {
+            Usage::Rfc7661(usage) => usage.ended_periods(window, now),
+            Usage::Untracked | Usage::Linux(_) => 0,
         }
-        _ => None,
     }
-}
 
-/// The window has been reduced; `in_use` is the amount in use before.
-pub(super) fn on_reduced(tcp: &mut Tcp, in_use: Option<Segments>) {
-    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.begin_recovery(in_use, tcp.sender.controller.window());
+    /// Whether an acknowledgement that is about to be processed may open the window.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn may_open(&self, law: &Controllers, now: Time) -> bool {
+        match self {
+            Usage::Linux(usage) => usage.may_open(law),
+            Usage::Rfc7661(usage) => usage.is_validated(law.window(), now),
+            Usage::Untracked => true,
+        }
     }
-}
 
-/// A timeout, or an event treated like one, has been processed: earlier measurements are invalid.
-pub(super) fn on_restarted(tcp: &mut Tcp) {
-    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.forget();
+    /// A segment has left.
+    pub(super) fn on_sent(&mut self, sequence: &Sequence, window: Segments, sent: &Departure) {
+        match self {
+            Usage::Linux(usage) => usage.on_sent(sequence, window),
+            Usage::Rfc7661(usage) if sent.is_new => usage.on_new(sent.segment, sequence),
+            Usage::Rfc7661(usage) => usage.on_resent(sent.segment),
+            Usage::Untracked => {}
+        }
     }
-}
 
-/// A reduction has been undone: there was nothing to recover from.
-pub(super) fn on_withdrawn(tcp: &mut Tcp) {
-    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.withdraw();
+    /// The amount in use, if the window is not validated: it is reduced, unless more is outstanding.
+    pub(super) fn in_use(&self, window: Cwnd, now: Time) -> Option<Segments> {
+        match self {
+            Usage::Rfc7661(usage) if !usage.is_validated(window, now) => Some(usage.pipe_ack(now)),
+            _ => None,
+        }
     }
-}
 
-/// An acknowledgement has been processed, and recovery may have ended.
-pub(super) fn after_ack(tcp: &mut Tcp) {
-    if tcp.sender.phase.is_reduction() {
-        return;
+    /// The window has been reduced; `in_use` is the amount in use before.
+    pub(super) fn on_reduced(&mut self, in_use: Option<Segments>, window: Cwnd) {
+        if let Usage::Rfc7661(usage) = self {
+            usage.begin_recovery(in_use, window);
+        }
     }
-    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.end_recovery(&mut tcp.sender.controller);
+
+    /// A timeout, or an event treated like one, has been processed: earlier measurements are invalid.
+    pub(super) fn on_restarted(&mut self) {
+        if let Usage::Rfc7661(usage) = self {
+            usage.forget();
+        }
+    }
+
+    /// A reduction has been undone: there was nothing to recover from.
+    pub(super) fn on_withdrawn(&mut self) {
+        if let Usage::Rfc7661(usage) = self {
+            usage.withdraw();
+        }
+    }
+
+    /// Recovery has ended, if there was one. Returns the limit on a window that was not validated.
+    pub(super) fn end_recovery(&mut self) -> Option<Cwnd> {
+        match self {
+            Usage::Rfc7661(usage) => usage.end_recovery(),
+            Usage::Untracked | Usage::Linux(_) => None,
+        }
     }
 }
 
@@ -168,8 +166,8 @@ mod tests {
             bench.now = began + TimeDelta::from_millis(100 * number);
             bench.offer(burst);
             bench.now += TimeDelta::from_millis(50);
-            while bench.sender.snd_una < bench.sender.limit {
-                bench.process_ack(bench.sender.snd_una + 1, &[]);
+            while bench.sender.sequence.snd_una < bench.sender.sequence.limit {
+                bench.process_ack(bench.sender.sequence.snd_una + 1, &[]);
             }
             bench.window()
         };
@@ -208,7 +206,7 @@ mod tests {
             bench.spec.receiver_window = Segments(1000);
             bench.spec.initial_window = 10.0;
             windows(&mut bench, [1]);
-            bench.sender.last_active = bench.now;
+            bench.sender.sequence.last_active = bench.now;
             bench.now += TimeDelta::from_millis(100 * timeouts);
             bench.offer(0);
             (bench.window(), bench.sender.controller.ssthresh().0)
@@ -234,14 +232,13 @@ mod tests {
 
     #[test]
     fn with_rfc_7661_the_amount_in_use_is_reduced() {
-        let mut bench = bench(WindowValidation::Rfc7661, 80.0);
-        bench.spec.recovery = Recovery::Sack;
+        let mut bench = with_recovery(Recovery::Sack, WindowValidation::Rfc7661, 80.0);
         bench.sender.controller.end_slow_start();
         windows(&mut bench, [2; 20]);
         assert_eq!(bench.window().floor(), 80.0);
         // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is retransmitted: (8 - 1) /
         // 2.
-        let first = bench.sender.snd_una;
+        let first = bench.sender.sequence.snd_una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         let resent: Vec<u32> = (2..5).flat_map(|above| bench.process_ack(first, &[(first + 1, first + above)])).collect();
         assert_eq!((resent, bench.window()), (vec![first], 4.0));
@@ -258,7 +255,7 @@ mod tests {
         windows(&mut bench, [2; 20]);
         let window = bench.window();
         // Eight are sent, and the first arrives last; a duplicate reports that it was retransmitted needlessly.
-        let first = bench.sender.snd_una;
+        let first = bench.sender.sequence.snd_una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         (2..5).for_each(|above| drop(bench.process_ack(first, &[(first + 1, first + above)])));
         assert!(bench.window() < 10.0);
@@ -289,7 +286,12 @@ mod tests {
         let after = |rule, idle: u64| {
             let mut bench = bench(rule, 20.0);
             // One segment at the start, acknowledged.
-            (bench.sender.snd_una, bench.sender.snd_nxt, bench.sender.snd_max, bench.sender.limit) = (1, 1, 1, 1);
+            (
+                bench.sender.sequence.snd_una,
+                bench.sender.sequence.snd_nxt,
+                bench.sender.sequence.snd_max,
+                bench.sender.sequence.limit,
+            ) = (1, 1, 1, 1);
             bench.at(idle).offer(1);
             bench.window()
         };

@@ -4,10 +4,9 @@
 //! Differs: bursts in the non-validated phase are not limited (section 4.4.2), unless the settings have `pacing`; R (section 4.4.1)
 //! excludes marks and includes needless retransmissions; and the response to a timeout is that of RFC 5681, with the outstanding data.
 
-use crate::congestion::{Controller, Controllers};
+use super::change::Moment;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
-use crate::tcp::sender::Sender;
-use crate::tcp::spec::TcpSpec;
+use crate::tcp::sequence::Sequence;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -77,8 +76,9 @@ impl Rfc7661 {
 
     /// New data is acknowledged up to `ack`. pipeACK is measured at each acknowledgement: once per RTT would suffice (section 4.2), but
     /// would then lag behind a window that doubles in slow start, and end slow start.
-    pub(super) fn on_new_ack(&mut self, sender: &mut Sender, ack: u32, now: Time, spec: &TcpSpec) {
-        self.note_validated(sender, now);
+    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: u32, moment: &Moment) {
+        let Moment { now, window, rtt } = *moment;
+        self.note_validated(window, now);
         let mut sent = None;
         while let Some(&first) = self.sent.front().filter(|first| first.segment < ack) {
             sent = Some(first);
@@ -88,17 +88,16 @@ impl Rfc7661 {
             self.sent.pop_front();
         }
         // A measurement is the data acknowledged in a whole RTT; none is made during loss recovery (section 4.2).
-        let until = *self.first_round_until.get_or_insert(sender.snd_max);
-        let is_measured = ack >= until && !sender.phase.is_reduction();
+        let until = *self.first_round_until.get_or_insert(sequence.snd_max);
+        let is_measured = ack >= until && !sequence.phase.is_reduction();
         if let Some(sent) = sent.filter(|_| is_measured) {
-            let rtt = sender.round_trip(spec).unwrap_or(TimeDelta::ZERO);
-            self.sample(now, Segments(ack - sent.snd_una), rtt);
+            // Timestamps or not, the acknowledgement that ends the first round has provided a sample.
+            self.sample(now, Segments(ack - sent.snd_una), rtt.unwrap_or(TimeDelta::ZERO));
         }
-        self.end_period(sender, now, spec);
     }
 
-    pub(super) fn on_new(&mut self, segment: u32, sender: &Sender) {
-        let snd_una = sender.snd_una;
+    pub(super) fn on_new(&mut self, segment: u32, sequence: &Sequence) {
+        let snd_una = sequence.snd_una;
         if self.sent.back().is_none_or(|last| last.snd_una != snd_una) {
             self.sent.push_back(Sent { segment, snd_una });
         }
@@ -116,19 +115,19 @@ impl Rfc7661 {
         }
     }
 
-    /// Section 4.4.3, if the window has not been validated for the period.
-    pub(super) fn end_period(&mut self, sender: &mut Sender, now: Time, spec: &TcpSpec) {
-        self.note_validated(sender, now);
+    /// Section 4.4.3: the number of periods at whose ends the window had not been validated.
+    pub(super) fn ended_periods(&mut self, window: Cwnd, now: Time) -> u32 {
+        self.note_validated(window, now);
+        let mut ended = 0;
         while now.since(self.validated_at) > NON_VALIDATED_PERIOD {
-            let Cwnd(window) = sender.controller.window();
-            sender.controller.raise_threshold(Cwnd(0.75 * window));
-            sender.controller.limit_window(Cwnd((window / 2.0).max(spec.initial_window)));
             self.validated_at += NON_VALIDATED_PERIOD;
+            ended += 1;
         }
+        ended
     }
 
-    fn note_validated(&mut self, sender: &Sender, now: Time) {
-        if self.is_validated(sender.controller.window(), now) {
+    fn note_validated(&mut self, window: Cwnd, now: Time) {
+        if self.is_validated(window, now) {
             self.validated_at = now;
         }
     }
@@ -145,15 +144,13 @@ impl Rfc7661 {
         self.recovery = Some(Recovery { in_use, window, resent: Segments(0), resent_below: 0 });
     }
 
-    /// Section 4.4.1: if the window was not validated, retransmitted segments do not count as in use.
-    pub(super) fn end_recovery(&mut self, law: &mut Controllers) {
-        let Some(Recovery { in_use, window, resent, .. }) = self.recovery.take() else { return };
-        if let Some(in_use) = in_use {
-            let kept = 1.0 - f64::from(resent.0.min(in_use.0)) / f64::from(in_use.0.max(1));
-            law.limit_window(Cwnd((kept * window).max(1.0)));
-            law.end_slow_start();
-        }
+    /// Section 4.4.1: if the window was not validated, retransmitted segments do not count as in use. Returns the limit on the window.
+    pub(super) fn end_recovery(&mut self) -> Option<Cwnd> {
+        let Recovery { in_use, window, resent, .. } = self.recovery.take()?;
         self.forget();
+        let in_use = in_use?;
+        let kept = 1.0 - f64::from(resent.0.min(in_use.0)) / f64::from(in_use.0.max(1));
+        Some(Cwnd((kept * window).max(1.0)))
     }
 
     /// The reduction is void, and earlier measurements remain valid; data acknowledged during it does not form an RTT.

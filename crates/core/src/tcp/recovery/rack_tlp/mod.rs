@@ -5,380 +5,345 @@
 //! One timer serves three purposes (section 8): the reordering window, the probe and the retransmission timeout.
 
 mod probe;
+mod prr;
+mod rack;
 mod undo;
 
-use self::probe::{Probe, on_probe_ack, probe_at};
-pub(in crate::tcp) use self::undo::remember;
-use self::undo::{FRto, Undo, undo_reduction};
-use crate::congestion::{Ack, Cause, Controller};
-use crate::primitives::units::{Segments, Time, TimeDelta};
-use crate::tcp::prr::{Begin, Progress, Prr};
-use crate::tcp::rack::{Delivered, DetectionContext, Rack};
-use crate::tcp::sender::{IncomingAck, NONE, Phase, Tcp};
-use crate::tcp::signal_reader::AckExtras;
-use crate::tcp::slow_start;
-use crate::tcp::validation;
+use self::probe::{Probe, probe_at};
+use self::prr::{Begin, Progress, Prr};
+use self::rack::{DetectionContext, Rack};
+use self::undo::{FRto, Undo, take_if_spurious};
+use super::outcome::{Delivered, Entry, Found, Known, LossRecovery, Losses, Next, Reduced, Report, Saved};
+use crate::congestion::Controller;
+use crate::primitives::units::{Segments, Time};
+use crate::tcp::sequence::{IncomingAck, NONE, Phase, Sequence};
 use serde::{Deserialize, Serialize};
 
-/// State of a flow with this recovery, stored outside its sender.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RackTlp {
+    /// Present from the first transmission of data on.
+    state: Option<Box<State>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
     rack: Rack,
     prr: Prr,
-    probe: Option<Probe>,
+    probe: Probe,
     /// Purpose of the sender's deadline.
-    timer: Timer,
+    purpose: Purpose,
     /// Time of the retransmission timeout; [`Time::NEVER`] while nothing is outstanding.
     rto: Time,
-    /// The probe is due, whatever the window.
-    probe_is_due: bool,
     /// State before the last reduction, unless it was undone or cannot be.
     undo: Option<Undo>,
     f_rto: FRto,
+    /// The segment that begins an episode, to be sent whatever the window.
+    resend: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Timer {
+enum Purpose {
     Retransmission,
     Reordering,
     Probe,
 }
 
+impl LossRecovery for RackTlp {
+    const USES_SACK: bool = true;
+    const BY_TIME: bool = true;
+    const HEAP_BYTES: usize = size_of::<State>();
+    const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
+
+    /// Whatever the controller requests, the rate of deliveries is not read from this scoreboard.
+    fn pipe(&self, known: &Known) -> Segments {
+        match &self.state {
+            Some(state) => state.rack.in_flight(),
+            None => known.sequence.in_flight(),
+        }
+    }
+
+    fn accounted_for(&self) -> Option<Segments> {
+        Some(self.state.as_ref()?.rack.accounted_for())
+    }
+
+    fn on_arrival(&mut self, known: &Known, incoming: &IncomingAck) -> Delivered {
+        let echo = known.spec.timestamps.then_some(incoming.echo);
+        self.state(known).rack.on_ack(known.now, incoming, echo)
+    }
+
+    fn on_report(&mut self, known: &Known, report: &Report) -> Option<Saved> {
+        let state = self.state(known);
+        if report.advanced > Segments(0) {
+            state.rto = known.timeout();
+        }
+        // Needless transmissions widen the reordering window.
+        if report.delivered.is_dsack {
+            state.rack.on_dsack(known.sequence.snd_max);
+        }
+        let saved = take_if_spurious(&mut state.undo, &mut state.f_rto, known, report)?;
+        state.rack.forget_losses();
+        state.resend = NONE;
+        Some(saved)
+    }
+
+    fn on_probe_ack(&mut self, known: &Known, report: &Report) -> Option<Segments> {
+        let state = self.state(known);
+        let outstanding = state.probe.on_ack(report).filter(|_| known.is_open())?;
+        state.undo = None;
+        Some(outstanding)
+    }
+
+    /// Detects losses, the end of the present recovery and the start of a new one.
+    fn find_losses(&mut self, known: &Known, report: &Report, losses: Losses) -> Found {
+        let Sequence { snd_una, snd_max, recovery_point, phase, .. } = *known.sequence;
+        let state = self.state(known);
+        let ends = match phase {
+            Phase::Open => false,
+            // At the acknowledgement of the first segment that reported the reduction to the receiver, or of all data.
+            Phase::Reducing => snd_una > recovery_point || snd_una == snd_max,
+            Phase::Recovery | Phase::Timeout => snd_una >= recovery_point,
+        };
+        if ends && phase != Phase::Reducing {
+            state.rack.on_recovered();
+        }
+        let phase = if ends { Phase::Open } else { phase };
+        let found = state.scan(known, phase, losses);
+        // Losses of data sent during a recovery are a separate congestion event.
+        let is_left = ends && state.rack.has_lost();
+        let enters = (found.newly_lost > Segments(0) || is_left) && may_enter(phase);
+        // RecoverFS includes the segments delivered by this acknowledgement.
+        let entry = || state.entry(known, report.delivered.segments);
+        Found { ends, enters: enters.then(entry), ..found }
+    }
+
+    fn on_reduction_ack(&mut self, known: &Known, report: &Report, found: &Found) {
+        let is_safe = report.advanced > Segments(0) && found.newly_lost == Segments(0);
+        let state = self.state(known);
+        let in_flight = state.rack.in_flight();
+        state.prr.on_ack(&Progress { delivered: report.delivered.segments, in_flight, is_safe });
+    }
+
+    /// During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
+    fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+        let state = self.state(known);
+        state.undo = None;
+        if let Some(Reduced { after, recover_fs, saved, .. }) = reduced {
+            state.remember(known, saved);
+            state.prr = Prr::begin(&Begin { ssthresh: after, recover_fs });
+        }
+        state.prr.force_first();
+        // Section 7.1.
+        state.probe = Probe::None;
+        state.rto = known.timeout();
+    }
+
+    /// Until the end of the window, PRR governs transmission.
+    fn on_mark(&mut self, known: &Known, window: Segments) -> bool {
+        let state = self.state(known);
+        let recover_fs = Segments(known.sequence.outstanding().0 - state.rack.segs_sacked().0);
+        state.prr = Prr::begin(&Begin { ssthresh: window, recover_fs });
+        state.undo = None;
+        known.sequence.outstanding() > Segments(0)
+    }
+
+    /// During recovery with PRR, marks of the data in flight have no further effect.
+    fn covers_mark(&self, sequence: &Sequence, ack: u32) -> bool {
+        let is_repairing = sequence.phase != Phase::Open && ack <= sequence.recovery_point;
+        is_repairing || ack < sequence.snd_una
+    }
+
+    fn on_deadline(&mut self, known: &Known, losses: Losses) -> Option<Found> {
+        let phase = known.phase();
+        let state = self.state(known);
+        match state.purpose {
+            Purpose::Reordering => {
+                let found = state.scan(known, phase, losses);
+                if phase.is_reduction() {
+                    state.prr.on_lost(found.newly_lost);
+                }
+                let enters = found.newly_lost > Segments(0) && may_enter(phase);
+                Some(Found { enters: enters.then(|| state.entry(known, Segments(0))), ..found })
+            }
+            Purpose::Probe => {
+                state.probe = Probe::Due;
+                state.rto = known.timeout();
+                Some(Found::default())
+            }
+            Purpose::Retransmission => None,
+        }
+    }
+
+    fn awaits_timeout(&self) -> bool {
+        self.state.as_ref().is_none_or(|state| state.purpose == Purpose::Retransmission)
+    }
+
+    fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+        self.state(known).remember(known, saved);
+    }
+
+    /// All segments sent long enough ago are lost.
+    fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+        let phase = known.phase();
+        let state = self.state(known);
+        let mut lost = Vec::new();
+        state.rack.on_timeout(&detection(known, phase), |segment| lost.push(segment));
+        state.probe = Probe::None;
+        state.f_rto = if is_recovering(phase) { FRto::Off } else { FRto::Retransmitted };
+        state.rto = known.timeout();
+        state.resend = known.sequence.snd_una;
+        lost
+    }
+
+    fn next_by_time(&mut self, known: &Known) -> Next {
+        let Sequence { snd_una, snd_max, phase, .. } = *known.sequence;
+        let state = self.state(known);
+        let has_new = snd_max < known.sendable();
+        let resend = std::mem::replace(&mut state.resend, NONE);
+        if state.rack.is_lost(resend) {
+            return Next::Again(resend);
+        }
+        if state.probe == Probe::Due {
+            state.probe = Probe::None;
+            if snd_una < snd_max {
+                // New data if there is any, otherwise the last segment again (section 7.3).
+                let next = if has_new { Next::New } else { state.rack.last_outstanding().map_or(Next::Nothing, Next::Again) };
+                state.probe = match next {
+                    Next::New => Probe::send(known, snd_max),
+                    Next::Again(segment) => Probe::send(known, segment),
+                    _ => Probe::None,
+                };
+                return next;
+            }
+        }
+        // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
+        let is_limited = !known.spec.limited_transmit && phase == Phase::Open;
+        let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
+        let may_send = match phase.is_reduction() && !known.controller.abilities().controls_recovery {
+            true => state.prr.may_send(),
+            false => state.rack.in_flight().0 + held < known.spec.usable(known.window()).0,
+        };
+        match state.rack.first_lost() {
+            _ if !may_send => Next::Nothing,
+            _ if has_new && state.f_rto == FRto::NewData => Next::New,
+            Some(lost) => Next::Again(lost),
+            None if has_new => Next::New,
+            None => Next::Nothing,
+        }
+    }
+
+    fn on_sent(&mut self, known: &Known, segment: u32, deadline: Time) -> Option<Time> {
+        let state = self.state(known);
+        let is_retransmission = state.rack.on_sent(segment, known.now);
+        if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
+            undo.on_retransmission(known.now);
+        }
+        if known.phase().is_reduction() {
+            state.prr.on_sent();
+        }
+        // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit.
+        if state.rto == Time::NEVER || (is_retransmission && segment == known.sequence.snd_una) {
+            state.rto = known.timeout();
+        }
+        let is_free = state.purpose != Purpose::Reordering || deadline == Time::NEVER;
+        is_free.then(|| state.arm(known, None))
+    }
+
+    fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+        self.state(known).arm(known, next)
+    }
+}
+
 impl RackTlp {
-    /// Bytes per outstanding segment.
-    pub(crate) const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
-
-    /// Number of outstanding segments; none if their states are inconsistent with the counters.
-    pub(crate) fn accounted_for(&self) -> Segments {
-        self.rack.accounted_for()
+    #[inline]
+    fn state(&mut self, known: &Known) -> &mut State {
+        self.state.get_or_insert_with(|| Box::new(State::new(known.sequence.snd_una)))
     }
+}
 
-    /// Estimated number of segments in the network.
-    pub(in crate::tcp) fn in_flight(&self) -> Segments {
-        self.rack.in_flight()
-    }
-
-    /// Whether the deadline is that of a retransmission timeout.
-    pub(crate) fn awaits_rto(&self) -> bool {
-        self.timer == Timer::Retransmission
-    }
-
+impl State {
     /// State of a sender whose next segment is this one.
-    pub(crate) fn new(snd_una: u32) -> RackTlp {
-        RackTlp {
+    fn new(snd_una: u32) -> State {
+        State {
             rack: Rack::new(snd_una),
             prr: Prr::default(),
-            probe: None,
-            timer: Timer::Retransmission,
+            probe: Probe::None,
+            purpose: Purpose::Retransmission,
             rto: Time::NEVER,
-            probe_is_due: false,
             undo: None,
             f_rto: FRto::Off,
+            resend: NONE,
         }
     }
-}
 
-/// An acknowledgement arrived. Returns its RTT sample.
-pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
-    if incoming.ack < tcp.sender.snd_una {
-        return None;
-    }
-    let now = tcp.now;
-    let advanced = Segments(incoming.ack - tcp.sender.snd_una);
-    let echo = tcp.spec.timestamps.then_some(incoming.echo);
-    let delivered = tcp.rack_tlp().rack.on_ack(now, incoming, echo);
-    if tcp.sender.snd_max == tcp.sender.snd_una {
-        // All data has arrived; the acknowledgement may report duplicates.
-        on_dsack_report(tcp, incoming, &delivered, advanced);
-        return None;
-    }
-    let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
-    if advanced > Segments(0) {
-        validation::on_new_ack(tcp, incoming.ack);
-    }
-    let ack = tcp.ack::<true>(delivered.segments, rtt, extras);
-    if let Some(rtt) = rtt {
-        tcp.measure(rtt, advanced);
-    }
-    tcp.sender.snd_una = incoming.ack;
-    if advanced > Segments(0) {
-        tcp.sender.duplicates = 0;
-        tcp.sender.timed_out = false;
-        tcp.restart_rto();
-    } else {
-        tcp.sender.duplicates += 1;
-    }
-    on_dsack_report(tcp, incoming, &delivered, advanced);
-    let look_again = find_losses(tcp, &delivered);
-    if tcp.sender.phase.is_reduction() {
-        let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
-        let state = tcp.rack_tlp();
-        let in_flight = state.rack.in_flight();
-        state.prr.on_ack(&Progress { delivered: delivered.segments, in_flight, is_safe });
-    }
-    notify_controller(tcp, &ack, advanced, extras);
-    arm(tcp, look_again.at);
-    rtt
-}
-
-/// Processes reports of needless transmissions: they widen the reordering window, may undo a reduction, and acknowledge a probe.
-fn on_dsack_report(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered, advanced: Segments) {
-    if delivered.is_dsack {
-        let snd_max = tcp.sender.snd_max;
-        tcp.rack_tlp().rack.on_dsack(snd_max);
-    }
-    undo_reduction(tcp, incoming, delivered, advanced);
-    on_probe_ack(tcp, incoming, delivered);
-}
-
-/// Result of loss detection, and the time of the next check.
-#[derive(Default)]
-struct LossScan {
-    newly_lost: Segments,
-    at: Option<Time>,
-}
-
-/// Detects losses, the end of the present recovery and the start of a new one.
-fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> LossScan {
-    let is_over = match tcp.sender.phase {
-        Phase::Open => false,
-        // At the acknowledgement of the first segment that reported the reduction to the receiver, or of all data.
-        Phase::Reducing => tcp.sender.snd_una > tcp.sender.recovery_point || tcp.sender.snd_una == tcp.sender.snd_max,
-        Phase::Recovery { .. } | Phase::Timeout => tcp.sender.snd_una >= tcp.sender.recovery_point,
-    };
-    if is_over && tcp.sender.phase != Phase::Reducing {
-        tcp.rack_tlp().rack.on_recovered();
-    }
-    if is_over {
-        tcp.sender.phase = Phase::Open;
-    }
-    let looked = scan(tcp);
-    // Losses of data sent during a recovery are a separate congestion event.
-    let is_left = is_over && tcp.rack_tlp().rack.has_lost();
-    if (looked.newly_lost > Segments(0) || is_left) && may_enter(tcp) {
-        // RecoverFS (RFC 9937 section 6.2): the outstanding segments that are not SACKed, and the ones delivered by this acknowledgement.
-        let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
-        let sacked = tcp.rack_tlp().rack.segs_sacked().0;
-        enter(tcp, Segments(outstanding - sacked + delivered.segments.0));
-    }
-    looked
-}
-
-/// Detects nothing if all repair is left to the timer.
-fn scan(tcp: &mut Tcp) -> LossScan {
-    if tcp.spec.fast_retransmit.is_none() {
-        return LossScan::default();
-    }
-    let known = situation(tcp);
-    let mut lost = Vec::new();
-    let keeps = tcp.counts_losses();
-    let (newly_lost, at) = tcp.rack_tlp().rack.detect_each_loss(&known, |segment| lost.extend(keeps.then_some(segment)));
-    lost.into_iter().for_each(|segment| tcp.lose(segment));
-    LossScan { newly_lost, at }
-}
-
-fn situation(tcp: &Tcp) -> DetectionContext {
-    let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
-    let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
-    DetectionContext { now: tcp.now, is_recovering, srtt: tcp.sender.round_trip(tcp.spec), dup_thresh }
-}
-
-fn may_enter(tcp: &Tcp) -> bool {
-    matches!(tcp.sender.phase, Phase::Open | Phase::Reducing)
-}
-
-/// Starts fast recovery. During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
-fn enter(tcp: &mut Tcp, recover_fs: Segments) {
-    if tcp.sender.phase == Phase::Reducing {
-        tcp.rack_tlp().undo = None;
-    } else {
-        remember(tcp);
-        tcp.reduce(tcp.sender.in_flight(), Cause::Loss);
-        begin_reduction(tcp, recover_fs);
-    }
-    tcp.sender.phase = Phase::Recovery { partial_seen: false };
-    tcp.sender.recovery_point = tcp.sender.snd_max;
-    let state = tcp.rack_tlp();
-    state.prr.force_first();
-    // Section 7.1.
-    (state.probe, state.probe_is_due) = (None, false);
-    tcp.sender.resend = state.rack.first_lost().unwrap_or(NONE);
-    tcp.count_fast_retransmit();
-    tcp.restart_rto();
-}
-
-fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
-    tcp.note_reduction();
-    let ssthresh = tcp.sender.window(tcp.spec);
-    tcp.rack_tlp().prr = Prr::begin(&Begin { ssthresh, recover_fs });
-}
-
-/// The controller has reduced its window for a mark: until the end of the window, PRR governs transmission.
-pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
-    let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
-    let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
-    begin_reduction(tcp, recover_fs);
-    tcp.rack_tlp().undo = None;
-    if outstanding > 0 {
-        tcp.sender.phase = Phase::Reducing;
-        tcp.sender.recovery_point = tcp.sender.snd_max;
-    }
-}
-
-/// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.
-fn notify_controller(tcp: &mut Tcp, ack: &Ack, advanced: Segments, extras: &AckExtras) {
-    if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
-        if extras.signal.is_some() {
-            tcp.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
+    /// Detects nothing if all repair is left to the timer.
+    fn scan(&mut self, known: &Known, phase: Phase, losses: Losses) -> Found {
+        if known.spec.fast_retransmit.is_none() {
+            return Found::default();
         }
-        return;
+        let mut lost = Vec::new();
+        let list = |segment| lost.extend((losses == Losses::Listed).then_some(segment));
+        let (newly_lost, next) = self.rack.detect_each_loss(&detection(known, phase), list);
+        Found { newly_lost, next, lost, ..Found::default() }
     }
-    let counted = if tcp.slow_start_state.is_some() { slow_start::on_new_ack(tcp, ack) } else { ack.counted };
-    tcp.sender.controller.on_ack(&Ack { counted, ..*ack });
-}
 
-/// The deadline has expired. Returns whether it was a retransmission timeout.
-pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
-    let timer = tcp.rack_tlp().timer;
-    match timer {
-        Timer::Reordering => {
-            let looked = scan(tcp);
-            if tcp.sender.phase.is_reduction() {
-                tcp.rack_tlp().prr.on_lost(looked.newly_lost);
-            }
-            if looked.newly_lost > Segments(0) && may_enter(tcp) {
-                let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
-                let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
-                enter(tcp, recover_fs);
-            }
-            arm(tcp, looked.at);
+    /// Fast recovery would begin after these segments were delivered.
+    fn entry(&mut self, known: &Known, Segments(delivered): Segments) -> Entry {
+        self.resend = self.rack.first_lost().unwrap_or(NONE);
+        let outstanding = known.sequence.outstanding().0;
+        let recover_fs = Segments(outstanding - self.rack.segs_sacked().0 + delivered);
+        Entry { repairs: self.resend != NONE, inflation: 0, recover_fs }
+    }
+
+    fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+        let retransmitted = self.rack.retransmitted();
+        self.undo = saved.map(|saved| Undo::new(saved, known.sequence.snd_una, retransmitted));
+    }
+
+    /// Sets the timer for its next purpose. `next`: the end of a segment's reordering window.
+    #[inline]
+    fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+        if known.sequence.snd_una == known.sequence.snd_max {
+            self.rto = Time::NEVER;
+            return Time::NEVER;
         }
-        Timer::Probe => {
-            tcp.rack_tlp().probe_is_due = true;
-            tcp.restart_rto();
-            arm(tcp, None);
-        }
-        Timer::Retransmission => {}
-    }
-    timer == Timer::Retransmission
-}
-
-/// A timeout: all segments sent long enough ago are lost, and the oldest segment is sent immediately.
-pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
-    let (known, began) = (situation(tcp), tcp.sender.phase);
-    let mut lost = Vec::new();
-    tcp.rack_tlp().rack.on_timeout(&known, |segment| lost.push(segment));
-    lost.into_iter().for_each(|segment| tcp.lose(segment));
-    let state = tcp.rack_tlp();
-    (state.probe, state.probe_is_due) = (None, false);
-    let within = matches!(began, Phase::Recovery { .. } | Phase::Timeout);
-    state.f_rto = if within { FRto::Off } else { FRto::Retransmitted };
-    tcp.sender.phase = Phase::Timeout;
-    tcp.sender.resend = tcp.sender.snd_una;
-    tcp.restart_rto();
-    arm(tcp, None);
-}
-
-/// One past the last available segment that the receiver has room for.
-fn sendable(tcp: &Tcp) -> u32 {
-    tcp.sender.snd_una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit)
-}
-
-/// The next segment that may be sent now.
-pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let (snd_una, snd_max) = (tcp.sender.snd_una, tcp.sender.snd_max);
-    let end = sendable(tcp);
-    let window = tcp.sender.window(tcp.spec);
-    let phase = tcp.sender.phase;
-    // Some controllers limit the data in flight by their window also during recovery.
-    let is_reduction = phase.is_reduction() && !tcp.sender.controller.abilities().controls_recovery;
-    let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
-    let new = (snd_max < end).then_some(snd_max);
-    let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
-    let state = tcp.rack_tlp();
-    if state.rack.is_lost(resend) {
-        return Some(resend);
-    }
-    if std::mem::take(&mut state.probe_is_due) && snd_una < snd_max {
-        // New data if there is any, otherwise the last segment again (section 7.3).
-        let (probe, in_flight) = (new.or_else(|| state.rack.last_outstanding()), Segments(snd_max - snd_una));
-        state.probe = probe.map(|segment| Probe { end_seq: snd_max.max(segment + 1), is_retrans: segment < snd_max, in_flight });
-        return probe;
-    }
-    // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
-    let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
-    let may_send = if is_reduction { state.prr.may_send() } else { state.rack.in_flight().0 + held < window.0 };
-    if !may_send {
-        return None;
-    }
-    if state.f_rto == FRto::NewData && new.is_some() {
-        return new;
-    }
-    state.rack.first_lost().or(new)
-}
-
-/// A segment has been sent.
-pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
-    let now = tcp.now;
-    let is_reduction = tcp.sender.phase.is_reduction();
-    tcp.sender.snd_nxt = tcp.sender.snd_max;
-    let state = tcp.rack_tlp();
-    let is_retransmission = state.rack.on_sent(segment, now);
-    if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
-        undo.on_retransmission(now);
-    }
-    if is_reduction {
-        state.prr.on_sent();
-    }
-    // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit.
-    if state.rto == Time::NEVER || (is_retransmission && segment == tcp.sender.snd_una) {
-        tcp.restart_rto();
-    }
-    if tcp.rack_tlp().timer != Timer::Reordering || tcp.sender.deadline == Time::NEVER {
-        arm(tcp, None);
+        // No probe is due in recovery, with SACKed segments, or with a probe in flight.
+        let may_probe = may_enter(known.phase())
+            && known.spec.fast_retransmit.is_some()
+            && self.probe == Probe::None
+            && self.rack.segs_sacked() == Segments(0);
+        let probe_at = may_probe.then(|| probe_at(known));
+        let (purpose, deadline) = match (next, probe_at) {
+            (Some(at), _) if at < self.rto => (Purpose::Reordering, at),
+            (_, Some(at)) => (Purpose::Probe, at.min(self.rto)),
+            _ => (Purpose::Retransmission, self.rto),
+        };
+        self.purpose = purpose;
+        deadline
     }
 }
 
-/// Sets the timer for its next purpose. `look_again`: the end of a segment's reordering window.
-fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
-    if tcp.sender.snd_una == tcp.sender.snd_max {
-        tcp.rack_tlp().rto = Time::NEVER;
-        tcp.sender.deadline = Time::NEVER;
-        return;
-    }
-    let probe_at = probe_at(tcp);
-    let state = tcp.rack_tlp();
-    let rto = state.rto;
-    let (timer, deadline) = match (look_again, probe_at) {
-        (Some(at), _) if at < rto => (Timer::Reordering, at),
-        (_, Some(at)) => (Timer::Probe, at.min(rto)),
-        _ => (Timer::Retransmission, rto),
-    };
-    state.timer = timer;
-    tcp.sender.deadline = deadline;
+fn detection(known: &Known, phase: Phase) -> DetectionContext {
+    let is_recovering = is_recovering(phase);
+    DetectionContext { now: known.now, is_recovering, srtt: known.srtt(), dup_thresh: known.dup_thresh() }
 }
 
-impl Tcp<'_> {
-    fn rack_tlp(&mut self) -> &mut RackTlp {
-        if self.sender.board == NONE {
-            self.sender.board = self.racks.put(RackTlp::new(self.sender.snd_una));
-        }
-        self.racks.at_mut(self.sender.board)
-    }
+/// In fast recovery, or in recovery from a timeout.
+fn is_recovering(phase: Phase) -> bool {
+    matches!(phase, Phase::Recovery | Phase::Timeout)
+}
 
-    /// RFC 6298: restarts the full timeout.
-    fn restart_rto(&mut self) {
-        let rto = self.timeout_from_now();
-        self.rack_tlp().rto = rto;
-    }
+fn may_enter(phase: Phase) -> bool {
+    !is_recovering(phase)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::congestion::Start;
+    use crate::primitives::units::TimeDelta;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::lossy_path::{LossyPath, Step};
+    use crate::tcp::recovery::Recoveries;
     use crate::tcp::{Recovery, TcpSpec};
 
     /// A sender with this many segments to send and a window of four.
@@ -387,13 +352,20 @@ mod tests {
         SenderHarness::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, limit)
     }
 
+    fn state(bench: &SenderHarness) -> Option<&State> {
+        match &bench.sender.recovery {
+            Recoveries::RackTlp(recovery) => recovery.state.as_deref(),
+            _ => None,
+        }
+    }
+
     #[test]
     fn a_mark_on_the_last_segment_does_not_delay_later_data() {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_marked_ack(4), []);
-        assert_eq!((bench.sender.phase, bench.window()), (Phase::Open, 2.0));
-        bench.sender.limit = 8;
+        assert_eq!((bench.sender.sequence.phase, bench.window()), (Phase::Open, 2.0));
+        bench.sender.sequence.limit = 8;
         assert_eq!(bench.send(), [4, 5]);
     }
 
@@ -403,17 +375,17 @@ mod tests {
         assert_eq!(bench.send(), [0, 1]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
         // PTO: two RTTs, and 200 ms for a single segment.
-        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(500).0));
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(500).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [1]);
         // The acknowledgement was only slow, and the probe is reported as a duplicate after all data has arrived.
         bench.at(510).process_ack(2, &[]);
-        assert!(bench.with(|tcp| tcp.rack_tlp().probe.is_some()));
+        assert!(state(&bench).is_some_and(|state| state.probe != Probe::None));
         bench.at(610).process_ack(2, &[(1, 2)]);
-        bench.sender.limit = 6;
+        bench.sender.sequence.limit = 6;
         assert_eq!(bench.send(), [2, 3, 4, 5]);
         bench.at(710).process_ack(6, &[]);
-        assert!(bench.window() >= 4.0 && bench.with(|tcp| tcp.rack_tlp().probe.is_none()));
+        assert!(bench.window() >= 4.0 && state(&bench).is_some_and(|state| state.probe == Probe::None));
     }
 
     #[test]
@@ -423,7 +395,7 @@ mod tests {
         bench.at(100).process_ack(1, &[]);
         bench.expire();
         assert_eq!(bench.send(), [1]);
-        bench.sender.limit = 3;
+        bench.sender.sequence.limit = 3;
         bench.at(600).process_ack(2, &[]);
         assert_eq!(bench.window(), 4.5);
         bench.at(700).process_ack(3, &[]);
@@ -440,7 +412,10 @@ mod tests {
         assert_eq!(bench.send().len(), 8);
         // The last two are lost in the RTT after a mark: two RTTs later the last is retransmitted.
         bench.at(100).process_marked_ack(6);
-        assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(TimeDelta::from_millis(300).0)));
+        assert_eq!(
+            (bench.sender.sequence.phase, bench.sender.timer.deadline),
+            (Phase::Reducing, Time(TimeDelta::from_millis(300).0))
+        );
         assert!(!bench.expire());
         assert_eq!(bench.send(), [7]);
     }
@@ -458,8 +433,8 @@ mod tests {
         let sent = bench.at(101).process_ack(0, &[(1, 8)]);
         assert!(sent.contains(&8), "{sent:?}");
         bench.at(300).process_ack(0, &[(1, 9)]);
-        let rto = bench.with(|tcp| tcp.rack_tlp().rto);
-        assert_eq!(rto, bench.with(|tcp| tcp.timeout_from_now()));
+        let rto = state(&bench).map(|state| state.rto);
+        assert_eq!(rto, Some(bench.now + bench.sender.timer.estimator.timeout(&bench.spec.timer)));
     }
 
     /// Twenty segments are in flight, the first ones are lost and the others arrive. Returns the number of segments sent after each report.
@@ -485,7 +460,7 @@ mod tests {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
-        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(300).0));
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(300).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [3]);
         // The example does not specify how much may be sent; PRR releases one segment for the one that has arrived.
@@ -523,11 +498,8 @@ mod tests {
 
     /// Segments outstanding, reported, and lost without retransmission.
     fn state_of(bench: &SenderHarness) -> (u32, u32, u32) {
-        let outstanding = bench.sender.snd_max - bench.sender.snd_una;
-        if bench.sender.board == NONE {
-            return (outstanding, 0, 0);
-        }
-        let rack = &bench.racks.at(bench.sender.board).rack;
+        let outstanding = bench.sender.sequence.snd_max - bench.sender.sequence.snd_una;
+        let Some(State { rack, .. }) = state(bench) else { return (outstanding, 0, 0) };
         let sacked = rack.segs_sacked().0;
         (outstanding, sacked, outstanding - sacked - rack.in_flight().0)
     }
@@ -542,15 +514,15 @@ mod tests {
             let mut literal: Option<Literal> = None;
             for _ in 0..400 {
                 let (outstanding, sacked, lost) = state_of(&path.bench);
-                let snd_una = path.bench.sender.snd_una;
+                let snd_una = path.bench.sender.sequence.snd_una;
                 let Some(step) = path.step() else { break };
                 let Step::ReceivedAck(received) = step else {
                     // It may have detected the start of a recovery.
-                    let recovery_point = path.bench.sender.recovery_point;
+                    let recovery_point = path.bench.sender.sequence.recovery_point;
                     literal = Some(Literal { is_disturbed: true, recovery_point, ..literal.unwrap_or_default() });
                     continue;
                 };
-                if !path.bench.sender.phase.is_recovery() {
+                if !path.bench.sender.sequence.phase.is_recovery() {
                     literal = None;
                     continue;
                 }
@@ -562,7 +534,7 @@ mod tests {
                 let newly_lost = lost_now + resent - lost;
                 let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);
                 let delivered_data = (outstanding - sacked) - ((outstanding - acked) - sacked_now);
-                let recovery_point = path.bench.sender.recovery_point;
+                let recovery_point = path.bench.sender.sequence.recovery_point;
                 // One recovery may begin as another ends.
                 literal = literal.filter(|literal| literal.recovery_point == recovery_point);
                 recoveries += u32::from(literal.is_none());

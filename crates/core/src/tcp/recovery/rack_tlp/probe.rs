@@ -1,9 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): their timing, and the interpretation of their acknowledgements.
 
-use crate::congestion::Cause;
 use crate::primitives::units::{Segments, Time, TimeDelta};
-use crate::tcp::rack::Delivered;
-use crate::tcp::sender::{IncomingAck, Phase, Tcp};
+use crate::tcp::recovery::outcome::{Known, Report};
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: maximum delay of the acknowledgement of a single segment.
@@ -11,45 +9,54 @@ const MAX_ACK_DELAY: TimeDelta = TimeDelta::from_millis(200);
 /// PTO before the first RTT sample (section 7.2).
 const FIRST_PTO: TimeDelta = TimeDelta::from_millis(1000);
 
-/// An unacknowledged tail loss probe (TLP.end_seq, TLP.is_retrans).
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Probe {
-    pub(super) end_seq: u32,
-    pub(super) is_retrans: bool,
-    /// Outstanding segments when it was sent.
-    pub(super) in_flight: Segments,
+/// The tail loss probe of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Probe {
+    #[default]
+    None,
+    /// To be sent now, whatever the window.
+    Due,
+    Sent(Sent),
 }
 
-/// TLP_process_ack of section 7.4.2.
-pub(super) fn on_probe_ack(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered) {
-    let Some(probe) = tcp.rack_tlp().probe.filter(|probe| incoming.ack >= probe.end_seq) else { return };
-    let is_plain_duplicate = delivered.segments == Segments(0) && incoming.blocks.is_empty();
-    let is_over = match () {
-        () if !probe.is_retrans || delivered.is_dsack => true,
-        () if incoming.ack > probe.end_seq => {
-            // It has repaired a single loss, which is a congestion event as well.
-            if tcp.sender.phase == Phase::Open {
-                tcp.note_reduction();
-                tcp.reduce(probe.in_flight, Cause::Loss);
-                tcp.rack_tlp().undo = None;
-            }
-            true
+/// An unacknowledged tail loss probe (TLP.end_seq, TLP.is_retrans).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Sent {
+    end_seq: u32,
+    is_retrans: bool,
+    /// Outstanding segments when it was sent.
+    in_flight: Segments,
+}
+
+impl Probe {
+    /// This segment is sent as the probe.
+    pub(super) fn send(known: &Known, segment: u32) -> Probe {
+        let snd_max = known.sequence.snd_max;
+        let in_flight = known.sequence.outstanding();
+        Probe::Sent(Sent { end_seq: snd_max.max(segment + 1), is_retrans: segment < snd_max, in_flight })
+    }
+
+    /// TLP_process_ack of section 7.4.2. Returns the data that was outstanding at a probe that has repaired a single loss, which is a
+    /// congestion event as well.
+    pub(super) fn on_ack(&mut self, report: &Report) -> Option<Segments> {
+        let Report { incoming, delivered, .. } = report;
+        let Probe::Sent(probe) = *self else { return None };
+        if incoming.ack < probe.end_seq {
+            return None;
         }
-        () => is_plain_duplicate,
-    };
-    if is_over {
-        tcp.rack_tlp().probe = None;
+        let is_plain_duplicate = delivered.segments == Segments(0) && incoming.blocks.is_empty();
+        let was_needless = !probe.is_retrans || delivered.is_dsack;
+        let has_repaired = !was_needless && incoming.ack > probe.end_seq;
+        if was_needless || has_repaired || is_plain_duplicate {
+            *self = Probe::None;
+        }
+        has_repaired.then_some(probe.in_flight)
     }
 }
 
-/// TLP_calc_PTO of section 7.2, from now on; `None` if no probe is due: in recovery, with SACKed segments, or with a probe in flight.
-pub(super) fn probe_at(tcp: &mut Tcp) -> Option<Time> {
-    let is_open = matches!(tcp.sender.phase, Phase::Open | Phase::Reducing) && tcp.spec.fast_retransmit.is_some();
-    let is_single = tcp.sender.snd_max - tcp.sender.snd_una == 1;
-    let smoothed = tcp.sender.round_trip(tcp.spec);
-    let now = tcp.now;
-    let state = tcp.rack_tlp();
-    let is_due = is_open && state.probe.is_none() && !state.probe_is_due && state.rack.segs_sacked() == Segments(0);
+/// TLP_calc_PTO of section 7.2, from now on.
+pub(super) fn probe_at(known: &Known) -> Time {
+    let is_single = known.sequence.outstanding() == Segments(1);
     let delay = if is_single { MAX_ACK_DELAY } else { TimeDelta::ZERO };
-    is_due.then(|| now + smoothed.map_or(FIRST_PTO, |srtt| srtt + srtt + delay))
+    known.now + known.srtt().map_or(FIRST_PTO, |srtt| srtt + srtt + delay)
 }

@@ -3,9 +3,10 @@
 //!
 //! Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
 
-use super::scoreboard::Scoreboard;
-use super::sender::IncomingAck;
 use crate::primitives::units::{Segments, Time, TimeDelta};
+use crate::tcp::recovery::outcome::Delivered;
+use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::sequence::IncomingAck;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -54,19 +55,6 @@ enum Fate {
     InFlight,
     Lost,
     IncomingAck,
-}
-
-/// Result of an acknowledgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Delivered {
-    /// Segments acknowledged or SACKed for the first time.
-    pub(crate) segments: Segments,
-    /// RTT of the oldest of them that was sent once.
-    pub(crate) rtt: Option<TimeDelta>,
-    /// The lowest of them that was sent once.
-    pub(crate) original: Option<u32>,
-    /// It reports a duplicate (RFC 2883).
-    pub(crate) is_dsack: bool,
 }
 
 /// Further inputs of loss detection.

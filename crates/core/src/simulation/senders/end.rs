@@ -1,0 +1,41 @@
+//! The sending end of one flow.
+
+use crate::primitives::units::Time;
+use crate::tcp::sender::Sender;
+use crate::tcp::sequence::SenderCounts;
+use crate::traffic::Source;
+use crate::user_code::Failure;
+use serde::{Deserialize, Serialize};
+
+/// The sending end of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum End {
+    Tcp(Sender),
+    Datagram(Box<Source>),
+}
+
+impl End {
+    /// The failure of user code, if any.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        match self {
+            End::Tcp(sender) => sender.controller.failure(time),
+            End::Datagram(source) => source.failure(time),
+        }
+    }
+
+    /// The counters of a sender; of a datagram source only the number sent.
+    pub(crate) fn counts(&self) -> SenderCounts {
+        match self {
+            End::Tcp(sender) => sender.sequence.counts,
+            End::Datagram(source) => SenderCounts { sent: source.sent_measured, ..SenderCounts::default() },
+        }
+    }
+
+    /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
+    pub(crate) fn backlog(&self) -> u32 {
+        match self {
+            End::Tcp(sender) if sender.sequence.limit < u32::MAX => sender.sequence.limit - sender.sequence.snd_max,
+            _ => 0,
+        }
+    }
+}

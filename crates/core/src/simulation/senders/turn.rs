@@ -1,0 +1,165 @@
+//! One turn of a TCP sender: it takes in an acknowledgement or the passing of time, sends all segments that it may send now, and updates the
+//! events of its timers.
+
+use crate::primitives::packet::{Ecn, OutgoingPacket};
+use crate::primitives::units::{Bytes, Segments, Time};
+use crate::record::AckRecord;
+use crate::simulation::domain_boundary::TimeoutWait;
+use crate::simulation::event_order::FlowKind;
+use crate::simulation::fabric::Fabric;
+use crate::simulation::wiring::FlowPlan;
+use crate::tcp::TcpSpec;
+use crate::tcp::observed::Observed;
+use crate::tcp::sender::Tcp;
+use crate::tcp::sequence::IncomingAck;
+use crate::tcp::signal_reader::AckExtras;
+use std::collections::BTreeMap;
+
+pub(super) struct Turn<'a> {
+    pub(super) flow: u32,
+    pub(super) now: Time,
+    pub(super) tcp: Tcp<'a>,
+    pub(super) fabric: &'a mut Fabric,
+    /// Transmission numbers of retransmitted segments, if used.
+    pub(super) transmissions: &'a mut Option<BTreeMap<(u32, u32), u32>>,
+}
+
+impl Turn<'_> {
+    /// An acknowledgement arrived.
+    #[inline(always)]
+    pub(super) fn take_in<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
+        let Turn { flow, now, tcp, fabric, .. } = self;
+        let is_duplicate = incoming.ack <= tcp.sender.sequence.snd_una;
+        let rtt = tcp.on_ack::<O>(incoming, extras);
+        if O::SIGNALLED
+            && let Some(reader) = &mut tcp.reader
+        {
+            reader.bound_release(&tcp.sender.controller, &tcp.sender.sequence);
+        }
+        if O::TRACED
+            && let Some(recorder) = &mut fabric.sim.recorder
+        {
+            let (flow, ack, blocks, echoes_mark) = (*flow, incoming.ack, incoming.blocks, extras.echoes_mark);
+            recorder.on_ack(*now, &AckRecord { flow, ack, blocks, echoes_mark, is_duplicate, rtt }, tcp.sender);
+        }
+    }
+
+    /// The timer may have expired.
+    #[inline(always)]
+    pub(super) fn check_deadline<O: Observed>(&mut self) {
+        let Turn { flow, now, tcp, fabric, .. } = self;
+        if tcp.sender.timer.deadline > *now {
+            return;
+        }
+        let idle = tcp.sender.sequence.counts.idle;
+        let is_timeout = tcp.on_timer(fabric.paths[*flow as usize].counts.completed);
+        if let Some(boundary) = &mut fabric.sim.boundary {
+            boundary.note_wait(TimeoutWait { flow: *flow, until: *now, idle: tcp.sender.sequence.counts.idle - idle });
+        }
+        match &mut tcp.reader {
+            Some(reader) if O::SIGNALLED && is_timeout => reader.on_timeout(),
+            Some(reader) if O::SIGNALLED => reader.on_other_deadline(),
+            _ => {}
+        }
+        if O::TRACED
+            && is_timeout
+            && let Some(recorder) = &mut fabric.sim.recorder
+        {
+            recorder.on_timeout(*flow);
+        }
+    }
+
+    /// The flow is stopped: no new data is sent.
+    pub(super) fn stop(&mut self) {
+        let sequence = &mut self.tcp.sender.sequence;
+        sequence.limit = sequence.limit.min(sequence.snd_max);
+    }
+
+    /// Sends all segments that may be sent now.
+    #[inline(always)]
+    pub(super) fn send<O: Observed>(&mut self, plans: &[FlowPlan]) {
+        let Turn { flow, now, tcp, fabric, transmissions } = self;
+        let (flow, now, spec) = (*flow, *now, tcp.spec);
+        while !O::SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(&tcp.sender.sequence)) {
+            let is_alone = O::SIGNALLED && tcp.sender.sequence.snd_max == tcp.sender.sequence.snd_una;
+            let Some(sent) = tcp.next_segment::<O>() else { break };
+            let segment = sent.segment;
+            if O::SIGNALLED {
+                let in_flight = if tcp.counts_losses() { tcp.pipe() } else { Segments(0) };
+                match &mut tcp.reader {
+                    Some(reader) if is_alone => reader.on_sent_alone(segment, now),
+                    Some(reader) => reader.on_sent(segment, now, in_flight),
+                    None => {}
+                }
+            }
+            let is_syn = O::SIGNALLED && spec.is_syn(segment);
+            // RFC 3168 section 6.1.1: a SYN is not ECN-capable.
+            let ecn = if is_syn { Ecn::NOT_ECT } else { tcp.announce(&sent) };
+            let bytes = match () {
+                () if is_syn => spec.header,
+                () if segment + 1 == tcp.sender.sequence.limit => last_bytes(spec, plans[flow as usize].size, segment),
+                () => spec.mss + spec.header,
+            };
+            let transmission = match &mut **transmissions {
+                Some(transmissions) if sent.number > 1 => {
+                    let count = transmissions.entry((flow, segment)).or_insert(1);
+                    *count += 1;
+                    *count
+                }
+                _ => sent.number,
+            };
+            let packet = OutgoingPacket { flow, segment, transmission, bytes };
+            let reader = if O::SIGNALLED { tcp.reader.as_mut() } else { None };
+            match reader.and_then(|reader| reader.price_header(&tcp.sender.controller, segment)) {
+                Some(header) => fabric.send_priced(now, &packet, ecn, header),
+                None => fabric.send::<O>(now, &packet, ecn),
+            }
+            if sent.fills_window && tcp.reader.as_ref().is_none_or(|reader| !reader.is_bounded()) {
+                break;
+            }
+        }
+        if O::SIGNALLED
+            && let Some(reader) = &mut tcp.reader
+        {
+            reader.on_all_sent(&tcp.sender.sequence, tcp.sender.window(spec));
+        }
+    }
+
+    /// Keeps the pending events of timer and pacer no later than their times. An event that comes early is rescheduled then, instead of
+    /// being moved with every acknowledgement. `covered`: a timer event is pending no later than this, so that the calendar need not be
+    /// searched unless the deadline is earlier.
+    #[inline(always)]
+    pub(super) fn update_timers<O: Observed>(&mut self, covered: Time) {
+        let Turn { flow, now, tcp, fabric, .. } = self;
+        let sim = &mut fabric.sim;
+        let deadline = tcp.sender.timer.deadline;
+        if deadline < covered {
+            let slot = sim.order.flow(FlowKind::Timer, *flow);
+            let pending = sim.calendar.time_of(slot);
+            if deadline < pending {
+                if pending != Time::NEVER {
+                    sim.calendar.cancel(slot);
+                }
+                sim.calendar.schedule(slot, deadline);
+            }
+        }
+        if let Some(wake) = tcp.sender.pacer.wakes_after(*now) {
+            let slot = sim.order.flow(FlowKind::SendTimer, *flow);
+            if sim.calendar.time_of(slot) == Time::NEVER {
+                sim.calendar.schedule(slot, wake);
+            }
+        }
+        if O::TRACED
+            && let Some(recorder) = &mut sim.recorder
+        {
+            recorder.on_window(*flow, *now, tcp.sender);
+        }
+    }
+}
+
+/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over. It may be short.
+#[inline(never)]
+fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
+    let before = spec.payload_before(segment);
+    Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
+}

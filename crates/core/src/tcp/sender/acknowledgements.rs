@@ -1,0 +1,217 @@
+//! Cumulative acknowledgements and their duplicates.
+
+use super::Tcp;
+use crate::congestion::{Ack, Controller, RoundTrip};
+use crate::primitives::signal::Signal;
+use crate::primitives::units::{Segments, TimeDelta};
+use crate::tcp::observed::Observed;
+use crate::tcp::recovery::outcome::{Advance, AtRepair, Duplicate, LossRecovery, NewAck};
+use crate::tcp::sequence::{IncomingAck, Phase};
+use crate::tcp::signal_reader::AckExtras;
+use crate::tcp::slow_start::decision::{AckSample, Decision, Stage};
+use crate::tcp::spec::AckCounting;
+use crate::tcp::validation::change::Moment;
+
+impl Tcp<'_> {
+    /// New data is acknowledged.
+    #[inline(always)]
+    pub(super) fn on_new_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
+        let rtt = self.round_trip_sample(incoming);
+        if O::SIGNALLED && self.usage.is_some() {
+            self.validate(incoming.ack);
+        }
+        let mut ack = self.ack::<O>(Segments(incoming.ack - self.sender.sequence.snd_una), rtt, extras);
+        let sequence = &mut self.sender.sequence;
+        sequence.snd_una = incoming.ack;
+        sequence.snd_nxt = sequence.snd_nxt.max(incoming.ack);
+        // The pacer may have held a retransmission back until it was no longer needed.
+        sequence.repairs = false;
+        if O::SIGNALLED && self.slow_start_state.is_some() {
+            ack.counted = self.monitor_slow_start(&{ ack });
+        }
+        if O::SIGNALLED && extras.signal.is_some() && self.sender.sequence.phase.is_recovery() {
+            self.sender.controller.on_other_ack(&ack);
+        }
+        self.sender.sequence.end_timeout();
+        let sender = &mut *self.sender;
+        let is_plain = !sender.sequence.phase.is_recovery() && incoming.blocks.is_empty();
+        let timer = if is_plain && sender.recovery.on_plain_ack() {
+            sender.sequence.extra = 0;
+            sender.controller.on_ack(&ack);
+            AtRepair::Restarts
+        } else {
+            // A copy, so that the acknowledgement of a flow without losses need not be stored in memory.
+            self.on_ack_in_episode(&{ ack }, incoming)
+        };
+        if self.sender.sequence.snd_max == self.sender.sequence.snd_una {
+            self.sender.timer.stop();
+        } else if timer == AtRepair::Restarts {
+            // RFC 6298 rule 5.3.
+            self.start_timer();
+        }
+        rtt
+    }
+
+    /// New data is acknowledged during fast recovery, or while segments are SACKed. Returns whether the timer restarts.
+    #[inline(never)]
+    fn on_ack_in_episode(&mut self, ack: &Ack, incoming: &IncomingAck) -> AtRepair {
+        let (recovery, known) = self.recovery();
+        let outcome = recovery.on_new_ack(&known, &NewAck { acked: ack.acked, blocks: incoming.blocks });
+        self.report_losses();
+        let sequence = &mut self.sender.sequence;
+        match outcome {
+            Advance::Opens => {
+                sequence.extra = 0;
+                self.sender.controller.on_ack(ack);
+            }
+            Advance::Continues => {}
+            Advance::Repairs { inflation, timer } => {
+                sequence.extra += inflation;
+                sequence.repairs = true;
+                self.lose(self.sender.sequence.snd_una);
+                return timer;
+            }
+            Advance::Ends { recovery_point, limit } => {
+                (sequence.phase, sequence.extra, sequence.recovery_point) = (Phase::Open, 0, recovery_point);
+                if let Some(limit) = limit {
+                    self.sender.controller.limit_window(limit);
+                }
+            }
+        }
+        AtRepair::Restarts
+    }
+
+    /// A duplicate acknowledgement, or one older than the last.
+    #[inline(always)]
+    pub(super) fn on_other_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
+        let sequence = &self.sender.sequence;
+        if incoming.ack != sequence.snd_una || sequence.snd_max == sequence.snd_una {
+            return;
+        }
+        let sample = self.spec.timestamps.then(|| self.now.since(incoming.echo));
+        if let Some(sample) = sample {
+            self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
+        }
+        if O::SIGNALLED && extras.signal.is_some() {
+            let ack = Ack { window_validated: false, ..self.ack::<O>(Segments(0), sample, extras) };
+            self.sender.controller.on_other_ack(&ack);
+        }
+        self.on_duplicate(incoming.blocks);
+    }
+
+    #[inline(never)]
+    fn on_duplicate(&mut self, blocks: &[(u32, u32)]) {
+        let (recovery, known) = self.recovery();
+        let outcome = recovery.on_duplicate(&known, blocks);
+        self.report_losses();
+        match outcome {
+            Duplicate::Nothing => {}
+            Duplicate::Inflates(segments) => self.sender.sequence.extra = segments,
+            Duplicate::Enters(entry) => {
+                self.lose(self.sender.sequence.snd_una);
+                self.enter_recovery(entry);
+            }
+            Duplicate::Restarts => self.restart_early(),
+        }
+    }
+
+    /// The controller's view of an acknowledgement, with the window before it.
+    #[inline(always)]
+    pub(super) fn ack<O: Observed>(&self, acked: Segments, rtt: Option<TimeDelta>, extras: &AckExtras) -> Ack {
+        let in_flight = self.sender.sequence.in_flight();
+        let signal = match extras.signal {
+            Some(signal) if O::SIGNALLED && self.reader.as_ref().is_some_and(|reader| reader.samples_rate()) => {
+                self.with_pipe(signal, acked)
+            }
+            Some(signal) if O::SIGNALLED => signal,
+            _ => Signal::default(),
+        };
+        let window_validated = self.window_validated::<O>(extras);
+        Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
+    }
+
+    /// Adds the data in the network, for controllers that request delivery rate samples or losses.
+    #[inline(never)]
+    fn with_pipe(&self, signal: Signal, acked: Segments) -> Signal {
+        // Time-based recovery has already processed the deliveries.
+        let taken_in = if self.sender.recovery.is_by_time() { acked.0 } else { 0 };
+        Signal { pipe: Some(Segments(self.pipe().0 + taken_in)), ..signal }
+    }
+
+    /// The number of these segments for which the window opens.
+    #[inline(always)]
+    fn counted(&self, acked: Segments) -> Segments {
+        if acked <= Segments(1) { acked } else { self.counted_of_several(acked) }
+    }
+
+    #[inline(never)]
+    fn counted_of_several(&self, acked: Segments) -> Segments {
+        let law = &self.sender.controller;
+        let limit = self.spec.abc_limit;
+        match self.spec.ack_counting {
+            AckCounting::Acknowledgements => Segments(1),
+            AckCounting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
+            AckCounting::Bytes if self.sender.sequence.phase == Phase::Timeout => Segments(1),
+            AckCounting::Bytes => acked.min(limit),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn round_trip_sample(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
+        let rtt = match self.spec.timestamps {
+            true => self.now.since(incoming.echo),
+            false => self.sender.timer.estimator.timed_round_trip(incoming.ack, self.now)?,
+        };
+        self.measure(rtt, Segments(1));
+        Some(rtt)
+    }
+
+    /// An RTT was measured: for new data a sample for the timer and the controller, for a duplicate only for the controller.
+    #[inline(always)]
+    pub(super) fn measure(&mut self, rtt: TimeDelta, advanced: Segments) {
+        let mut smoothed = None;
+        if advanced > Segments(0) {
+            let estimator = &mut self.sender.timer.estimator;
+            estimator.sample(rtt, &self.spec.timer);
+            smoothed = estimator.round_trip(&self.spec.timer);
+        }
+        self.sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
+        if advanced > Segments(0) && self.now >= self.warmup {
+            let counts = &mut self.sender.sequence.counts;
+            counts.rtt_samples += 1;
+            counts.rtt_sum = counts.rtt_sum + rtt;
+        }
+    }
+
+    /// An acknowledgement of new data, up to `ack`, is about to be processed.
+    pub(super) fn validate(&mut self, ack: u32) {
+        let Some(usage) = self.usage.as_deref_mut() else { return };
+        let window = self.sender.controller.window();
+        let rtt = self.sender.timer.estimator.round_trip(&self.spec.timer);
+        usage.on_new_ack(&self.sender.sequence, ack, &Moment { now: self.now, window, rtt });
+        self.sender.end_unvalidated_periods(usage, self.now, self.spec);
+    }
+
+    /// Slow start monitoring processes an acknowledgement of new data before the controller does. Returns the number of segments for which
+    /// it opens the window.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::tcp) fn monitor_slow_start(&mut self, ack: &Ack) -> Segments {
+        let Some(slow_start_state) = self.slow_start_state.as_deref_mut() else { return ack.counted };
+        let (sequence, law) = (&self.sender.sequence, &self.sender.controller);
+        let stage = match () {
+            () if sequence.phase != Phase::Open || law.window() >= law.ssthresh() => Stage::Outside,
+            () if law.ssthresh().0 == self.spec.initial_ssthresh => Stage::First,
+            () => Stage::Later,
+        };
+        let (snd_una, snd_nxt, window) = (sequence.snd_una, sequence.snd_nxt, law.window());
+        let sample = AckSample { now: ack.now, snd_una, snd_nxt, rtt: ack.rtt, window, counted: ack.counted };
+        match slow_start_state.process_ack(stage, &sample) {
+            Decision::Grow(counted) => counted,
+            Decision::Exit => {
+                self.sender.controller.end_slow_start();
+                ack.counted
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Acknowledgements as reports of the delivery of single segments, for recovery by time.
+
+use super::Tcp;
+use crate::congestion::{Ack, Cause, Controller, Controllers};
+use crate::primitives::units::{Segments, TimeDelta};
+use crate::tcp::observed::Signalled;
+use crate::tcp::recovery::outcome::{Found, LossRecovery, Report, Saved};
+use crate::tcp::sequence::{IncomingAck, Phase};
+use crate::tcp::signal_reader::AckExtras;
+
+impl Tcp<'_> {
+    /// An acknowledgement arrived. Returns its RTT sample.
+    pub(super) fn on_deliveries(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
+        if incoming.ack < self.sender.sequence.snd_una {
+            return None;
+        }
+        let advanced = Segments(incoming.ack - self.sender.sequence.snd_una);
+        let (recovery, known) = self.recovery();
+        let delivered = recovery.on_arrival(&known, incoming);
+        let report = Report { incoming, delivered, advanced };
+        if self.sender.sequence.outstanding() == Segments(0) {
+            // All data has arrived; the acknowledgement may report duplicates.
+            self.process_report(&report);
+            return None;
+        }
+        let rtt = if self.spec.timestamps { Some(self.now.since(incoming.echo)) } else { delivered.rtt };
+        if advanced > Segments(0) {
+            self.validate(incoming.ack);
+        }
+        let ack = self.ack::<Signalled>(delivered.segments, rtt, extras);
+        if let Some(rtt) = rtt {
+            self.measure(rtt, advanced);
+        }
+        let sequence = &mut self.sender.sequence;
+        sequence.snd_una = incoming.ack;
+        if advanced > Segments(0) {
+            sequence.timed_out = false;
+        }
+        self.process_report(&report);
+        let losses = self.losses();
+        let (recovery, known) = self.recovery();
+        let mut found = recovery.find_losses(&known, &report, losses);
+        self.apply(&mut found);
+        if self.sender.sequence.phase.is_reduction() {
+            let (recovery, known) = self.recovery();
+            recovery.on_reduction_ack(&known, &report, &found);
+        }
+        self.notify_controller(&ack, advanced, extras);
+        self.arm(&found);
+        rtt
+    }
+
+    /// Processes reports of needless transmissions: they may undo a reduction, and acknowledge a probe.
+    #[inline]
+    fn process_report(&mut self, report: &Report) {
+        let (recovery, known) = self.recovery();
+        if let Some(saved) = recovery.on_report(&known, report) {
+            self.undo(saved);
+        }
+        let (recovery, known) = self.recovery();
+        if let Some(outstanding) = recovery.on_probe_ack(&known, report) {
+            self.sender.sequence.note_reduction();
+            self.reduce(outstanding, Cause::Loss);
+        }
+    }
+
+    /// The last reduction was spurious.
+    fn undo(&mut self, saved: Saved) {
+        let sender = &mut *self.sender;
+        sender.sequence.repairs = false;
+        sender.sequence.withdraw_reduction(saved.reduced_at);
+        if sender.controller.abilities().undoes_reductions {
+            sender.controller.on_spurious_loss();
+        } else if saved.controller.window() > sender.controller.window() {
+            sender.controller = saved.controller;
+        }
+        if matches!(sender.sequence.phase, Phase::Recovery | Phase::Timeout) {
+            sender.sequence.phase = Phase::Open;
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.on_withdrawn();
+        }
+    }
+
+    /// The state before a reduction, if it can be restored. User controllers are not copied; and a timeout within a recovery has two
+    /// causes, one of them possibly a real loss.
+    pub(super) fn saved(&self) -> Option<Saved> {
+        let sender = &*self.sender;
+        let is_recovering = matches!(sender.sequence.phase, Phase::Recovery | Phase::Timeout);
+        let can = sender.recovery.is_by_time() && !is_recovering && !matches!(sender.controller, Controllers::User(_));
+        can.then(|| Saved { controller: sender.controller.clone(), reduced_at: sender.sequence.reduced_at() })
+    }
+
+    /// Losses were sought: the end of an episode, the losses, and the start of an episode.
+    #[inline]
+    pub(super) fn apply(&mut self, found: &mut Found) {
+        if found.ends {
+            self.sender.sequence.phase = Phase::Open;
+        }
+        found.lost.iter().for_each(|&segment| self.lose(segment));
+        if let Some(entry) = found.enters.take() {
+            self.enter_recovery(entry);
+        }
+    }
+
+    /// Sets the timer for its next purpose.
+    #[inline]
+    pub(super) fn arm(&mut self, found: &Found) {
+        let (recovery, known) = self.recovery();
+        self.sender.timer.deadline = recovery.arm(&known, found.next);
+    }
+
+    /// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.
+    #[inline]
+    fn notify_controller(&mut self, ack: &Ack, advanced: Segments, extras: &AckExtras) {
+        if advanced == Segments(0) || self.sender.sequence.phase.is_reduction() {
+            if extras.signal.is_some() {
+                self.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
+            }
+            return;
+        }
+        let counted = if self.slow_start_state.is_some() { self.monitor_slow_start(ack) } else { ack.counted };
+        self.sender.controller.on_ack(&Ack { counted, ..*ack });
+    }
+}

@@ -1,0 +1,50 @@
+//! Opening of a connection: the SYN, its acknowledgement and its timeout.
+
+use super::Tcp;
+use crate::congestion::Controller;
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
+use crate::tcp::handshake::SYN;
+use crate::tcp::sequence::IncomingAck;
+
+impl Tcp<'_> {
+    /// Whether the SYN has not been acknowledged.
+    pub(super) fn is_opening(&self) -> bool {
+        self.spec.is_syn(self.sender.sequence.snd_una)
+    }
+
+    /// The SYN, if it is due.
+    pub(super) fn next_of_handshake(&mut self) -> Option<u32> {
+        let sequence = &mut self.sender.sequence;
+        let is_due = sequence.snd_nxt == SYN && sequence.limit > 0;
+        is_due.then(|| {
+            sequence.snd_nxt = SYN + 1;
+            SYN
+        })
+    }
+
+    /// Processes an acknowledgement of the SYN, or one before it. Returns the RTT sample.
+    pub(super) fn on_syn_ack(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
+        if incoming.ack == SYN {
+            return None;
+        }
+        self.sender.sequence.snd_una = incoming.ack;
+        self.sender.sequence.snd_nxt = incoming.ack;
+        self.sender.timer.stop();
+        let rtt = self.round_trip_sample(incoming);
+        if std::mem::take(&mut self.sender.sequence.timed_out) {
+            // RFC 5681 section 3.1: after a lost SYN the window is one segment.
+            self.sender.controller.limit_window(Cwnd(1.0));
+        }
+        rtt
+    }
+
+    /// Timeout of the SYN. It does not affect the window.
+    pub(super) fn on_timeout_of_syn(&mut self) {
+        self.count_timeout(Time::NEVER);
+        self.sender.sequence.timed_out = true;
+        self.sender.sequence.snd_nxt = SYN;
+        self.sender.timer.estimator.discard_timing();
+        self.sender.timer.estimator.back_off(&self.spec.timer);
+        self.start_timer();
+    }
+}

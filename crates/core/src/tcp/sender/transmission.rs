@@ -1,0 +1,162 @@
+//! The segments to send, one by one.
+
+use super::Tcp;
+use crate::congestion::Controller;
+use crate::primitives::packet::Ecn;
+use crate::primitives::units::Time;
+use crate::tcp::observed::Observed;
+use crate::tcp::recovery::outcome::{LossRecovery, Next};
+use crate::tcp::validation::Departure;
+
+/// A segment to send now, already counted as sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Transmission {
+    pub(crate) segment: u32,
+    /// 1 for new data and 2 for retransmissions.
+    pub(crate) number: u32,
+    /// It fills the window, so no further segment need be requested.
+    pub(crate) fills_window: bool,
+}
+
+/// The next segment, before it is sent.
+struct Chosen {
+    segment: u32,
+    fills_window: bool,
+}
+
+impl Chosen {
+    /// Sent whatever the window.
+    fn alone(segment: u32) -> Chosen {
+        Chosen { segment, fills_window: false }
+    }
+}
+
+impl Tcp<'_> {
+    #[inline(always)]
+    pub(crate) fn next_segment<O: Observed>(&mut self) -> Option<Transmission> {
+        if self.sender.pacer.is_held_back(self.now) {
+            return None;
+        }
+        let opens = O::SIGNALLED && self.is_opening();
+        let is_by_time = O::SIGNALLED && !opens && self.sender.recovery.is_by_time();
+        let Chosen { segment, fills_window } = match () {
+            () if opens => Chosen::alone(self.next_of_handshake()?),
+            () if is_by_time => self.next_by_time()?,
+            () if self.sender.sequence.repairs => {
+                self.sender.sequence.repairs = false;
+                Chosen::alone(self.sender.sequence.snd_una)
+            }
+            () if self.sender.sequence.phase.is_recovery() => self.next_in_recovery()?,
+            () => self.next_in_window()?,
+        };
+        let sequence = &mut self.sender.sequence;
+        let is_new = segment >= sequence.snd_max;
+        if is_new {
+            sequence.snd_max = segment + 1;
+            self.sender.timer.estimator.on_new(segment, self.now);
+        } else {
+            self.sender.timer.estimator.on_resent(segment);
+        }
+        self.pace();
+        let sequence = &mut self.sender.sequence;
+        sequence.last_active = self.now;
+        sequence.counts.sent_in_all += 1;
+        if self.now >= self.warmup {
+            sequence.counts.sent += 1;
+            sequence.counts.retransmitted += u32::from(!is_new);
+        }
+        if is_by_time {
+            self.arm_after(segment);
+        } else if self.sender.timer.deadline == Time::NEVER {
+            self.start_timer();
+        }
+        if O::SIGNALLED
+            && !opens
+            && let Some(usage) = &mut self.usage
+        {
+            let window = self.sender.window(self.spec);
+            usage.on_sent(&self.sender.sequence, window, &Departure { segment, is_new });
+        }
+        Some(Transmission { segment, number: if is_new { 1 } else { 2 }, fills_window })
+    }
+
+    #[inline(always)]
+    fn pace(&mut self) {
+        let sender = &mut *self.sender;
+        let pace = super::Pace { spec: self.spec, controller: &sender.controller, estimator: &sender.timer.estimator };
+        sender.pacer.on_sent(self.now, pace);
+    }
+
+    /// Sliding window: the next segment in order, either new or, after a timeout, sent before. SACKed segments are skipped.
+    #[inline(always)]
+    fn next_in_window(&mut self) -> Option<Chosen> {
+        let super::Sender { sequence, recovery, controller, .. } = &mut *self.sender;
+        if sequence.snd_nxt < sequence.snd_max
+            && let Some(board) = recovery.scoreboard()
+        {
+            sequence.snd_nxt = board.skip_sacked(sequence.snd_nxt);
+        }
+        let window = (controller.window().0 + f64::from(sequence.extra)) as u32;
+        let end = sequence.snd_una.saturating_add(window.min(self.spec.receiver_window.0).max(1)).min(sequence.limit);
+        if sequence.snd_nxt >= end {
+            return None;
+        }
+        sequence.snd_nxt += 1;
+        Some(Chosen { segment: sequence.snd_nxt - 1, fills_window: sequence.snd_nxt >= end })
+    }
+
+    #[inline(never)]
+    fn next_in_recovery(&mut self) -> Option<Chosen> {
+        let (recovery, known) = self.recovery();
+        match recovery.next_in_recovery(&known) {
+            Next::InWindow => self.next_in_window(),
+            next => self.chosen(next),
+        }
+    }
+
+    #[inline]
+    fn next_by_time(&mut self) -> Option<Chosen> {
+        let (recovery, known) = self.recovery();
+        let next = recovery.next_by_time(&known);
+        self.sender.sequence.repairs = false;
+        self.chosen(next)
+    }
+
+    #[inline]
+    fn chosen(&mut self, next: Next) -> Option<Chosen> {
+        let segment = match next {
+            Next::InWindow | Next::Nothing => return None,
+            Next::New => {
+                let sequence = &mut self.sender.sequence;
+                sequence.snd_nxt = sequence.snd_max + 1;
+                sequence.snd_max
+            }
+            Next::Again(segment) => segment,
+            Next::Lost(segment) => {
+                self.lose(segment);
+                segment
+            }
+        };
+        Some(Chosen::alone(segment))
+    }
+
+    /// A segment was sent: recovery by time sets the timer.
+    #[inline]
+    fn arm_after(&mut self, segment: u32) {
+        let deadline = self.sender.timer.deadline;
+        let (recovery, known) = self.recovery();
+        if let Some(deadline) = recovery.on_sent(&known, segment, deadline) {
+            self.sender.timer.deadline = deadline;
+        }
+    }
+
+    /// ECN flags of a segment: only new data, in its first transmission, is capable (RFC 3168 section 6.1.5).
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, transmission: &Transmission) -> Ecn {
+        match () {
+            () if !self.spec.ecn || transmission.number > 1 => Ecn::NOT_ECT,
+            () if self.sender.sequence.reports_reduction() => Ecn::CWR,
+            () => Ecn::ECT,
+        }
+    }
+}

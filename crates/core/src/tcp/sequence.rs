@@ -1,0 +1,159 @@
+//! The sequence state of a sender: the segments sent and acknowledged, the phase of loss recovery, and the counters. Only the sender changes
+//! it; its parts read it.
+
+use crate::primitives::units::{Segments, Time, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+/// No segment.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// State of loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Phase {
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// The retransmissions after a timeout are not all acknowledged.
+    Timeout,
+    /// The window is being reduced for a mark; only for recoveries that spread a reduction over an RTT.
+    Reducing,
+}
+
+impl Phase {
+    #[inline]
+    pub(crate) fn is_recovery(self) -> bool {
+        self == Phase::Recovery
+    }
+
+    /// Whether the window is being reduced, and acknowledgements do not open it.
+    #[inline]
+    pub(crate) fn is_reduction(self) -> bool {
+        matches!(self, Phase::Recovery | Phase::Reducing)
+    }
+}
+
+/// The unit is the segment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sequence {
+    /// Oldest unacknowledged segment.
+    pub(crate) snd_una: u32,
+    /// Next segment to send in order; falls back to `snd_una` on a timeout.
+    pub(crate) snd_nxt: u32,
+    /// One past the highest segment ever sent.
+    pub(crate) snd_max: u32,
+    /// Total number of segments to send; for an application, the segments handed over.
+    pub(crate) limit: u32,
+    /// `snd_max` when the present or the last episode began.
+    pub(crate) recovery_point: u32,
+    /// Segments by which fast recovery and limited transmit inflate the window.
+    pub(crate) extra: i32,
+    /// `snd_max` when the window was last reduced: segments below it were sent with a larger window.
+    reduced_at: u32,
+    /// The window has been reduced and no new segment has reported it (CWR).
+    is_reduced: bool,
+    /// A retransmission is to be sent now, whatever the window.
+    pub(crate) repairs: bool,
+    pub(crate) phase: Phase,
+    /// Nothing has been acknowledged since the last timeout.
+    pub(crate) timed_out: bool,
+    /// Time of the last transmission or timeout.
+    pub(crate) last_active: Time,
+    pub(crate) counts: SenderCounts,
+}
+
+/// Counters of a sender. They cover the measured part of the run unless stated otherwise.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SenderCounts {
+    /// Over the whole run, for the conservation check.
+    pub(crate) sent_in_all: u32,
+    pub(crate) sent: u32,
+    pub(crate) retransmitted: u32,
+    pub(crate) fast_retransmits: u32,
+    pub(crate) timeouts: u32,
+    pub(crate) rtt_samples: u32,
+    pub(crate) rtt_sum: TimeDelta,
+    /// Time spent waiting for timeouts: from the last transmission to the expiry, if that was before the receiver had all data.
+    pub(crate) idle: TimeDelta,
+}
+
+/// An acknowledgement as the sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IncomingAck<'a> {
+    /// Next segment expected by the receiver.
+    pub(crate) ack: u32,
+    pub(crate) blocks: &'a [(u32, u32)],
+    /// Transmission time of the segment that caused it.
+    pub(crate) echo: Time,
+}
+
+impl Sequence {
+    pub(crate) fn new(limit: Segments) -> Sequence {
+        Sequence {
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            limit: limit.0,
+            recovery_point: 0,
+            extra: 0,
+            reduced_at: 0,
+            is_reduced: false,
+            repairs: false,
+            phase: Phase::Open,
+            timed_out: false,
+            last_active: Time::ZERO,
+            counts: SenderCounts::default(),
+        }
+    }
+
+    /// New data is acknowledged, which ends the repair of a timeout if it is all data that was outstanding then.
+    #[inline(always)]
+    pub(in crate::tcp) fn end_timeout(&mut self) {
+        if self.phase == Phase::Timeout {
+            self.timed_out = false;
+            if self.snd_una >= self.recovery_point {
+                self.phase = Phase::Open;
+            }
+        }
+    }
+
+    /// The window has been reduced: the next new segment reports it.
+    pub(in crate::tcp) fn note_reduction(&mut self) {
+        (self.reduced_at, self.is_reduced) = (self.snd_max, true);
+    }
+
+    pub(in crate::tcp) fn reduced_at(&self) -> u32 {
+        self.reduced_at
+    }
+
+    /// The last reduction is undone, and the receiver is not notified of it: the response to a mark that it seemed to be is still due.
+    pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: u32) {
+        (self.reduced_at, self.is_reduced) = (reduced_at, false);
+    }
+
+    /// Whether the new segment that is sent now reports a reduction.
+    #[inline(always)]
+    pub(in crate::tcp) fn reports_reduction(&mut self) -> bool {
+        std::mem::take(&mut self.is_reduced)
+    }
+
+    pub(crate) fn has_sent(&self) -> bool {
+        self.snd_max > 0
+    }
+
+    /// Segments sent in order and not acknowledged.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> Segments {
+        Segments(self.snd_nxt - self.snd_una)
+    }
+
+    /// Segments sent and not acknowledged.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> Segments {
+        Segments(self.snd_max - self.snd_una)
+    }
+
+    /// Whether all requested data is delivered.
+    pub(crate) fn is_done(&self) -> bool {
+        self.snd_una >= self.limit
+    }
+}
