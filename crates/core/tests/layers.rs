@@ -1,8 +1,9 @@
 //! Imports run downwards only: within this crate by the order of its modules, between crates by the order of dependencies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+use syn::visit::{self, Visit};
 
 /// Layers, lowest first. A module imports from itself and from lower layers; modules in the same layer do not import one another.
 type Layers = &'static [&'static [&'static str]];
@@ -150,6 +151,41 @@ const LAYERED: &[(&str, &[Modules])] =
 const CRATES: Layers =
     &[&["allocation", "core", "models"], &["capture", "scenario"], &["emulator", "prediction"], &["python", "wasm"]];
 
+/// The files of this crate that import one another in a circle. A circle that is resolved leaves the list; none is added.
+const CIRCLES: &[&[&str]] = &[
+    &["congestion", "congestion::support::user_controller"],
+    &["congestion::bbrv3", "congestion::bbrv3::cycle", "congestion::bbrv3::loss"],
+    &["congestion::fast", "congestion::fast::draining", "congestion::fast::module"],
+    &["queue", "queue::support::flow_records", "queue::support::user_policy"],
+    &["simulation::wiring", "simulation::wiring::merging"],
+];
+
+#[test]
+fn files_import_one_another_in_no_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = sources(&root).into_iter().map(|file| (module_of(&relative(&file, &root)), read(&file))).collect();
+    let found = circles(&graph(&files));
+    let expected: BTreeSet<Vec<String>> =
+        CIRCLES.iter().map(|circle| circle.iter().map(|name| name.to_string()).collect()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_circle_of_imports_is_found_whatever_their_form() {
+    let circles_of = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+        circles(&graph(&files)).into_iter().map(|circle| circle.join(" ")).collect::<Vec<_>>()
+    };
+    let sender = |text| {
+        circles_of(&[("tcp", "mod sender; mod timer;"), ("tcp::sender", "use super::timer::Timer;"), ("tcp::timer", text)])
+    };
+    assert_eq!(sender("fn start(sender: &mut crate::tcp::sender::Sender) {}"), ["tcp::sender tcp::timer"]);
+    assert_eq!(sender("use super::{spec::TimerSpec, sender::{self, Sender}};"), ["tcp::sender tcp::timer"]);
+    assert_eq!(sender("#[cfg(test)]\nmod tests {\n    use crate::tcp::sender::Sender;\n}"), [""; 0]);
+    assert_eq!(circles_of(&[("queue", "mod red;\nuse red::Red;"), ("queue::red", "use super::Policy;")]), ["queue queue::red"]);
+    assert_eq!(circles_of(&[("queue", "mod red;\npub use red::Red;"), ("queue::red", "use super::Policy;")]), [""; 0]);
+}
+
 #[test]
 fn modules_import_from_the_layers_below_them_only() {
     let mut faults = Vec::new();
@@ -233,6 +269,117 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
           congestion, queue, schedule, traffic < tcp < network < record < simulation"
         ]
     );
+}
+
+/// The path of a file's module, without `crate`.
+fn module_of(file: &str) -> String {
+    let module = file.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+    if module == "lib" { String::new() } else { module }
+}
+
+/// The modules that each module imports from, among those with a file. Unit tests do not count.
+fn graph(files: &BTreeMap<String, String>) -> Graph<'_> {
+    let of = |(module, text): (&'_ String, &String)| {
+        let parsed = syn::parse_file(text).unwrap_or_else(|error| panic!("{module}: {error}"));
+        let mut imports = Imports { module: module.split("::").filter(|name| !name.is_empty()).collect(), paths: Vec::new() };
+        imports.visit_file(&parsed);
+        imports.paths
+    };
+    let nearest = |mut path: Vec<String>| {
+        while !path.is_empty() && !files.contains_key(&path.join("::")) {
+            path.pop();
+        }
+        files.get_key_value(&path.join("::")).map(|(name, _)| name.as_str())
+    };
+    files
+        .iter()
+        .map(|file| (file.0.as_str(), of(file).into_iter().filter_map(nearest).filter(|other| other != file.0).collect()))
+        .collect()
+}
+
+type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+/// Modules that reach one another.
+fn circles(graph: &Graph<'_>) -> BTreeSet<Vec<String>> {
+    let reached: Graph<'_> = graph.keys().map(|module| (*module, reached(graph, module))).collect();
+    let circle = |module: &str| {
+        let others = reached[module].iter().filter(|other| reached[*other].contains(module));
+        others.map(|name| name.to_string()).collect::<Vec<_>>()
+    };
+    graph.keys().map(|module| circle(module)).filter(|circle| !circle.is_empty()).collect()
+}
+
+fn reached<'a>(graph: &Graph<'a>, from: &'a str) -> BTreeSet<&'a str> {
+    let (mut found, mut left) = (BTreeSet::new(), vec![from]);
+    while let Some(next) = left.pop() {
+        left.extend(graph[next].iter().filter(|other| found.insert(**other)));
+    }
+    found
+}
+
+/// Collects the paths that a file names, from the crate's root.
+struct Imports<'a> {
+    module: Vec<&'a str>,
+    paths: Vec<Vec<String>>,
+}
+
+impl Imports<'_> {
+    fn add(&mut self, path: &[String]) {
+        let above = path.iter().take_while(|name| *name == "super").count();
+        let base = match path.first().map(String::as_str) {
+            Some("crate") => &[],
+            Some("super") => &self.module[..self.module.len().saturating_sub(above)],
+            // A child, or another crate.
+            _ => &self.module[..],
+        };
+        let rest = path.iter().skip_while(|name| ["crate", "self", "super"].contains(&name.as_str()));
+        self.paths.push(base.iter().map(|name| name.to_string()).chain(rest.cloned()).collect());
+    }
+
+    fn add_tree(&mut self, before: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.add_tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|item| self.add_tree(before, item)),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(rename) => self.add(&with(&rename.ident)),
+            syn::UseTree::Glob(_) => self.add(before),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Imports<'_> {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes = match item {
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Use(item) => &item.attrs,
+            syn::Item::Fn(item) => &item.attrs,
+            _ => &Vec::new(),
+        };
+        let is_test = |attribute: &syn::Attribute| {
+            attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
+        };
+        if !attributes.iter().any(is_test) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    /// A re-export is not an import.
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if matches!(item.vis, syn::Visibility::Inherited) {
+            self.add_tree(&[], &item.tree);
+        }
+    }
+
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if ["crate", "super"].contains(&names[0].as_str()) {
+            self.add(&names);
+        }
+        visit::visit_path(self, path);
+    }
 }
 
 /// The imports of a source file that the layers of a folder do not allow. Unit tests may use the whole engine.
