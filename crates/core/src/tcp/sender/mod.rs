@@ -1,5 +1,6 @@
-//! A TCP sender. It owns the sequence state, and its parts own theirs: the timer, the pacer, loss recovery and the controller. The parts read the sequence state and return outcomes, which the sender applies. Loss recovery detects losses and selects
-//! retransmissions (`recovery/`), and the controller determines the window (`congestion/`).
+//! A TCP sender. It owns the sequence state, and its parts own theirs: the timer, the pacer, loss recovery and the controller. The parts
+//! read the sequence state and return outcomes, which the sender applies. Loss recovery detects losses and selects retransmissions
+//! (`recovery/`), and the controller determines the window (`congestion/`).
 //!
 //! The unit is the segment. A sender is driven by calls: acknowledgements and timeouts, then [`Tcp::next_segment`] until there is nothing
 //! more to send.
