@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -67,6 +68,16 @@ class _Handler(SimpleHTTPRequestHandler):
         pass
 
 
+class _HttpServer(ThreadingHTTPServer):
+    """Reports errors, except that a browser has closed a page during a download."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def serve_at(port: int | None) -> Server:
     """A server on `port`, or by default on the usual port, or on any free port if the usual one is taken."""
     if port is not None:
@@ -90,10 +101,9 @@ class Server:
     def __init__(self, port: int) -> None:
         handler = partial(_Handler, directory=str(page()))
         try:
-            self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+            self._server = _HttpServer(("127.0.0.1", port), handler)
         except OSError as error:
             raise OutputError(f"cannot listen on port {port}: {error.strerror}; choose another with `--port`") from error
-        self._server.daemon_threads = True
         self.port = int(self._server.server_address[1])
         self.address = f"http://127.0.0.1:{self.port}/"
 

@@ -51,7 +51,8 @@ def windows(browser: Browser, usual: BrowserContext) -> Iterator[BrowserPages]:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Address at which `tailback lab` serves the page; checks that Ctrl-C ends the server cleanly."""
-    command = [sys.executable, "-m", "tailback", "lab", "--no-open"]
+    # Files of tests run at the same time, each with a server.
+    command = [sys.executable, "-m", "tailback", "lab", "--no-open", "--port", "0"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert server.stdout is not None
     yield server.stdout.readline().strip()
