@@ -194,6 +194,10 @@ impl Bbr1Memory {
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1).
     fn update_model(&mut self, sample: Option<&RateSample>) {
         self.rounds.update(sample.map(|sample| sample.prior_delivered));
+        if let Some(sample) = sample.filter(|_| self.rounds.started) {
+            // Acknowledgements without a sample count as deliveries, too, and may be ahead of its count.
+            self.rounds.end_after(sample.delivered);
+        }
         if let Some(sample) = sample.filter(|sample| sample.rate >= self.bandwidth() || !self.rounds.is_app_limited(sample)) {
             let oldest = self.rounds.count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
             self.btlbw_filter.take((self.rounds.count, sample.rate), oldest);

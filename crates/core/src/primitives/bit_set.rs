@@ -2,7 +2,7 @@
 //! steps.
 
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::ops::{Range, RangeTo};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BitSet {
@@ -12,8 +12,9 @@ pub(super) struct BitSet {
 }
 
 impl BitSet {
-    /// An empty set of indices below `size`, a multiple of 64.
-    pub(super) fn new(size: usize) -> BitSet {
+    /// An empty set of the indices below the end of `indices`, a multiple of 64.
+    pub(super) fn new(indices: RangeTo<usize>) -> BitSet {
+        let size = indices.end;
         BitSet { words: vec![0; size / 64], summary: vec![0; size.div_ceil(64 * 64)], top: vec![0; size.div_ceil(64 * 64 * 64)] }
     }
 
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_first_index_is_found_across_all_levels() {
-        let mut set = BitSet::new(1 << 20);
+        let mut set = BitSet::new(..1 << 20);
         assert_eq!(set.first_in(0..1 << 20), None);
         for index in [(1 << 20) - 1, 300_000, 5000, 70, 3] {
             set.insert(index);

@@ -116,7 +116,7 @@ impl<R: Ranks> Calendar<R> {
             ranks,
             pending: vec![NOTHING; entities],
             heads: vec![NONE; buckets],
-            occupied: BitSet::new(buckets),
+            occupied: BitSet::new(..buckets),
             shift,
             cursor: 0,
             limit: 0,

@@ -44,6 +44,12 @@ impl Rounds {
         self.next_round_delivered = self.delivered;
     }
 
+    /// The round that has just begun ends with the acknowledgement of data sent after this many deliveries.
+    #[inline]
+    pub fn end_after(&mut self, delivered: u64) {
+        self.next_round_delivered = delivered;
+    }
+
     /// MarkConnectionAppLimited (5.3.4.3): a low rate of data in flight now is not that of the path.
     #[inline]
     pub fn mark_app_limited(&mut self, in_flight: Segments) {
