@@ -427,6 +427,19 @@ mod tests {
     }
 
     #[test]
+    fn rounds_are_counted_by_samples_even_if_more_segments_are_acknowledged() {
+        let mut sender = TestSender::new(Bbr1Spec::default());
+        sender.round(100.0, 10);
+        // With 15 acknowledgements without a sample, 25 segments are acknowledged; the next sample counts 20.
+        let now = sender.now;
+        (0..15).for_each(|_| sender.law.on_ack(&Ack::of_one(now)));
+        sender.after(100, 100.0, 10, 10);
+        let count = sender.law.memory.rounds.count;
+        sender.after(100, 100.0, 10, 20);
+        assert_eq!(sender.law.memory.rounds.count, count + 1);
+    }
+
+    #[test]
     fn the_first_rtt_of_data_sets_the_initial_rate() {
         let mut sender = TestSender::new(Bbr1Spec::default());
         assert!(near(sender.pacing(), HIGH_GAIN * 10.0 / 1e-3));

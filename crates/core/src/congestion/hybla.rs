@@ -3,9 +3,9 @@
 //! Networking 22(5), 2004).
 //!
 //! Differs: the RTT is the minimum measured one, because queueing would make the flow faster. The initial window is that of the flow and is
-//! not multiplied by rho. In slow start an acknowledged segment opens the window by at most `max_slow_start_increment`, and an acknowledgement by at
-//! most the data in flight; in congestion avoidance by at most the acknowledged data; the paper has no bounds. Pacing, SACK and timestamps,
-//! which it recommends, are settings of the sender.
+//! not multiplied by rho. In slow start an acknowledged segment opens the window by at most `max_slow_start_increment`, and an
+//! acknowledgement by at most the data in flight; in congestion avoidance by at most the acknowledged data; the paper has no bounds.
+//! Pacing, SACK and timestamps, which it recommends, are settings of the sender.
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::{Abilities, Ack, RoundTrip, Start};

@@ -60,8 +60,8 @@ pub trait Controller {
         None
     }
     fn on_ack(&mut self, ack: &Ack);
-    /// Acknowledgements not passed to [`Controller::on_ack`]: duplicates (with `acked` 0), and acknowledgements of new data during loss recovery. Only
-    /// if the controller requests anything. Each acknowledgement is reported once.
+    /// Acknowledgements not passed to [`Controller::on_ack`]: duplicates (with `acked` 0), and acknowledgements of new data during loss
+    /// recovery. Only if the controller requests anything. Each acknowledgement is reported once.
     fn on_other_ack(&mut self, _ack: &Ack) {}
     /// Called before any other processing of the acknowledgement that provided the sample, including those during loss recovery and, with
     /// timestamps, duplicates.

@@ -9,7 +9,7 @@ mod turn;
 pub(crate) use self::end::End;
 use self::prefetch::{UpcomingEvents, prefetch_pending_acks};
 use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
-use self::turn::Turn;
+use self::turn::SenderTurn;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::user_code_factory::UserCodeFactory;
@@ -316,9 +316,9 @@ impl Senders {
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
-        let mut turn = Turn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.transmissions };
+        let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.transmissions };
         match &incoming {
-            Some(incoming) => turn.take_in::<O>(incoming, extras),
+            Some(incoming) => turn.process_ack::<O>(incoming, extras),
             None => turn.check_deadline::<O>(),
         }
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {

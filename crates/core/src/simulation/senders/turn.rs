@@ -15,7 +15,7 @@ use crate::tcp::sequence::IncomingAck;
 use crate::tcp::signal_reader::AckExtras;
 use std::collections::BTreeMap;
 
-pub(super) struct Turn<'a> {
+pub(super) struct SenderTurn<'a> {
     pub(super) flow: u32,
     pub(super) now: Time,
     pub(super) tcp: Tcp<'a>,
@@ -24,11 +24,11 @@ pub(super) struct Turn<'a> {
     pub(super) transmissions: &'a mut Option<BTreeMap<(u32, u32), u32>>,
 }
 
-impl Turn<'_> {
+impl SenderTurn<'_> {
     /// An acknowledgement arrived.
     #[inline(always)]
-    pub(super) fn take_in<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
-        let Turn { flow, now, tcp, fabric, .. } = self;
+    pub(super) fn process_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
+        let SenderTurn { flow, now, tcp, fabric, .. } = self;
         let is_duplicate = incoming.ack <= tcp.sender.sequence.snd_una;
         let rtt = tcp.on_ack::<O>(incoming, extras);
         if O::SIGNALLED
@@ -47,7 +47,7 @@ impl Turn<'_> {
     /// The timer may have expired.
     #[inline(always)]
     pub(super) fn check_deadline<O: Observed>(&mut self) {
-        let Turn { flow, now, tcp, fabric, .. } = self;
+        let SenderTurn { flow, now, tcp, fabric, .. } = self;
         if tcp.sender.timer.deadline > *now {
             return;
         }
@@ -78,7 +78,7 @@ impl Turn<'_> {
     /// Sends all segments that may be sent now.
     #[inline(always)]
     pub(super) fn send<O: Observed>(&mut self, plans: &[FlowPlan]) {
-        let Turn { flow, now, tcp, fabric, transmissions } = self;
+        let SenderTurn { flow, now, tcp, fabric, transmissions } = self;
         let (flow, now, spec) = (*flow, *now, tcp.spec);
         while !O::SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(&tcp.sender.sequence)) {
             let is_alone = O::SIGNALLED && tcp.sender.sequence.snd_max == tcp.sender.sequence.snd_una;
@@ -130,7 +130,7 @@ impl Turn<'_> {
     /// searched unless the deadline is earlier.
     #[inline(always)]
     pub(super) fn update_timers<O: Observed>(&mut self, covered: Time) {
-        let Turn { flow, now, tcp, fabric, .. } = self;
+        let SenderTurn { flow, now, tcp, fabric, .. } = self;
         let sim = &mut fabric.sim;
         let deadline = tcp.sender.timer.deadline;
         if deadline < covered {

@@ -3,7 +3,7 @@
 //!
 //! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
-use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck, Next, Reduced};
+use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ impl LossRecovery for BpdSack {
         self.board.is_none()
     }
 
-    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+    fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
         let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
         if self.board.is_some() || !ack.blocks.is_empty() {
             let board = self.board.get_or_insert_default();
@@ -31,21 +31,21 @@ impl LossRecovery for BpdSack {
             board.report(snd_una, ack.blocks);
         }
         let outcome = match () {
-            () if !known.phase().is_recovery() => Advance::Opens,
-            () if snd_una >= recovery_point => Advance::Ends { recovery_point, limit: None },
+            () if !known.phase().is_recovery() => NewAckOutcome::Opens,
+            () if snd_una >= recovery_point => NewAckOutcome::Ends { recovery_point, limit: None },
             () => {
                 self.board.get_or_insert_default().counted_pipe -= 2;
-                return Advance::Continues;
+                return NewAckOutcome::Continues;
             }
         };
         self.board.take_if(|board| board.is_empty());
         outcome
     }
 
-    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
         if blocks.is_empty() {
             // It responds to a needless retransmission and does not indicate a loss.
-            return Duplicate::Nothing;
+            return DuplicateOutcome::Nothing;
         }
         let board = self.board.get_or_insert_default();
         board.duplicates += 1;
@@ -55,10 +55,10 @@ impl LossRecovery for BpdSack {
         } else if known.is_open() && known.threshold_reached(board.duplicates) {
             return known.enter(0);
         }
-        Duplicate::Nothing
+        DuplicateOutcome::Nothing
     }
 
-    fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
         let snd_una = known.sequence.snd_una;
         let board = self.board.get_or_insert_default();
         board.begin_recovery(snd_una);
@@ -67,19 +67,19 @@ impl LossRecovery for BpdSack {
         board.counted_pipe = i64::from(window.0) - i64::from(board.duplicates) + 1;
     }
 
-    fn next_in_recovery(&mut self, known: &Known) -> Next {
+    fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
         let board = self.board.get_or_insert_default();
         if board.counted_pipe as f64 + 1.0 > known.window().0.floor() {
-            return Next::Nothing;
+            return NextSegment::Nothing;
         }
         let hole = board.next_hole(known.sequence.snd_una);
         if hole.is_none() && known.sequence.snd_max >= known.sendable() {
-            return Next::Nothing;
+            return NextSegment::Nothing;
         }
         board.counted_pipe += 1;
-        hole.map_or(Next::New, |hole| {
+        hole.map_or(NextSegment::New, |hole| {
             board.resend(hole);
-            Next::Lost(hole)
+            NextSegment::Lost(hole)
         })
     }
 
@@ -87,11 +87,11 @@ impl LossRecovery for BpdSack {
         self.board.as_deref()
     }
 
-    fn pipe(&self, known: &Known) -> Segments {
-        self.board.as_ref().map_or_else(|| known.pipe_without(0), |board| known.pipe_of(board))
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_with(self.scoreboard())
     }
 
-    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
         self.board = None;
         Vec::new()
     }

@@ -9,7 +9,10 @@ mod reno;
 mod sack;
 mod tahoe;
 
-use self::outcome::{Advance, Delivered, Duplicate, Found, Known, LossRecovery, Losses, NewAck, Next, Reduced, Report, Saved};
+use self::outcome::{
+    Delivered, DuplicateOutcome, LossDetection, LossRecovery, Losses, NewAck, NewAckOutcome, NextSegment, Reduction, Report,
+    SavedState, SenderView,
+};
 use super::scoreboard::Scoreboard;
 use super::sequence::{IncomingAck, Sequence};
 use super::spec::Recovery;
@@ -65,71 +68,71 @@ macro_rules! recoveries {
             fn on_plain_ack(&mut self) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.on_plain_ack()),+ }
             }
-            fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+            fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
                 match self { $(Recoveries::$member(recovery) => recovery.on_new_ack(known, ack)),+ }
             }
-            fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+            fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
                 match self { $(Recoveries::$member(recovery) => recovery.on_duplicate(known, blocks)),+ }
             }
-            fn next_in_recovery(&mut self, known: &Known) -> Next {
+            fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_in_recovery(known)),+ }
             }
-            fn lost_below(&self, known: &Known) -> Option<u32> {
+            fn lost_below(&self, known: &SenderView) -> Option<u32> {
                 match self { $(Recoveries::$member(recovery) => recovery.lost_below(known)),+ }
             }
             #[inline(always)]
             fn scoreboard(&self) -> Option<&Scoreboard> {
                 match self { $(Recoveries::$member(recovery) => recovery.scoreboard()),+ }
             }
-            fn pipe(&self, known: &Known) -> Segments {
+            fn pipe(&self, known: &SenderView) -> Segments {
                 match self { $(Recoveries::$member(recovery) => recovery.pipe(known)),+ }
             }
             fn accounted_for(&self) -> Option<Segments> {
                 match self { $(Recoveries::$member(recovery) => recovery.accounted_for()),+ }
             }
-            fn on_arrival(&mut self, known: &Known, incoming: &IncomingAck) -> Delivered {
+            fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
                 match self { $(Recoveries::$member(recovery) => recovery.on_arrival(known, incoming)),+ }
             }
-            fn on_report(&mut self, known: &Known, report: &Report) -> Option<Saved> {
+            fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_report(known, report)),+ }
             }
-            fn on_probe_ack(&mut self, known: &Known, report: &Report) -> Option<Segments> {
+            fn on_probe_ack(&mut self, known: &SenderView, report: &Report) -> Option<Segments> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_probe_ack(known, report)),+ }
             }
-            fn find_losses(&mut self, known: &Known, report: &Report, losses: Losses) -> Found {
+            fn find_losses(&mut self, known: &SenderView, report: &Report, losses: Losses) -> LossDetection {
                 match self { $(Recoveries::$member(recovery) => recovery.find_losses(known, report, losses)),+ }
             }
-            fn on_reduction_ack(&mut self, known: &Known, report: &Report, found: &Found) {
+            fn on_reduction_ack(&mut self, known: &SenderView, report: &Report, found: &LossDetection) {
                 match self { $(Recoveries::$member(recovery) => recovery.on_reduction_ack(known, report, found)),+ }
             }
-            fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+            fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
                 match self { $(Recoveries::$member(recovery) => recovery.on_entered(known, reduced)),+ }
             }
-            fn on_mark(&mut self, known: &Known, window: Segments) -> bool {
+            fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.on_mark(known, window)),+ }
             }
             fn covers_mark(&self, sequence: &Sequence, ack: u32) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.covers_mark(sequence, ack)),+ }
             }
-            fn on_deadline(&mut self, known: &Known, losses: Losses) -> Option<Found> {
+            fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_deadline(known, losses)),+ }
             }
             fn awaits_timeout(&self) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.awaits_timeout()),+ }
             }
-            fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+            fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
                 match self { $(Recoveries::$member(recovery) => recovery.remember(known, saved)),+ }
             }
-            fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+            fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_timeout(known)),+ }
             }
-            fn next_by_time(&mut self, known: &Known) -> Next {
+            fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
             }
-            fn on_sent(&mut self, known: &Known, segment: u32, deadline: Time) -> Option<Time> {
+            fn on_sent(&mut self, known: &SenderView, segment: u32, deadline: Time) -> Option<Time> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
             }
-            fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+            fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
                 match self { $(Recoveries::$member(recovery) => recovery.arm(known, next)),+ }
             }
         }

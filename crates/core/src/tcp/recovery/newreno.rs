@@ -2,7 +2,7 @@
 //!
 //! Differs: the bound on the window after recovery is the RFC's first option, `min(ssthresh, max(FlightSize, 1) + 1)`.
 
-use super::outcome::{Advance, AtRepair, Duplicate, Known, LossRecovery, NewAck};
+use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView, TimerAtRepair};
 use super::reno::Reno;
 use crate::primitives::units::{Cwnd, Segments};
 use crate::tcp::spec::NewRenoVariant;
@@ -21,35 +21,35 @@ impl LossRecovery for NewReno {
         self.reno.on_plain_ack()
     }
 
-    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+    fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
         self.reno.duplicates = 0;
         let sequence = known.sequence;
         if !sequence.phase.is_recovery() {
-            return Advance::Opens;
+            return NewAckOutcome::Opens;
         }
         if sequence.snd_una >= sequence.recovery_point {
             let limit = Some(Cwnd(f64::from(sequence.in_flight().0.max(1) + 1)));
-            return Advance::Ends { recovery_point: sequence.recovery_point, limit };
+            return NewAckOutcome::Ends { recovery_point: sequence.recovery_point, limit };
         }
         // The first variant of section 4 restarts the timer only for the first partial acknowledgement.
         let runs =
             std::mem::replace(&mut self.partial_seen, true) && known.spec.timer.newreno_variant == NewRenoVariant::Impatient;
-        let timer = if runs { AtRepair::Runs } else { AtRepair::Restarts };
+        let timer = if runs { TimerAtRepair::Runs } else { TimerAtRepair::Restarts };
         // Section 3.2 step 5: deflate by the acknowledged data, add back one segment.
-        Advance::Repairs { inflation: 1 - ack.acked.0 as i32, timer }
+        NewAckOutcome::Repairs { inflation: 1 - ack.acked.0 as i32, timer }
     }
 
-    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
         let outcome = self.reno.on_duplicate(known, blocks);
-        self.partial_seen &= !matches!(outcome, Duplicate::Enters(_));
+        self.partial_seen &= !matches!(outcome, DuplicateOutcome::Enters(_));
         outcome
     }
 
-    fn pipe(&self, known: &Known) -> Segments {
+    fn pipe(&self, known: &SenderView) -> Segments {
         self.reno.pipe(known)
     }
 
-    fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
         self.reno.on_timeout(known)
     }
 }

@@ -9,7 +9,7 @@ use crate::tcp::timer::{Clock, Estimator};
 
 /// The state of the sender that a recovery may read.
 #[derive(Clone, Copy)]
-pub(in crate::tcp) struct Known<'a> {
+pub(in crate::tcp) struct SenderView<'a> {
     pub sequence: &'a Sequence,
     pub spec: &'a TcpSpec,
     pub estimator: &'a Estimator,
@@ -26,37 +26,37 @@ pub(in crate::tcp) struct NewAck<'a> {
 }
 
 /// Outcome of an acknowledgement of new data.
-pub(in crate::tcp) enum Advance {
+pub(in crate::tcp) enum NewAckOutcome {
     /// There is no fast recovery: the controller processes the acknowledgement.
     Opens,
     /// Fast recovery continues.
     Continues,
     /// Fast recovery continues, and the oldest segment is lost and retransmitted. The window is inflated by this many more segments.
-    Repairs { inflation: i32, timer: AtRepair },
+    Repairs { inflation: i32, timer: TimerAtRepair },
     /// Fast recovery is over, and the window is at most `limit`.
     Ends { recovery_point: u32, limit: Option<Cwnd> },
 }
 
 /// The retransmission timer at the repair of a further hole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::tcp) enum AtRepair {
+pub(in crate::tcp) enum TimerAtRepair {
     Restarts,
     Runs,
 }
 
 /// Outcome of a duplicate acknowledgement.
-pub(in crate::tcp) enum Duplicate {
+pub(in crate::tcp) enum DuplicateOutcome {
     Nothing,
     /// The window is inflated by this many segments in total.
     Inflates(i32),
     /// Fast recovery begins.
-    Enters(Entry),
+    Enters(RecoveryEntry),
     /// The segment is lost as if the timer had expired.
     Restarts,
 }
 
 /// Start of fast recovery.
-pub(in crate::tcp) struct Entry {
+pub(in crate::tcp) struct RecoveryEntry {
     /// It begins with a retransmission, whatever the window.
     pub repairs: bool,
     /// Segments by which the window is inflated.
@@ -66,7 +66,7 @@ pub(in crate::tcp) struct Entry {
 }
 
 /// The next segment to send.
-pub(in crate::tcp) enum Next {
+pub(in crate::tcp) enum NextSegment {
     /// The next one in order within the window.
     InWindow,
     /// The first one that has never been sent.
@@ -99,7 +99,7 @@ pub(in crate::tcp) struct Report<'a> {
 
 /// Outcome of loss detection.
 #[derive(Default)]
-pub(in crate::tcp) struct Found {
+pub(in crate::tcp) struct LossDetection {
     /// The present episode is over.
     pub ends: bool,
     pub newly_lost: Segments,
@@ -107,7 +107,7 @@ pub(in crate::tcp) struct Found {
     pub lost: Vec<u32>,
     /// Time of the next detection, if one is due.
     pub next: Option<Time>,
-    pub enters: Option<Entry>,
+    pub enters: Option<RecoveryEntry>,
 }
 
 /// Whether each lost segment is reported.
@@ -119,7 +119,7 @@ pub(in crate::tcp) enum Losses {
 
 /// State of the sender before a reduction. Its restoration undoes the reduction.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(in crate::tcp) struct Saved {
+pub(in crate::tcp) struct SavedState {
     /// The controller with all of its state (RFC 9438 section 4.9).
     pub controller: Controllers,
     /// Position of the previous reduction.
@@ -127,16 +127,16 @@ pub(in crate::tcp) struct Saved {
 }
 
 /// A reduction that has been made: until its end it governs transmission.
-pub(in crate::tcp) struct Reduced {
+pub(in crate::tcp) struct Reduction {
     /// The window before and after it.
     pub before: Segments,
     pub after: Segments,
     pub recover_fs: Segments,
     /// The state before it, if it can be undone.
-    pub saved: Option<Saved>,
+    pub saved: Option<SavedState>,
 }
 
-impl Known<'_> {
+impl SenderView<'_> {
     /// DupThresh of RFC 6675 and RFC 8985.
     #[inline]
     pub fn dup_thresh(&self) -> Segments {
@@ -161,9 +161,10 @@ impl Known<'_> {
         Segments(self.sequence.in_flight().0.saturating_sub(duplicates))
     }
 
-    /// The pipe of RFC 6675.
+    /// The pipe of RFC 6675; without a scoreboard nothing has been SACKed.
     #[inline]
-    pub fn pipe_of(&self, board: &Scoreboard) -> Segments {
+    pub fn pipe_with(&self, board: Option<&Scoreboard>) -> Segments {
+        let Some(board) = board else { return self.pipe_without(0) };
         board.pipe(self.sequence.snd_una..self.sequence.snd_max, self.dup_thresh())
     }
 
@@ -207,17 +208,17 @@ impl Known<'_> {
 
     /// RFC 3042: one new segment for each of the first two duplicate acknowledgements below the threshold.
     #[inline]
-    pub fn limited_transmit(&self, duplicates: u32) -> Duplicate {
+    pub fn limited_transmit(&self, duplicates: u32) -> DuplicateOutcome {
         if self.spec.limited_transmit && self.spec.fast_retransmit.is_some_and(|threshold| duplicates < threshold) {
-            return Duplicate::Inflates(duplicates.min(2) as i32);
+            return DuplicateOutcome::Inflates(duplicates.min(2) as i32);
         }
-        Duplicate::Nothing
+        DuplicateOutcome::Nothing
     }
 
     /// Fast recovery begins with the oldest segment.
     #[inline]
-    pub fn enter(&self, inflation: i32) -> Duplicate {
-        Duplicate::Enters(Entry { repairs: true, inflation, recover_fs: self.sequence.outstanding() })
+    pub fn enter(&self, inflation: i32) -> DuplicateOutcome {
+        DuplicateOutcome::Enters(RecoveryEntry { repairs: true, inflation, recover_fs: self.sequence.outstanding() })
     }
 }
 
@@ -240,20 +241,20 @@ pub(in crate::tcp) trait LossRecovery {
         false
     }
     /// Any other acknowledgement of new data.
-    fn on_new_ack(&mut self, _known: &Known, _ack: &NewAck) -> Advance {
+    fn on_new_ack(&mut self, _known: &SenderView, _ack: &NewAck) -> NewAckOutcome {
         self.on_plain_ack();
-        Advance::Opens
+        NewAckOutcome::Opens
     }
     /// A duplicate arrived.
-    fn on_duplicate(&mut self, _known: &Known, _blocks: &[(u32, u32)]) -> Duplicate {
-        Duplicate::Nothing
+    fn on_duplicate(&mut self, _known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
+        DuplicateOutcome::Nothing
     }
     /// The next segment during fast recovery.
-    fn next_in_recovery(&mut self, _known: &Known) -> Next {
-        Next::InWindow
+    fn next_in_recovery(&mut self, _known: &SenderView) -> NextSegment {
+        NextSegment::InWindow
     }
     /// Segments below this that are not SACKed are lost, for controllers that request each loss.
-    fn lost_below(&self, _known: &Known) -> Option<u32> {
+    fn lost_below(&self, _known: &SenderView) -> Option<u32> {
         None
     }
     /// The SACKed segments, if there are any.
@@ -261,33 +262,33 @@ pub(in crate::tcp) trait LossRecovery {
         None
     }
     /// The estimated number of segments in the network.
-    fn pipe(&self, known: &Known) -> Segments;
+    fn pipe(&self, known: &SenderView) -> Segments;
     /// Outstanding segments according to their states, if it has any; none if these are inconsistent with the counters.
     fn accounted_for(&self) -> Option<Segments> {
         None
     }
 
     /// An acknowledgement arrived that is not older than the last one.
-    fn on_arrival(&mut self, _known: &Known, _incoming: &IncomingAck) -> Delivered {
+    fn on_arrival(&mut self, _known: &SenderView, _incoming: &IncomingAck) -> Delivered {
         Delivered::default()
     }
     /// Returns the state to restore if the report shows that the last reduction was spurious.
-    fn on_report(&mut self, _known: &Known, _report: &Report) -> Option<Saved> {
+    fn on_report(&mut self, _known: &SenderView, _report: &Report) -> Option<SavedState> {
         None
     }
     /// The report may acknowledge a probe. Returns the data that was outstanding at a probe that has repaired a loss.
-    fn on_probe_ack(&mut self, _known: &Known, _report: &Report) -> Option<Segments> {
+    fn on_probe_ack(&mut self, _known: &SenderView, _report: &Report) -> Option<Segments> {
         None
     }
-    fn find_losses(&mut self, _known: &Known, _report: &Report, _losses: Losses) -> Found {
-        Found::default()
+    fn find_losses(&mut self, _known: &SenderView, _report: &Report, _losses: Losses) -> LossDetection {
+        LossDetection::default()
     }
     /// Data was delivered during a reduction.
-    fn on_reduction_ack(&mut self, _known: &Known, _report: &Report, _found: &Found) {}
+    fn on_reduction_ack(&mut self, _known: &SenderView, _report: &Report, _found: &LossDetection) {}
     /// Fast recovery has begun, with a reduction unless it was in progress.
-    fn on_entered(&mut self, _known: &Known, _reduced: Option<Reduced>) {}
+    fn on_entered(&mut self, _known: &SenderView, _reduced: Option<Reduction>) {}
     /// The window has been reduced for a mark. Returns whether the reduction is an episode.
-    fn on_mark(&mut self, _known: &Known, _window: Segments) -> bool {
+    fn on_mark(&mut self, _known: &SenderView, _window: Segments) -> bool {
         false
     }
     /// Whether the response to an earlier event covers a mark echoed by this acknowledgement.
@@ -295,7 +296,7 @@ pub(in crate::tcp) trait LossRecovery {
         false
     }
     /// The timer has expired for another purpose than a retransmission timeout.
-    fn on_deadline(&mut self, _known: &Known, _losses: Losses) -> Option<Found> {
+    fn on_deadline(&mut self, _known: &SenderView, _losses: Losses) -> Option<LossDetection> {
         None
     }
     /// Whether the timer runs for a retransmission timeout.
@@ -303,19 +304,20 @@ pub(in crate::tcp) trait LossRecovery {
         true
     }
     /// The window is about to be reduced by a timeout; the state before can be restored.
-    fn remember(&mut self, _known: &Known, _saved: Option<Saved>) {}
-    /// A retransmission timeout, which ends the episode. Returns the lost segments of a recovery by time; otherwise all outstanding segments are lost.
-    fn on_timeout(&mut self, known: &Known) -> Vec<u32>;
+    fn remember(&mut self, _known: &SenderView, _saved: Option<SavedState>) {}
+    /// A retransmission timeout, which ends the episode. Returns the lost segments of a recovery by time; otherwise all outstanding
+    /// segments are lost.
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32>;
     /// The segment to send now, for recovery by time.
-    fn next_by_time(&mut self, _known: &Known) -> Next {
-        Next::Nothing
+    fn next_by_time(&mut self, _known: &SenderView) -> NextSegment {
+        NextSegment::Nothing
     }
     /// A segment was sent. Returns the new expiry of the timer, if it changes.
-    fn on_sent(&mut self, _known: &Known, _segment: u32, _deadline: Time) -> Option<Time> {
+    fn on_sent(&mut self, _known: &SenderView, _segment: u32, _deadline: Time) -> Option<Time> {
         None
     }
     /// Expiry of the timer. `next`: the next detection of losses.
-    fn arm(&mut self, known: &Known, _next: Option<Time>) -> Time {
+    fn arm(&mut self, known: &SenderView, _next: Option<Time>) -> Time {
         known.timeout()
     }
 }

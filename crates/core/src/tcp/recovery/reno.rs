@@ -1,7 +1,7 @@
 //! Reno fast recovery (RFC 5681 section 3.2; bpd-2001 section 2.1): the window is inflated by the segments that duplicates report to have
 //! left the network; the first acknowledgement of new data ends it, even a partial one.
 
-use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck};
+use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
@@ -17,30 +17,30 @@ impl LossRecovery for Reno {
         true
     }
 
-    fn on_new_ack(&mut self, known: &Known, _ack: &NewAck) -> Advance {
+    fn on_new_ack(&mut self, known: &SenderView, _ack: &NewAck) -> NewAckOutcome {
         self.duplicates = 0;
         if !known.phase().is_recovery() {
-            return Advance::Opens;
+            return NewAckOutcome::Opens;
         }
         // The next hole may start its own fast retransmit, which only a timeout forbids.
-        Advance::Ends { recovery_point: 0, limit: None }
+        NewAckOutcome::Ends { recovery_point: 0, limit: None }
     }
 
-    fn on_duplicate(&mut self, known: &Known, _blocks: &[(u32, u32)]) -> Duplicate {
+    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
         self.duplicates += 1;
         match () {
-            () if known.phase().is_recovery() => Duplicate::Inflates(known.sequence.extra + 1),
-            () if !known.may_enter_without_sack() => Duplicate::Nothing,
+            () if known.phase().is_recovery() => DuplicateOutcome::Inflates(known.sequence.extra + 1),
+            () if !known.may_enter_without_sack() => DuplicateOutcome::Nothing,
             () if known.threshold_reached(self.duplicates) => known.enter(self.duplicates as i32),
             () => known.limited_transmit(self.duplicates),
         }
     }
 
-    fn pipe(&self, known: &Known) -> Segments {
+    fn pipe(&self, known: &SenderView) -> Segments {
         known.pipe_without(self.duplicates)
     }
 
-    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
         self.duplicates = 0;
         Vec::new()
     }

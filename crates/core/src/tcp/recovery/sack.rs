@@ -1,6 +1,6 @@
 //! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
-use super::outcome::{Advance, Duplicate, Known, LossRecovery, NewAck, Next, Reduced};
+use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ impl LossRecovery for Sack {
         self.board.is_none()
     }
 
-    fn on_new_ack(&mut self, known: &Known, ack: &NewAck) -> Advance {
+    fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
         let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
         let board = self.board.get_or_insert_default();
         board.duplicates = 0;
@@ -27,9 +27,9 @@ impl LossRecovery for Sack {
         board.report(snd_una, ack.blocks);
         let is_empty = board.is_empty();
         let outcome = match () {
-            () if !known.phase().is_recovery() => Advance::Opens,
-            () if snd_una >= recovery_point => Advance::Ends { recovery_point, limit: None },
-            () => return Advance::Continues,
+            () if !known.phase().is_recovery() => NewAckOutcome::Opens,
+            () if snd_una >= recovery_point => NewAckOutcome::Ends { recovery_point, limit: None },
+            () => return NewAckOutcome::Continues,
         };
         if is_empty {
             self.board = None;
@@ -37,61 +37,61 @@ impl LossRecovery for Sack {
         outcome
     }
 
-    fn on_duplicate(&mut self, known: &Known, blocks: &[(u32, u32)]) -> Duplicate {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
         let snd_una = known.sequence.snd_una;
         // RFC 6675 section 2: without new SACK information it is not a duplicate.
         if blocks.is_empty() {
-            return Duplicate::Nothing;
+            return DuplicateOutcome::Nothing;
         }
         let board = self.board.get_or_insert_default();
         if board.report(snd_una, blocks) == Segments(0) {
-            return Duplicate::Nothing;
+            return DuplicateOutcome::Nothing;
         }
         board.duplicates += 1;
         if !known.is_open() {
-            return Duplicate::Nothing;
+            return DuplicateOutcome::Nothing;
         }
-        let Some(dup_thresh) = known.spec.fast_retransmit else { return Duplicate::Nothing };
+        let Some(dup_thresh) = known.spec.fast_retransmit else { return DuplicateOutcome::Nothing };
         if board.duplicates < dup_thresh && !board.is_lost(snd_una, Segments(dup_thresh)) {
             return known.limited_transmit(board.duplicates);
         }
         known.enter(0)
     }
 
-    fn on_entered(&mut self, known: &Known, _reduced: Option<Reduced>) {
+    fn on_entered(&mut self, known: &SenderView, _reduced: Option<Reduction>) {
         let board = self.board.get_or_insert_default();
         board.begin_recovery(known.sequence.snd_una);
         board.resend(known.sequence.snd_una);
     }
 
     /// RFC 6675 section 5 step C with NextSeg of section 4.
-    fn next_in_recovery(&mut self, known: &Known) -> Next {
+    fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
         let (snd_una, snd_max, recovery_point) = (known.sequence.snd_una, known.sequence.snd_max, known.sequence.recovery_point);
         let (dup_thresh, receiver_end) = (known.dup_thresh(), known.sendable());
         let board = self.board.get_or_insert_default();
         if board.pipe(snd_una..snd_max, dup_thresh) >= known.spec.usable(known.window()) {
-            return Next::Nothing;
+            return NextSegment::Nothing;
         }
         let hole = board.next_hole(snd_una);
         // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet) lost, if there is no new data (rule 2).
         if let Some(hole) = hole.filter(|&hole| snd_max >= receiver_end || board.is_lost(hole, dup_thresh)) {
             board.resend(hole);
-            return Next::Again(hole);
+            return NextSegment::Again(hole);
         }
         if snd_max < receiver_end {
-            return Next::New;
+            return NextSegment::New;
         }
         // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It
         // may have been sent in this recovery, above the recovery point.
         if board.rescue_rxt_end >= recovery_point {
-            return Next::Nothing;
+            return NextSegment::Nothing;
         }
-        let Some(last) = board.last_missing(snd_una..snd_max) else { return Next::Nothing };
+        let Some(last) = board.last_missing(snd_una..snd_max) else { return NextSegment::Nothing };
         board.rescue_rxt_end = recovery_point;
-        Next::Again(last)
+        NextSegment::Again(last)
     }
 
-    fn lost_below(&self, known: &Known) -> Option<u32> {
+    fn lost_below(&self, known: &SenderView) -> Option<u32> {
         self.board.as_ref()?.lost_below(known.dup_thresh())
     }
 
@@ -99,12 +99,12 @@ impl LossRecovery for Sack {
         self.board.as_deref()
     }
 
-    fn pipe(&self, known: &Known) -> Segments {
-        self.board.as_ref().map_or_else(|| known.pipe_without(0), |board| known.pipe_of(board))
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_with(self.scoreboard())
     }
 
     /// SACK information is discarded (RFC 2018 section 8).
-    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
         self.board = None;
         Vec::new()
     }

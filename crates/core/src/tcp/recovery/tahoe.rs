@@ -1,7 +1,7 @@
 //! Tahoe: the third duplicate acknowledgement is treated as an early timeout: a window of one, go-back-N, slow start (spd-1998 section
 //! 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
-use super::outcome::{Duplicate, Known, LossRecovery};
+use super::outcome::{DuplicateOutcome, LossRecovery, SenderView};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
@@ -17,20 +17,20 @@ impl LossRecovery for Tahoe {
         true
     }
 
-    fn on_duplicate(&mut self, known: &Known, _blocks: &[(u32, u32)]) -> Duplicate {
+    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
         self.duplicates += 1;
         match () {
-            () if !known.may_enter_without_sack() => Duplicate::Nothing,
-            () if known.threshold_reached(self.duplicates) => Duplicate::Restarts,
+            () if !known.may_enter_without_sack() => DuplicateOutcome::Nothing,
+            () if known.threshold_reached(self.duplicates) => DuplicateOutcome::Restarts,
             () => known.limited_transmit(self.duplicates),
         }
     }
 
-    fn pipe(&self, known: &Known) -> Segments {
+    fn pipe(&self, known: &SenderView) -> Segments {
         known.pipe_without(self.duplicates)
     }
 
-    fn on_timeout(&mut self, _known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
         self.duplicates = 0;
         Vec::new()
     }

@@ -5,7 +5,7 @@ use crate::congestion::{Ack, Controller, RoundTrip};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::tcp::observed::Observed;
-use crate::tcp::recovery::outcome::{Advance, AtRepair, Duplicate, LossRecovery, NewAck};
+use crate::tcp::recovery::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, TimerAtRepair};
 use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start::decision::{AckSample, Decision, Stage};
@@ -38,14 +38,14 @@ impl Tcp<'_> {
         let timer = if is_plain && sender.recovery.on_plain_ack() {
             sender.sequence.extra = 0;
             sender.controller.on_ack(&ack);
-            AtRepair::Restarts
+            TimerAtRepair::Restarts
         } else {
             // A copy, so that the acknowledgement of a flow without losses need not be stored in memory.
             self.on_ack_in_episode(&{ ack }, incoming)
         };
         if self.sender.sequence.snd_max == self.sender.sequence.snd_una {
             self.sender.timer.stop();
-        } else if timer == AtRepair::Restarts {
+        } else if timer == TimerAtRepair::Restarts {
             // RFC 6298 rule 5.3.
             self.start_timer();
         }
@@ -54,31 +54,31 @@ impl Tcp<'_> {
 
     /// New data is acknowledged during fast recovery, or while segments are SACKed. Returns whether the timer restarts.
     #[inline(never)]
-    fn on_ack_in_episode(&mut self, ack: &Ack, incoming: &IncomingAck) -> AtRepair {
+    fn on_ack_in_episode(&mut self, ack: &Ack, incoming: &IncomingAck) -> TimerAtRepair {
         let (recovery, known) = self.recovery();
         let outcome = recovery.on_new_ack(&known, &NewAck { acked: ack.acked, blocks: incoming.blocks });
         self.report_losses();
         let sequence = &mut self.sender.sequence;
         match outcome {
-            Advance::Opens => {
+            NewAckOutcome::Opens => {
                 sequence.extra = 0;
                 self.sender.controller.on_ack(ack);
             }
-            Advance::Continues => {}
-            Advance::Repairs { inflation, timer } => {
+            NewAckOutcome::Continues => {}
+            NewAckOutcome::Repairs { inflation, timer } => {
                 sequence.extra += inflation;
                 sequence.repairs = true;
                 self.lose(self.sender.sequence.snd_una);
                 return timer;
             }
-            Advance::Ends { recovery_point, limit } => {
+            NewAckOutcome::Ends { recovery_point, limit } => {
                 (sequence.phase, sequence.extra, sequence.recovery_point) = (Phase::Open, 0, recovery_point);
                 if let Some(limit) = limit {
                     self.sender.controller.limit_window(limit);
                 }
             }
         }
-        AtRepair::Restarts
+        TimerAtRepair::Restarts
     }
 
     /// A duplicate acknowledgement, or one older than the last.
@@ -105,13 +105,13 @@ impl Tcp<'_> {
         let outcome = recovery.on_duplicate(&known, blocks);
         self.report_losses();
         match outcome {
-            Duplicate::Nothing => {}
-            Duplicate::Inflates(segments) => self.sender.sequence.extra = segments,
-            Duplicate::Enters(entry) => {
+            DuplicateOutcome::Nothing => {}
+            DuplicateOutcome::Inflates(segments) => self.sender.sequence.extra = segments,
+            DuplicateOutcome::Enters(entry) => {
                 self.lose(self.sender.sequence.snd_una);
                 self.enter_recovery(entry);
             }
-            Duplicate::Restarts => self.restart_early(),
+            DuplicateOutcome::Restarts => self.restart_early(),
         }
     }
 

@@ -4,7 +4,7 @@ use super::Tcp;
 use crate::congestion::{Ack, Cause, Controller, Controllers};
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::tcp::observed::Signalled;
-use crate::tcp::recovery::outcome::{Found, LossRecovery, Report, Saved};
+use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Report, SavedState};
 use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 
@@ -65,7 +65,7 @@ impl Tcp<'_> {
     }
 
     /// The last reduction was spurious.
-    fn undo(&mut self, saved: Saved) {
+    fn undo(&mut self, saved: SavedState) {
         let sender = &mut *self.sender;
         sender.sequence.repairs = false;
         sender.sequence.withdraw_reduction(saved.reduced_at);
@@ -84,16 +84,16 @@ impl Tcp<'_> {
 
     /// The state before a reduction, if it can be restored. User controllers are not copied; and a timeout within a recovery has two
     /// causes, one of them possibly a real loss.
-    pub(super) fn saved(&self) -> Option<Saved> {
+    pub(super) fn saved(&self) -> Option<SavedState> {
         let sender = &*self.sender;
         let is_recovering = matches!(sender.sequence.phase, Phase::Recovery | Phase::Timeout);
         let can = sender.recovery.is_by_time() && !is_recovering && !matches!(sender.controller, Controllers::User(_));
-        can.then(|| Saved { controller: sender.controller.clone(), reduced_at: sender.sequence.reduced_at() })
+        can.then(|| SavedState { controller: sender.controller.clone(), reduced_at: sender.sequence.reduced_at() })
     }
 
     /// Losses were sought: the end of an episode, the losses, and the start of an episode.
     #[inline]
-    pub(super) fn apply(&mut self, found: &mut Found) {
+    pub(super) fn apply(&mut self, found: &mut LossDetection) {
         if found.ends {
             self.sender.sequence.phase = Phase::Open;
         }
@@ -105,7 +105,7 @@ impl Tcp<'_> {
 
     /// Sets the timer for its next purpose.
     #[inline]
-    pub(super) fn arm(&mut self, found: &Found) {
+    pub(super) fn arm(&mut self, found: &LossDetection) {
         let (recovery, known) = self.recovery();
         self.sender.timer.deadline = recovery.arm(&known, found.next);
     }

@@ -3,7 +3,7 @@
 use super::Tcp;
 use crate::congestion::{Cause, Congestion, Controller};
 use crate::primitives::units::{Cwnd, Segments, Time};
-use crate::tcp::recovery::outcome::{Entry, Found, LossRecovery, Losses, Reduced};
+use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Losses, RecoveryEntry, Reduction};
 use crate::tcp::sequence::Phase;
 use crate::tcp::spec::SsthreshFrom;
 
@@ -66,14 +66,14 @@ impl Tcp<'_> {
 
     /// Fast recovery begins, and with it a reduction unless one is in progress. Times no segment whose RTT would include a retransmission,
     /// and gives the segment that is retransmitted a full timeout (as in BSD, NS and Linux; RFC 6298 does not specify it).
-    pub(super) fn enter_recovery(&mut self, entry: Entry) {
-        let Entry { repairs, inflation, recover_fs } = entry;
+    pub(super) fn enter_recovery(&mut self, entry: RecoveryEntry) {
+        let RecoveryEntry { repairs, inflation, recover_fs } = entry;
         let reduces = self.sender.sequence.phase != Phase::Reducing;
         let reduced = reduces.then(|| {
             let (saved, before) = (self.saved(), self.sender.window(self.spec));
             self.reduce(self.sender.sequence.in_flight(), Cause::Loss);
             self.sender.sequence.note_reduction();
-            Reduced { before, after: self.sender.window(self.spec), recover_fs, saved }
+            Reduction { before, after: self.sender.window(self.spec), recover_fs, saved }
         });
         let sequence = &mut self.sender.sequence;
         (sequence.phase, sequence.recovery_point) = (Phase::Recovery, sequence.snd_max);
@@ -150,7 +150,7 @@ impl Tcp<'_> {
         if is_by_time {
             // The oldest segment is sent immediately, and the others that are lost as the window permits.
             sequence.repairs = true;
-            self.arm(&Found::default());
+            self.arm(&LossDetection::default());
         } else {
             sequence.snd_nxt = sequence.snd_una;
             (sequence.extra, sequence.repairs) = (0, false);

@@ -14,7 +14,7 @@ mod transmission;
 use super::observed::Observed;
 use super::pacer::{Pace, Pacer};
 use super::recovery::Recoveries;
-use super::recovery::outcome::{Known, LossRecovery};
+use super::recovery::outcome::{LossRecovery, SenderView};
 use super::scoreboard::Scoreboard;
 use super::sequence::{IncomingAck, Sequence};
 use super::signal_reader::{AckExtras, SignalReader};
@@ -153,17 +153,17 @@ impl Tcp<'_> {
 
     /// The recovery, and the state that it may read.
     #[inline(always)]
-    fn recovery(&mut self) -> (&mut Recoveries, Known<'_>) {
+    fn recovery(&mut self) -> (&mut Recoveries, SenderView<'_>) {
         let Sender { sequence, timer, recovery, controller, .. } = &mut *self.sender;
         let (now, clock_phase) = (self.now, self.clock_phase);
-        (recovery, Known { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
+        (recovery, SenderView { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
     }
 
     /// Estimated number of segments in the network.
     pub(crate) fn pipe(&self) -> Segments {
         let Sender { sequence, timer, recovery, controller, .. } = &*self.sender;
         let (now, clock_phase) = (self.now, self.clock_phase);
-        recovery.pipe(&Known { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
+        recovery.pipe(&SenderView { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use crate::congestion::Controller;
 use crate::primitives::packet::Ecn;
 use crate::primitives::units::Time;
 use crate::tcp::observed::Observed;
-use crate::tcp::recovery::outcome::{LossRecovery, Next};
+use crate::tcp::recovery::outcome::{LossRecovery, NextSegment};
 use crate::tcp::validation::Departure;
 
 /// A segment to send now, already counted as sent.
@@ -19,15 +19,15 @@ pub(crate) struct Transmission {
 }
 
 /// The next segment, before it is sent.
-struct Chosen {
+struct SelectedSegment {
     segment: u32,
     fills_window: bool,
 }
 
-impl Chosen {
+impl SelectedSegment {
     /// Sent whatever the window.
-    fn alone(segment: u32) -> Chosen {
-        Chosen { segment, fills_window: false }
+    fn alone(segment: u32) -> SelectedSegment {
+        SelectedSegment { segment, fills_window: false }
     }
 }
 
@@ -39,12 +39,12 @@ impl Tcp<'_> {
         }
         let opens = O::SIGNALLED && self.is_opening();
         let is_by_time = O::SIGNALLED && !opens && self.sender.recovery.is_by_time();
-        let Chosen { segment, fills_window } = match () {
-            () if opens => Chosen::alone(self.next_of_handshake()?),
+        let SelectedSegment { segment, fills_window } = match () {
+            () if opens => SelectedSegment::alone(self.next_of_handshake()?),
             () if is_by_time => self.next_by_time()?,
             () if self.sender.sequence.repairs => {
                 self.sender.sequence.repairs = false;
-                Chosen::alone(self.sender.sequence.snd_una)
+                SelectedSegment::alone(self.sender.sequence.snd_una)
             }
             () if self.sender.sequence.phase.is_recovery() => self.next_in_recovery()?,
             () => self.next_in_window()?,
@@ -89,7 +89,7 @@ impl Tcp<'_> {
 
     /// Sliding window: the next segment in order, either new or, after a timeout, sent before. SACKed segments are skipped.
     #[inline(always)]
-    fn next_in_window(&mut self) -> Option<Chosen> {
+    fn next_in_window(&mut self) -> Option<SelectedSegment> {
         let super::Sender { sequence, recovery, controller, .. } = &mut *self.sender;
         if sequence.snd_nxt < sequence.snd_max
             && let Some(board) = recovery.scoreboard()
@@ -102,20 +102,20 @@ impl Tcp<'_> {
             return None;
         }
         sequence.snd_nxt += 1;
-        Some(Chosen { segment: sequence.snd_nxt - 1, fills_window: sequence.snd_nxt >= end })
+        Some(SelectedSegment { segment: sequence.snd_nxt - 1, fills_window: sequence.snd_nxt >= end })
     }
 
     #[inline(never)]
-    fn next_in_recovery(&mut self) -> Option<Chosen> {
+    fn next_in_recovery(&mut self) -> Option<SelectedSegment> {
         let (recovery, known) = self.recovery();
         match recovery.next_in_recovery(&known) {
-            Next::InWindow => self.next_in_window(),
+            NextSegment::InWindow => self.next_in_window(),
             next => self.chosen(next),
         }
     }
 
     #[inline]
-    fn next_by_time(&mut self) -> Option<Chosen> {
+    fn next_by_time(&mut self) -> Option<SelectedSegment> {
         let (recovery, known) = self.recovery();
         let next = recovery.next_by_time(&known);
         self.sender.sequence.repairs = false;
@@ -123,21 +123,21 @@ impl Tcp<'_> {
     }
 
     #[inline]
-    fn chosen(&mut self, next: Next) -> Option<Chosen> {
+    fn chosen(&mut self, next: NextSegment) -> Option<SelectedSegment> {
         let segment = match next {
-            Next::InWindow | Next::Nothing => return None,
-            Next::New => {
+            NextSegment::InWindow | NextSegment::Nothing => return None,
+            NextSegment::New => {
                 let sequence = &mut self.sender.sequence;
                 sequence.snd_nxt = sequence.snd_max + 1;
                 sequence.snd_max
             }
-            Next::Again(segment) => segment,
-            Next::Lost(segment) => {
+            NextSegment::Again(segment) => segment,
+            NextSegment::Lost(segment) => {
                 self.lose(segment);
                 segment
             }
         };
-        Some(Chosen::alone(segment))
+        Some(SelectedSegment::alone(segment))
     }
 
     /// A segment was sent: recovery by time sets the timer.

@@ -1,5 +1,5 @@
-//! Machines that versions 1 and 3 of BBR have in common. Section numbers are those of draft-ietf-ccwg-bbr-06 and, where version 1 differs in
-//! them, of draft-cardwell-iccrg-bbr-congestion-control-00.
+//! Machines that versions 1 and 3 of BBR have in common. Section numbers are those of draft-ietf-ccwg-bbr-06 and, where version 1 differs
+//! in them, of draft-cardwell-iccrg-bbr-congestion-control-00.
 
 mod full_pipe;
 mod min_rtt;

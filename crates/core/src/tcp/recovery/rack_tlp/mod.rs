@@ -13,7 +13,9 @@ use self::probe::{Probe, probe_at};
 use self::prr::{Begin, Progress, Prr};
 use self::rack::{DetectionContext, Rack};
 use self::undo::{FRto, Undo, take_if_spurious};
-use super::outcome::{Delivered, Entry, Found, Known, LossRecovery, Losses, Next, Reduced, Report, Saved};
+use super::outcome::{
+    Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
+};
 use crate::congestion::Controller;
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::sequence::{IncomingAck, NONE, Phase, Sequence};
@@ -55,7 +57,7 @@ impl LossRecovery for RackTlp {
     const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
 
     /// Whatever the controller requests, the rate of deliveries is not read from this scoreboard.
-    fn pipe(&self, known: &Known) -> Segments {
+    fn pipe(&self, known: &SenderView) -> Segments {
         match &self.state {
             Some(state) => state.rack.in_flight(),
             None => known.sequence.in_flight(),
@@ -66,12 +68,12 @@ impl LossRecovery for RackTlp {
         Some(self.state.as_ref()?.rack.accounted_for())
     }
 
-    fn on_arrival(&mut self, known: &Known, incoming: &IncomingAck) -> Delivered {
+    fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
         let echo = known.spec.timestamps.then_some(incoming.echo);
         self.state(known).rack.on_ack(known.now, incoming, echo)
     }
 
-    fn on_report(&mut self, known: &Known, report: &Report) -> Option<Saved> {
+    fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState> {
         let state = self.state(known);
         if report.advanced > Segments(0) {
             state.rto = known.timeout();
@@ -86,7 +88,7 @@ impl LossRecovery for RackTlp {
         Some(saved)
     }
 
-    fn on_probe_ack(&mut self, known: &Known, report: &Report) -> Option<Segments> {
+    fn on_probe_ack(&mut self, known: &SenderView, report: &Report) -> Option<Segments> {
         let state = self.state(known);
         let outstanding = state.probe.on_ack(report).filter(|_| known.is_open())?;
         state.undo = None;
@@ -94,7 +96,7 @@ impl LossRecovery for RackTlp {
     }
 
     /// Detects losses, the end of the present recovery and the start of a new one.
-    fn find_losses(&mut self, known: &Known, report: &Report, losses: Losses) -> Found {
+    fn find_losses(&mut self, known: &SenderView, report: &Report, losses: Losses) -> LossDetection {
         let Sequence { snd_una, snd_max, recovery_point, phase, .. } = *known.sequence;
         let state = self.state(known);
         let ends = match phase {
@@ -113,10 +115,10 @@ impl LossRecovery for RackTlp {
         let enters = (found.newly_lost > Segments(0) || is_left) && may_enter(phase);
         // RecoverFS includes the segments delivered by this acknowledgement.
         let entry = || state.entry(known, report.delivered.segments);
-        Found { ends, enters: enters.then(entry), ..found }
+        LossDetection { ends, enters: enters.then(entry), ..found }
     }
 
-    fn on_reduction_ack(&mut self, known: &Known, report: &Report, found: &Found) {
+    fn on_reduction_ack(&mut self, known: &SenderView, report: &Report, found: &LossDetection) {
         let is_safe = report.advanced > Segments(0) && found.newly_lost == Segments(0);
         let state = self.state(known);
         let in_flight = state.rack.in_flight();
@@ -124,10 +126,10 @@ impl LossRecovery for RackTlp {
     }
 
     /// During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
-    fn on_entered(&mut self, known: &Known, reduced: Option<Reduced>) {
+    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
         let state = self.state(known);
         state.undo = None;
-        if let Some(Reduced { after, recover_fs, saved, .. }) = reduced {
+        if let Some(Reduction { after, recover_fs, saved, .. }) = reduced {
             state.remember(known, saved);
             state.prr = Prr::begin(&Begin { ssthresh: after, recover_fs });
         }
@@ -138,7 +140,7 @@ impl LossRecovery for RackTlp {
     }
 
     /// Until the end of the window, PRR governs transmission.
-    fn on_mark(&mut self, known: &Known, window: Segments) -> bool {
+    fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool {
         let state = self.state(known);
         let recover_fs = Segments(known.sequence.outstanding().0 - state.rack.segs_sacked().0);
         state.prr = Prr::begin(&Begin { ssthresh: window, recover_fs });
@@ -152,7 +154,7 @@ impl LossRecovery for RackTlp {
         is_repairing || ack < sequence.snd_una
     }
 
-    fn on_deadline(&mut self, known: &Known, losses: Losses) -> Option<Found> {
+    fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection> {
         let phase = known.phase();
         let state = self.state(known);
         match state.purpose {
@@ -162,12 +164,12 @@ impl LossRecovery for RackTlp {
                     state.prr.on_lost(found.newly_lost);
                 }
                 let enters = found.newly_lost > Segments(0) && may_enter(phase);
-                Some(Found { enters: enters.then(|| state.entry(known, Segments(0))), ..found })
+                Some(LossDetection { enters: enters.then(|| state.entry(known, Segments(0))), ..found })
             }
             Purpose::Probe => {
                 state.probe = Probe::Due;
                 state.rto = known.timeout();
-                Some(Found::default())
+                Some(LossDetection::default())
             }
             Purpose::Retransmission => None,
         }
@@ -177,12 +179,12 @@ impl LossRecovery for RackTlp {
         self.state.as_ref().is_none_or(|state| state.purpose == Purpose::Retransmission)
     }
 
-    fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+    fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
         self.state(known).remember(known, saved);
     }
 
     /// All segments sent long enough ago are lost.
-    fn on_timeout(&mut self, known: &Known) -> Vec<u32> {
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
         let phase = known.phase();
         let state = self.state(known);
         let mut lost = Vec::new();
@@ -194,22 +196,26 @@ impl LossRecovery for RackTlp {
         lost
     }
 
-    fn next_by_time(&mut self, known: &Known) -> Next {
+    fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
         let Sequence { snd_una, snd_max, phase, .. } = *known.sequence;
         let state = self.state(known);
         let has_new = snd_max < known.sendable();
         let resend = std::mem::replace(&mut state.resend, NONE);
         if state.rack.is_lost(resend) {
-            return Next::Again(resend);
+            return NextSegment::Again(resend);
         }
         if state.probe == Probe::Due {
             state.probe = Probe::None;
             if snd_una < snd_max {
                 // New data if there is any, otherwise the last segment again (section 7.3).
-                let next = if has_new { Next::New } else { state.rack.last_outstanding().map_or(Next::Nothing, Next::Again) };
+                let next = if has_new {
+                    NextSegment::New
+                } else {
+                    state.rack.last_outstanding().map_or(NextSegment::Nothing, NextSegment::Again)
+                };
                 state.probe = match next {
-                    Next::New => Probe::send(known, snd_max),
-                    Next::Again(segment) => Probe::send(known, segment),
+                    NextSegment::New => Probe::send(known, snd_max),
+                    NextSegment::Again(segment) => Probe::send(known, segment),
                     _ => Probe::None,
                 };
                 return next;
@@ -223,15 +229,15 @@ impl LossRecovery for RackTlp {
             false => state.rack.in_flight().0 + held < known.spec.usable(known.window()).0,
         };
         match state.rack.first_lost() {
-            _ if !may_send => Next::Nothing,
-            _ if has_new && state.f_rto == FRto::NewData => Next::New,
-            Some(lost) => Next::Again(lost),
-            None if has_new => Next::New,
-            None => Next::Nothing,
+            _ if !may_send => NextSegment::Nothing,
+            _ if has_new && state.f_rto == FRto::NewData => NextSegment::New,
+            Some(lost) => NextSegment::Again(lost),
+            None if has_new => NextSegment::New,
+            None => NextSegment::Nothing,
         }
     }
 
-    fn on_sent(&mut self, known: &Known, segment: u32, deadline: Time) -> Option<Time> {
+    fn on_sent(&mut self, known: &SenderView, segment: u32, deadline: Time) -> Option<Time> {
         let state = self.state(known);
         let is_retransmission = state.rack.on_sent(segment, known.now);
         if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
@@ -248,14 +254,14 @@ impl LossRecovery for RackTlp {
         is_free.then(|| state.arm(known, None))
     }
 
-    fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
         self.state(known).arm(known, next)
     }
 }
 
 impl RackTlp {
     #[inline]
-    fn state(&mut self, known: &Known) -> &mut State {
+    fn state(&mut self, known: &SenderView) -> &mut State {
         self.state.get_or_insert_with(|| Box::new(State::new(known.sequence.snd_una)))
     }
 }
@@ -276,32 +282,32 @@ impl State {
     }
 
     /// Detects nothing if all repair is left to the timer.
-    fn scan(&mut self, known: &Known, phase: Phase, losses: Losses) -> Found {
+    fn scan(&mut self, known: &SenderView, phase: Phase, losses: Losses) -> LossDetection {
         if known.spec.fast_retransmit.is_none() {
-            return Found::default();
+            return LossDetection::default();
         }
         let mut lost = Vec::new();
         let list = |segment| lost.extend((losses == Losses::Listed).then_some(segment));
         let (newly_lost, next) = self.rack.detect_each_loss(&detection(known, phase), list);
-        Found { newly_lost, next, lost, ..Found::default() }
+        LossDetection { newly_lost, next, lost, ..LossDetection::default() }
     }
 
     /// Fast recovery would begin after these segments were delivered.
-    fn entry(&mut self, known: &Known, Segments(delivered): Segments) -> Entry {
+    fn entry(&mut self, known: &SenderView, Segments(delivered): Segments) -> RecoveryEntry {
         self.resend = self.rack.first_lost().unwrap_or(NONE);
         let outstanding = known.sequence.outstanding().0;
         let recover_fs = Segments(outstanding - self.rack.segs_sacked().0 + delivered);
-        Entry { repairs: self.resend != NONE, inflation: 0, recover_fs }
+        RecoveryEntry { repairs: self.resend != NONE, inflation: 0, recover_fs }
     }
 
-    fn remember(&mut self, known: &Known, saved: Option<Saved>) {
+    fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
         let retransmitted = self.rack.retransmitted();
         self.undo = saved.map(|saved| Undo::new(saved, known.sequence.snd_una, retransmitted));
     }
 
     /// Sets the timer for its next purpose. `next`: the end of a segment's reordering window.
     #[inline]
-    fn arm(&mut self, known: &Known, next: Option<Time>) -> Time {
+    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
         if known.sequence.snd_una == known.sequence.snd_max {
             self.rto = Time::NEVER;
             return Time::NEVER;
@@ -322,7 +328,7 @@ impl State {
     }
 }
 
-fn detection(known: &Known, phase: Phase) -> DetectionContext {
+fn detection(known: &SenderView, phase: Phase) -> DetectionContext {
     let is_recovering = is_recovering(phase);
     DetectionContext { now: known.now, is_recovering, srtt: known.srtt(), dup_thresh: known.dup_thresh() }
 }

@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): their timing, and the interpretation of their acknowledgements.
 
 use crate::primitives::units::{Segments, Time, TimeDelta};
-use crate::tcp::recovery::outcome::{Known, Report};
+use crate::tcp::recovery::outcome::{Report, SenderView};
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: maximum delay of the acknowledgement of a single segment.
@@ -30,7 +30,7 @@ pub(super) struct Sent {
 
 impl Probe {
     /// This segment is sent as the probe.
-    pub(super) fn send(known: &Known, segment: u32) -> Probe {
+    pub(super) fn send(known: &SenderView, segment: u32) -> Probe {
         let snd_max = known.sequence.snd_max;
         let in_flight = known.sequence.outstanding();
         Probe::Sent(Sent { end_seq: snd_max.max(segment + 1), is_retrans: segment < snd_max, in_flight })
@@ -55,7 +55,7 @@ impl Probe {
 }
 
 /// TLP_calc_PTO of section 7.2, from now on.
-pub(super) fn probe_at(known: &Known) -> Time {
+pub(super) fn probe_at(known: &SenderView) -> Time {
     let is_single = known.sequence.outstanding() == Segments(1);
     let delay = if is_single { MAX_ACK_DELAY } else { TimeDelta::ZERO };
     known.now + known.srtt().map_or(FIRST_PTO, |srtt| srtt + srtt + delay)

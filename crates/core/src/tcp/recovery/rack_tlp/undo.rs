@@ -2,14 +2,14 @@
 //! reported as duplicates (RFC 3708), or if after a timeout a segment arrives that was sent once (F-RTO, RFC 5682 section 3).
 
 use crate::primitives::units::{Segments, Time};
-use crate::tcp::recovery::outcome::{Known, Report, Saved};
+use crate::tcp::recovery::outcome::{Report, SavedState, SenderView};
 use crate::tcp::sequence::Phase;
 use serde::{Deserialize, Serialize};
 
 /// Information required to undo a reduction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Undo {
-    saved: Saved,
+    saved: SavedState,
     /// Segments from here on were retransmitted.
     snd_una: u32,
     first_retransmission: Option<Time>,
@@ -29,7 +29,7 @@ pub(super) enum FRto {
 
 impl Undo {
     /// `retransmitted`: the segments that were retransmitted before and have not arrived.
-    pub(super) fn new(saved: Saved, snd_una: u32, Segments(retransmitted): Segments) -> Undo {
+    pub(super) fn new(saved: SavedState, snd_una: u32, Segments(retransmitted): Segments) -> Undo {
         Undo { saved, snd_una, first_retransmission: None, unreported: retransmitted }
     }
 
@@ -40,7 +40,12 @@ impl Undo {
 }
 
 /// The state to restore if the reduction proves to be spurious. `f_rto` takes its next step.
-pub(super) fn take_if_spurious(undo: &mut Option<Undo>, f_rto: &mut FRto, known: &Known, report: &Report) -> Option<Saved> {
+pub(super) fn take_if_spurious(
+    undo: &mut Option<Undo>,
+    f_rto: &mut FRto,
+    known: &SenderView,
+    report: &Report,
+) -> Option<SavedState> {
     let Report { incoming, delivered, advanced } = report;
     let recovery_point = known.sequence.recovery_point;
     let step = std::mem::replace(f_rto, FRto::Off);
