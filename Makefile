@@ -34,6 +34,8 @@ TESTERS := $(shell expr $(JOBS) + 1)
 # The contents of the wheel, and the versions of the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*' -not -path '*/_web/*')
+# The documents that `tailback reproduce` runs, a distribution of their own.
+PAPERS := $(shell find papers -type f -not -path '*/__pycache__/*')
 PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
@@ -65,7 +67,7 @@ test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.complete-dev target/.browser
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tests
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tailback_papers tests
 
 format: $(VENV)/.tools  ## Format the sources
 	$(RUSTFMT)
@@ -79,7 +81,7 @@ lint-sources: $(VENV)/.complete-dev
 	$(RUSTFMT) --check
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
-	$(BIN)/mypy python/tailback tests bench
+	$(BIN)/mypy python/tailback papers/tailback_papers tests bench
 	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
@@ -138,10 +140,10 @@ $(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.builders
 
 # One wheel is installed at a time: `setup` is optimised and builds quickly, `dev` shares its profile with the Rust tests and keeps their assertions,
 # `release` is optimised as published wheels are, without their profile-guided step.
-$(VENV)/.installed-%: $(WHEELS)/%/.built
+$(VENV)/.installed-%: $(WHEELS)/%/.built $(PAPERS)
 	rm -f $(VENV)/.installed-* $(VENV)/.complete-*
 	$(INSTALL) "$$(ls $(WHEELS)/$*/*.whl)[plot]"
-	$(PIP) install --force-reinstall --no-deps $(WHEELS)/$*/*.whl
+	$(PIP) install --force-reinstall --no-deps --no-build-isolation $(WHEELS)/$*/*.whl ./papers
 	touch $@
 
 $(VENV)/.complete-%: $(VENV)/.installed-% $(VENV)/.tools

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import sys
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import Distribution, PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tailback as tb
+from support import ROOT
 from tailback.errors import how_to_install
+from tailback.papers import _documents
 
 
 def test_errors_survive_a_process_boundary() -> None:
@@ -33,11 +36,11 @@ def test_a_missing_library_is_named_with_the_version_of_its_extra(monkeypatch: p
 
 
 def test_the_pip_command_is_relative_to_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def absent(name: str) -> list[str]:
+    def absent(name: str) -> Distribution:
         raise PackageNotFoundError(name)
 
     # Without an installed package its extras are unknown.
-    monkeypatch.setattr("importlib.metadata.requires", absent)
+    monkeypatch.setattr("importlib.metadata.distribution", absent)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
     short = str(Path(".venv") / "bin" / "python")
@@ -47,6 +50,46 @@ def test_the_pip_command_is_relative_to_the_working_directory(monkeypatch: pytes
     )
     monkeypatch.setattr(sys, "executable", "/my tools/python")
     assert how_to_install("plot", "matplotlib") == f'"{Path("/my tools/python")}" -m pip install matplotlib'
+
+
+class Installed(Distribution):
+    """Tailback, installed from a URL."""
+
+    def __init__(self, url: str) -> None:
+        self.texts = {
+            "METADATA": "Requires-Dist: tailback-papers; extra == 'papers'\n",
+            "direct_url.json": json.dumps({"url": url}),
+        }
+
+    def read_text(self, filename: str) -> str | None:
+        return self.texts.get(filename)
+
+    def locate_file(self, path: object) -> Path:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("url", "package"),
+    [
+        ((ROOT / "target/wheels/setup/tailback-0.1.0.whl").as_uri(), str(ROOT / "papers")),
+        (ROOT.as_uri(), str(ROOT / "papers")),
+        ("file:///removed/tailback-0.1.0.whl", "tailback-papers"),
+        ("https://example.org/tailback-0.1.0.whl", "tailback-papers"),
+    ],
+)
+def test_the_documents_come_from_the_checkout_that_tailback_was_built_from(
+    monkeypatch: pytest.MonkeyPatch, url: str, package: str
+) -> None:
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _name: Installed(url))
+    monkeypatch.setattr(_documents, "DOCUMENTS", {})
+    with pytest.raises(tb.MissingExtra) as caught:
+        tb.reproduce("bpd-2001/fig2")
+    assert str(caught.value) == f"bpd-2001 requires tailback-papers: {how_to_install('papers', 'tailback-papers')}"
+    assert str(caught.value).endswith(f" -m pip install {package}")
+    with pytest.raises(tb.MissingExtra, match="a list of experiments requires"):
+        tb.papers.experiments()
+    with pytest.raises(tb.UnknownName, match="did you mean `bpd-2001`"):
+        tb.papers.experiments("bdp-2001")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from support import ROOT
 
-# From the bottom up. A part is a module, or a package with all its modules, and imports from parts on lines above its own. In
-# `papers`, the private modules (`_`) are below the public package, and the documents are above it, like a user's experiments.
+PACKAGE = ROOT / "python" / "tailback"
+DOCUMENTS = ROOT / "papers" / "tailback_papers"
+
+# From the bottom up. A part is a module, or a package with all its modules, and imports from parts on lines above its own. The
+# private modules of `papers` are below the public package.
 LAYERS = """
 _core
 _arguments
@@ -24,7 +27,6 @@ _validation
 _progress papers._
 papers
 tailback
-papers.documents
 _demo
 _cli
 __main__
@@ -32,16 +34,28 @@ __main__
 
 
 def test_imports_point_downwards_only() -> None:
-    assert list(upward(ROOT / "python" / "tailback", LAYERS)) == []
+    assert list(upward(PACKAGE, LAYERS)) == []
 
 
 def test_there_are_no_import_cycles() -> None:
-    assert circle(ROOT / "python" / "tailback") == []
+    assert circle(PACKAGE) == []
+    assert circle(DOCUMENTS) == []
+
+
+def test_documents_import_only_the_public_interface() -> None:
+    names = {name for path in DOCUMENTS.rglob("*.py") for _, name in named(DOCUMENTS, path) if name.startswith("tailback")}
+    assert {"tailback", "tailback.papers.Claim"} <= names
+    assert [name for name in sorted(names) if "._" in name] == []
+
+
+def test_only_the_demonstration_imports_documents() -> None:
+    names = {path: {name.split(".")[0] for _, name in named(PACKAGE, path)} for path in PACKAGE.rglob("*.py")}
+    assert {path.parent.name for path, found in names.items() if DOCUMENTS.name in found} == {"_demo"}
 
 
 def test_an_upward_import_is_found_anywhere(tmp_path: Path) -> None:
     package = made(
-        tmp_path,
+        tmp_path / "tailback",
         {
             "__init__.py": "from tailback._run import Run",
             "errors.py": "import json\n\nif TYPE_CHECKING:\n    from tailback._run import Run",
@@ -63,7 +77,9 @@ def test_an_upward_import_is_found_anywhere(tmp_path: Path) -> None:
 
 
 def test_a_part_without_a_layer_is_found(tmp_path: Path) -> None:
-    package = made(tmp_path, {"errors.py": "", "news.py": "from tailback import errors", "_run.py": "import tailback.news"})
+    package = made(
+        tmp_path / "tailback", {"errors.py": "", "news.py": "from tailback import errors", "_run.py": "import tailback.news"}
+    )
     assert list(upward(package, LAYERS)) == [
         "_run.py:1 imports news; news has no layer",
         "news.py:1 imports errors; news has no layer",
@@ -72,7 +88,7 @@ def test_a_part_without_a_layer_is_found(tmp_path: Path) -> None:
 
 def test_a_cycle_within_a_part_is_found(tmp_path: Path) -> None:
     package = made(
-        tmp_path,
+        tmp_path / "tailback",
         {
             "_study/__init__.py": "from tailback._study.grid import Grid",
             "_study/grid.py": "from tailback._study import ledger",
@@ -88,7 +104,7 @@ def test_a_cycle_within_a_part_is_found(tmp_path: Path) -> None:
 def made(folder: Path, files: dict[str, str]) -> Path:
     """A package with these files."""
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
@@ -128,19 +144,24 @@ def circle(package: Path) -> list[str]:
 def part(name: str) -> str:
     """The part of the package that a module belongs to."""
     first, _, rest = name.partition(".")
-    if first == "papers" and rest:
-        return "papers._" if rest.startswith("_") else "papers.documents"
-    return first
+    return "papers._" if first == "papers" and rest else first
 
 
 def name_of(package: Path, path: Path) -> str:
-    """The name of a module below `tailback`, and `tailback` itself."""
-    return ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__").replace("__init__", "tailback")
+    """The name of a module below the package, or the name of the package itself."""
+    return ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__").replace("__init__", package.name)
 
 
 def imported(package: Path, path: Path) -> Iterator[tuple[int, str]]:
     """Line and name of every module of the package that a file imports."""
-    folder = ("tailback", *path.relative_to(package).parent.parts)
+    for line, name in named(package, path):
+        if name.split(".")[0] == package.name:
+            yield line, module_of(package, name)
+
+
+def named(package: Path, path: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of every module, class and function that a file of the package imports."""
+    folder = (package.name, *path.relative_to(package).parent.parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -150,9 +171,7 @@ def imported(package: Path, path: Path) -> Iterator[tuple[int, str]]:
             names = [f"{origin}.{alias.name}" for alias in node.names]
         else:
             continue
-        for name in dict.fromkeys(names):
-            if name.split(".")[0] == "tailback":
-                yield node.lineno, module_of(package, name)
+        yield from ((node.lineno, name) for name in dict.fromkeys(names))
 
 
 def module_of(package: Path, name: str) -> str:
@@ -160,7 +179,7 @@ def module_of(package: Path, name: str) -> str:
     parts = name.split(".")[1:]
     while parts and not is_module(package.joinpath(*parts)):
         parts.pop()
-    return ".".join(parts) or "tailback"
+    return ".".join(parts) or package.name
 
 
 def is_module(path: Path) -> bool:

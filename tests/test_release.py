@@ -56,7 +56,7 @@ def release(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[s
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The files that a release compares, in their state at the time of the release."""
-    for name in ("Cargo.toml", "CITATION.cff", "pyproject.toml", "tools/release.py"):
+    for name in ("Cargo.toml", "CITATION.cff", "pyproject.toml", "papers/pyproject.toml", "tools/release.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n\n### Added\n")
@@ -96,6 +96,19 @@ def test_a_wrong_tag_fails_with_instructions(copy: Path, tag: str) -> None:
     assert done.stderr == f"the tag is {tag}, but the version in Cargo.toml is {VERSION}: tag v{VERSION}, or change Cargo.toml\n"
 
 
+def test_a_release_with_a_contradicting_version_of_the_papers_fails(copy: Path) -> None:
+    path = copy / "papers/pyproject.toml"
+    path.write_text(path.read_text().replace(f"tailback=={VERSION}", "tailback==0.0.9"))
+    assert release(f"v{VERSION}", root=copy).stderr.splitlines() == [
+        f"papers/pyproject.toml names version {VERSION} and tailback==0.0.9, Cargo.toml {VERSION}"
+    ]
+
+
+def test_both_distributions_have_the_same_licences() -> None:
+    names = {path.name for path in ROOT.glob("LICENSE-*") if "THIRD" not in path.name}
+    assert {name: (ROOT / "papers" / name).read_text() for name in names} == {name: (ROOT / name).read_text() for name in names}
+
+
 def test_a_release_missing_in_changelog_or_citation_fails(copy: Path) -> None:
     (copy / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n")
     (copy / "CITATION.cff").write_text("version: 0.0.9\n")
@@ -115,17 +128,18 @@ def project_urls(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 @pytest.fixture
 def fresh(tmp_path: Path) -> Path:
     """Files that contain the addresses of the project."""
-    for name in ("Cargo.toml", "README.md", "pyproject.toml", "tools/project_urls.py"):
+    for name in ("Cargo.toml", "README.md", "pyproject.toml", "papers/pyproject.toml", "tools/project_urls.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 
-def test_a_release_has_the_address_of_the_project(fresh: Path) -> None:
-    before = tomllib.loads((fresh / "pyproject.toml").read_text())
+@pytest.mark.parametrize("name", ["pyproject.toml", "papers/pyproject.toml"])
+def test_a_release_has_the_address_of_the_project(fresh: Path, name: str) -> None:
+    before = tomllib.loads((fresh / name).read_text())
     done = project_urls(fresh, REPOSITORY)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    after = tomllib.loads((fresh / "pyproject.toml").read_text())
+    after = tomllib.loads((fresh / name).read_text())
     urls = after["project"].pop("urls")
     assert after == before
     assert urls == {

@@ -15,7 +15,7 @@ from typing import Any
 import tailback as tb
 from tailback import _core
 from tailback.errors import ScenarioError
-from tailback.papers.standards.members import forms
+from tailback_papers.standards.members import forms
 
 # Values of settings without a default, by type and, where a type has several settings, by type and name.
 GIVEN: dict[str, Any] = {

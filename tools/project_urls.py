@@ -2,8 +2,9 @@
 
     python3 tools/project_urls.py https://github.com/OWNER/NAME
 
-This writes `[project.urls]` to pyproject.toml, and changes links of README.md, which is the package's page on PyPI, to refer to
-the repository at the release's tag. .github/workflows/release.yml runs this before the build; the changes are not committed.
+This writes `[project.urls]` to pyproject.toml and papers/pyproject.toml, and changes links of README.md, which is the package's
+page on PyPI, to refer to the repository at the release's tag. .github/workflows/release.yml runs this before the build; the
+changes are not committed.
 """
 
 from __future__ import annotations
@@ -24,9 +25,8 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 1 or not REPOSITORY.fullmatch(arguments[0]):
         sys.exit(f"given {' '.join(arguments) or 'nothing'}, expected the address of a repository: https://github.com/OWNER/NAME")
     (repository,) = arguments
-    project = ROOT / "pyproject.toml"
-    text = project.read_text(encoding="utf-8")
-    if "urls" in tomllib.loads(text)["project"]:
+    projects = {path: path.read_text(encoding="utf-8") for path in (ROOT / "pyproject.toml", ROOT / "papers/pyproject.toml")}
+    if any("urls" in tomllib.loads(text)["project"] for text in projects.values()):
         sys.exit("pyproject.toml already has [project.urls]; run this in a fresh checkout")
     version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
     urls = {
@@ -36,7 +36,8 @@ def main(arguments: list[str]) -> None:
         "Issues": f"{repository}/issues",
     }
     lines = [f'{name} = "{address}"\n' for name, address in urls.items()]
-    project.write_text(f"{text}\n[project.urls]\n{''.join(lines)}", encoding="utf-8", newline="\n")
+    for path, text in projects.items():
+        path.write_text(f"{text}\n[project.urls]\n{''.join(lines)}", encoding="utf-8", newline="\n")
     readme = ROOT / "README.md"
     page = LINK.sub(
         lambda link: f"{link[1]}{link[2]}({repository}/{'raw' if link[1] else 'blob'}/v{version}/{link[3]})",

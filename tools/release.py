@@ -3,7 +3,8 @@
     .venv/bin/python tools/release.py [TAG]
 
 Prints `version`, `rust` and `maturin`, one `name=value` per line, for .github/workflows/release.yml. The version is defined in
-Cargo.toml. With a tag, such as `v0.1.0`, the tag, CITATION.cff and a section of CHANGELOG.md must name the same version.
+Cargo.toml. With a tag, such as `v0.1.0`, the tag, papers/pyproject.toml, CITATION.cff and a section of CHANGELOG.md must name the
+same version.
 """
 
 # ruff: noqa: T201 (the purpose of this script is to print)
@@ -29,10 +30,15 @@ def contradictions(tag: str, root: Path = ROOT) -> list[str]:
     """Contradictions between this tag and the sources, one line each."""
     version = facts(root)["version"]
     cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    papers = tomllib.loads((root / "papers/pyproject.toml").read_text(encoding="utf-8"))["project"]
     section = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
     found = []
     if tag != f"v{version}":
         found.append(f"the tag is {tag}, but the version in Cargo.toml is {version}: tag v{version}, or change Cargo.toml")
+    if (papers["version"], papers["dependencies"]) != (version, [f"tailback=={version}"]):
+        found.append(
+            f"papers/pyproject.toml names version {papers['version']} and {papers['dependencies'][0]}, Cargo.toml {version}"
+        )
     if not cited or cited[1] != version:
         found.append(f"CITATION.cff names version {cited[1] if cited else 'none'}, Cargo.toml {version}")
     if not re.search(section, (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE):

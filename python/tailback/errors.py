@@ -266,21 +266,30 @@ class MissingExtra(TailbackError, ImportError):
 def how_to_install(extra: str, library: str) -> str:
     """The command that installs the libraries of an extra for this copy of Tailback, released or built from source.
 
-    If Tailback is not installed, its extras are unknown and the command names `library`.
+    If Tailback is not installed, its extras are unknown and the command names `library`. tailback-papers comes from the same
+    checkout as Tailback, if that exists.
     """
+    import json
     import re
     import sys
-    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.metadata import PackageNotFoundError, distribution
     from pathlib import Path
+    from urllib.parse import urlparse
+    from urllib.request import url2pathname
 
     try:
-        asked = [requirement.partition(";") for requirement in requires("tailback") or []]
+        own = distribution("tailback")
+        asked = [requirement.partition(";") for requirement in own.requires or []]
+        origin = json.loads(own.read_text("direct_url.json") or "{}").get("url", "")
     except PackageNotFoundError:
-        asked = []
+        asked, origin = [], ""
     found = [name.strip() for name, _, when in asked if re.fullmatch(rf"\s*extra\s*==\s*['\"]{extra}['\"]\s*", when)]
     python = Path(sys.executable)
     if Path.cwd() in python.parents[1:]:
         python = python.relative_to(Path.cwd())
+    if library == "tailback-papers" and origin.startswith("file:"):
+        built = Path(url2pathname(urlparse(origin).path))
+        found = [str(at / "papers") for at in (built, *built.parents) if (at / "papers/pyproject.toml").is_file()][:1] or found
     # Double quotes work in the shells of all systems.
     words = [f'"{word}"' if re.search(r"[\s<>=]", word) else word for word in (str(python), *(found or [library]))]
     return " ".join([words[0], "-m pip install", *words[1:]])

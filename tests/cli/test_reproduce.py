@@ -79,7 +79,7 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
     again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
     assert (again.returncode, again.stdout) == (0, done.stdout)
-    said = re.match(r"(\d+) of (\d+) runs were already stored in out/study; `--fresh` repeats them\n", again.stderr)
+    said = re.search(r"(\d+) of (\d+) runs were already stored in out/study; `--fresh` repeats them\n", again.stderr)
     assert said
     assert said[1] == said[2]
     assert again.stderr.endswith(wrote)

@@ -7,8 +7,8 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback._study.measurements import number
-from tailback.papers.abr.measures import MEASURES
-from tailback.papers.abr.networks import ABR, EDGES, UBR, variants
+from tailback_papers.abr.measures import MEASURES
+from tailback_papers.abr.networks import ABR, EDGES, UBR, variants
 
 
 def run_of(**labels: str) -> tb.Run:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.papers.cui_thesis import fast, overflow, vegas
+from tailback_papers.cui_thesis import fast, overflow, vegas
 
 
 def test_measures_apply_to_models_and_runs() -> None:

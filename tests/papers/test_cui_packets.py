@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
-from tailback.papers.cui_thesis import closed_loop_packets, intervals, packets, parameters, single_link_packets, tables, unpaced
+from tailback_papers.cui_thesis import closed_loop_packets, intervals, packets, parameters, single_link_packets, tables, unpaced
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)

@@ -7,7 +7,7 @@ import pytest
 
 import tailback as tb
 from tailback.papers import experiments
-from tailback.papers.cui_thesis import marked_tcp, signals
+from tailback_papers.cui_thesis import marked_tcp, signals
 
 
 def test_marks_that_are_spread_evenly_are_twice_as_many() -> None:

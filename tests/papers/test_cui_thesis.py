@@ -7,9 +7,9 @@ import pytest
 
 import tailback as tb
 from tailback.papers import Measured, Point, at, by_means, experiments
-from tailback.papers.cui_thesis.losses import SIMULATION, off, ratio
-from tailback.papers.cui_thesis.open_loop import NOT_HELD
-from tailback.papers.cui_thesis.tables import RULES, table
+from tailback_papers.cui_thesis.losses import SIMULATION, off, ratio
+from tailback_papers.cui_thesis.open_loop import NOT_HELD
+from tailback_papers.cui_thesis.tables import RULES, table
 
 
 def losses(**by: list[float]) -> Measured:

@@ -9,10 +9,10 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback._study.measurements import number
-from tailback.papers.standards.coexistence import MEASURES, ONE_QUEUE, RATIO, competing
-from tailback.papers.standards.members import controllers, queues
-from tailback.papers.standards.queues import SCENARIOS, mean_wait_ms, tcp_share, under
-from tailback.papers.standards.response import mean_window, through_losses
+from tailback_papers.standards.coexistence import MEASURES, ONE_QUEUE, RATIO, competing
+from tailback_papers.standards.members import controllers, queues
+from tailback_papers.standards.queues import SCENARIOS, mean_wait_ms, tcp_share, under
+from tailback_papers.standards.response import mean_window, through_losses
 
 
 def test_the_participants_are_the_end_to_end_controllers() -> None:

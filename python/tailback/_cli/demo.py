@@ -31,6 +31,10 @@ def demo(out: Path, full: bool, fresh: bool) -> ExitCode:
     How much buffer does a TCP link need? How much goodput does balanced packet discard gain at an ATM switch? Prints a table for
     each, and writes DIR/buffer.html and DIR/switch.html. If interrupted, the same command resumes.
     """
+    from tailback import papers
+
+    # The second question is one of bpd-2001; without tailback-papers, the error says how to install it.
+    papers.document("bpd-2001")
     from tailback._demo import buffer, switch
 
     kept = out / KEPT

@@ -8,8 +8,8 @@ from tailback._interval import Interval
 from tailback._study.measurements import Tally
 from tailback.papers import Curves, Experiment, Line, Outcome, ReferenceLine, vary
 from tailback.papers._measured import Point
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import EPD_THRESHOLDS, LOWER_THRESHOLDS, TICKS, bpd, epd, ticks, topology_a, topology_b
+from tailback_papers.bpd_2001 import measures
+from tailback_papers.bpd_2001.networks import EPD_THRESHOLDS, LOWER_THRESHOLDS, TICKS, bpd, epd, ticks, topology_a, topology_b
 
 __all__ = ["GAIN", "PUBLISHED", "Case", "Plan", "Study", "experiment", "plan"]
 

@@ -1,0 +1,145 @@
+"""Figures 6, 7 and 14: ten sources that can each fill the link alone (sections 3 and 5)."""
+
+from __future__ import annotations
+
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, vary
+from tailback_papers.bpd_2001 import measures, networks
+
+__all__ = ["EXPERIMENTS"]
+
+MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
+TICK = {"tick of the retransmission timer": "0.1 s; timeouts matter little if any connection can fill the link"}
+
+BEFORE_BPD = vary(networks.topology_a(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="A")
+EQUAL_CLOCKS = vary(
+    networks.topology_a("75 Mbps"), [*networks.PLAIN, *networks.PPD], networks.ticks(0.1), topology="A, equal clocks"
+)
+IN_B = vary(networks.topology_b(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="B")
+
+
+def goodput(policy: str, topology: str = "A") -> Expression:
+    """Goodput with the best threshold, if the policy has one."""
+    return at("goodput", topology=topology, policy=policy).max()
+
+
+def epd_at(threshold: float, topology: str = "A") -> Expression:
+    """Goodput of EPD at one threshold."""
+    return at("goodput", topology=topology, policy="EPD", threshold=threshold)
+
+
+def gain(topology: str) -> Expression:
+    """Gain of the best EPD over PPD."""
+    return goodput("EPD", topology) - goodput("PPD", topology)
+
+
+def over_threshold(measure: str, axis: str, topology: str = "A", title: str = "") -> Curves:
+    """One line per policy."""
+    policies = {"plain ATM": "plain", "PPD": "PPD", "EPD": "EPD"}
+    return Curves(measure, "threshold", lines("policy", policies, topology=topology), axis, "EPD threshold", title)
+
+
+figure_6 = Experiment(
+    id="bpd-2001/fig6",
+    title="Plain ATM, PPD and EPD in topology A: goodput",
+    question="How much of the link do ten connections use if each of them can fill it?",
+    source="figure 6, section 3; no values in the text",
+    variants=(*BEFORE_BPD, *IN_B, *EQUAL_CLOCKS),
+    measures=MEASURES,
+    times=3,
+    claims=(
+        Claim("C7", "PPD carries more than plain ATM", goodput("PPD") > goodput("plain"), note="Neither has a threshold."),
+        Claim(
+            "C7b",
+            "no connection starves the others under PPD (fairness; not a claim of the document)",
+            at("fairness", topology="A", policy="PPD") > 0.8,
+            setting="clocks of the sources 20 parts in a million faster",
+            contrast=Contrast("exactly equal clocks", at("fairness", topology="A, equal clocks", policy="PPD")),
+        ),
+        Claim("C8", "the best EPD carries more than PPD", gain("A") > 0),
+        Claim("C8b", "but gains less than in topology B", gain("B") > gain("A")),
+        Claim("C9", "EPD carries at least 0.9 of the link (best threshold)", goodput("EPD") >= 0.9),
+        Claim("C10", "EPD rises with the threshold from 0.1 to 0.7 in topology B", epd_at(0.7, "B") > epd_at(0.1, "B")),
+        Claim(
+            "C10b",
+            "EPD falls from threshold 0.9 to 1, where it equals PPD (the smaller fall of both topologies)",
+            lowest(*(epd_at(0.9, each) - epd_at(1.0, each) for each in ("A", "B"))) > 0,
+        ),
+        Claim(
+            "C10c",
+            "EPD already falls above threshold 0.7: from 0.7 to 0.9",
+            epd_at(0.7) > epd_at(0.9),
+            kind="not_reproduced",
+            note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 these still fit.",
+        ),
+    ),
+    panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),
+    assumptions={**networks.CLOCKS, **TICK, **networks.NORMALISED},
+)
+
+figure_7 = Experiment(
+    id="bpd-2001/fig7",
+    title="Plain ATM, PPD and EPD in topology A: activity",
+    question="Must connections be active for the link to be full?",
+    source="figure 7, section 3; no values in the text",
+    variants=BEFORE_BPD,
+    measures=MEASURES,
+    times=3,
+    claims=(
+        Claim("C11", "EPD carries more than PPD (best threshold)", gain("A") > 0),
+        Claim(
+            "C11b",
+            "although connections are more active under PPD than under EPD (threshold 0.7, the best according to the text)",
+            at("active", policy="PPD") > at("active", policy="EPD", threshold=0.7),
+            kind="not_reproduced",
+            note="EPD is more active wherever it carries more; it is less active, and carries less, at thresholds up to 0.2.",
+        ),
+        Claim(
+            "C12",
+            "activity is low although goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
+            epd_at(0.9) - at("active", policy="EPD", threshold=0.9) > 0.25,
+        ),
+    ),
+    panels=(over_threshold("active", "fraction of time active"),),
+    assumptions={**networks.CLOCKS, **TICK, **networks.ACTIVITY},
+)
+
+
+def lead(topology: str) -> Expression:
+    """Lead of the best BPD over the best EPD."""
+    return goodput("BPD", topology) - goodput("EPD", topology)
+
+
+figure_14 = Experiment(
+    id="bpd-2001/fig14",
+    title="BPD in topology A: goodput",
+    question="Does BPD help even if timeouts do no harm?",
+    source="figure 14, section 5; no values in the text",
+    variants=(
+        *vary(networks.topology_a(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="A"),
+        *vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="B"),
+    ),
+    measures=MEASURES,
+    times=3,
+    claims=(
+        Claim(
+            "C21",
+            "BPD brings no significant improvement over EPD: the best of both are within 0.03",
+            lead("A").equals(0, 0.03),
+            note="The bound is our choice.",
+        ),
+        Claim("C21a", "but a minor one", lead("A") > 0),
+        Claim("C21b", "and gains less over it than in topology B", lead("B") > lead("A")),
+    ),
+    panels=(
+        Curves(
+            "goodput",
+            "threshold",
+            lines("policy", {"BPD, gap 25": "BPD", "EPD": "EPD"}, topology="A"),
+            "goodput",
+            "lower threshold, or EPD threshold",
+        ),
+    ),
+    assumptions={**networks.UPPER, **networks.CLOCKS, **TICK, **networks.NORMALISED},
+)
+
+EXPERIMENTS = (figure_6, figure_7, figure_14)

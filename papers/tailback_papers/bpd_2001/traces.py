@@ -1,0 +1,244 @@
+"""Figures 15 to 18: windows and buffer occupancy over time in topology B, under EPD and BPD (section 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import tailback as tb
+from tailback.papers import AxisValue, Claim, Contrast, Experiment, ReferenceLine, Trace, TracePanel, at, vary
+from tailback_papers.bpd_2001 import measures
+from tailback_papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
+
+__all__ = ["EXPERIMENTS", "occupancy"]
+
+TICK = {
+    "tick of the retransmission timer": "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout "
+    "is 1 s"
+}
+SSTHRESH = {"initial slow-start threshold": "the maximum window, 122 segments, as in the simulator used"}
+WHOSE = {"plotted connection": "the first connection, first seed"}
+
+# Measured period: the whole run or a later part; the last choice has a slow start that ends before the buffer is full.
+WHOLE = AxisValue({"start": "whole run"})
+LATER = AxisValue({"start": "from 1 s on"}, {"warmup": "1 s"})
+SETTLED = AxisValue({"start": "from 3.5 s on"}, {"warmup": "3.5 s"})
+LOW_START = {"flows.source.tcp.initial_ssthresh": 16}
+CAUTIOUS = AxisValue({"start": "ssthresh 16"}, LOW_START)
+CAUTIOUS_LATER = AxisValue({"start": "ssthresh 16, from 1 s on"}, {**LOW_START, "warmup": "1 s"})
+
+
+def recording(**traces: list[str]) -> AxisValue:
+    """Traces that the measures require, and their flows or queues."""
+    return AxisValue({}, {"record.traces": traces})
+
+
+def window(run: tb.Run) -> tuple[Any, Any]:
+    """Window of the first connection."""
+    trace = run.trace("cwnd").where(flow=0)
+    return trace["time_s"], trace["cwnd_packets"]
+
+
+def occupancy(run: tb.Run) -> tuple[Any, Any]:
+    """Buffer occupancy in cells: alternating minimum and maximum of each of 1000 intervals."""
+    trace = run.trace("queue")
+    times, cells = trace["time_s"], trace["queue_units"]
+    edges = np.searchsorted(times, np.linspace(0, run.simulated_s, 1001)[:-1])
+    edges = np.unique(edges[edges < len(times)])
+    ends = np.stack([np.minimum.reduceat(cells, edges), np.maximum.reduceat(cells, edges)], axis=1)
+    return np.repeat(times[edges], 2), ends.ravel()
+
+
+BPD_40 = bpd([0.4])
+ONE_WINDOW = {"cwnd": ["source[0]"]}
+
+figure_15 = Experiment(
+    id="bpd-2001/fig15",
+    times=3,
+    title="BPD: the window of a connection",
+    question="Does a connection under BPD ever wait for a timeout?",
+    source="figure 15, section 5: LT 40 %, UT 90 %, gap 25",
+    variants=vary(topology_b(), BPD_40, ticks(0.1), [WHOLE, LATER, SETTLED, CAUTIOUS, CAUTIOUS_LATER], topology="B"),
+    measures={
+        "timeouts": measures.TIMEOUTS,
+        "max_timeouts": measures.MAX_TIMEOUTS,
+        "timeout_free_share": measures.timeout_free_share,
+    },
+    claims=(
+        Claim(
+            "C22",
+            "after start-up a connection has at most one more timeout (the connection with the most, from 3.5 s on)",
+            at("max_timeouts", start="from 3.5 s on") <= 1,
+            note="In every second run, a connection loses its very first packet and waits for the initial timeout of 3 s.",
+        ),
+        Claim(
+            "C22b",
+            "and usually none (timeouts per connection, on average, from 3.5 s on)",
+            at("timeouts", start="from 3.5 s on") < 0.5,
+        ),
+        Claim(
+            "C22c",
+            "a connection has at most one more timeout after just one second (the connection with the most)",
+            at("max_timeouts", start="ssthresh 16, from 1 s on") <= 1,
+            setting="initial slow-start threshold of 16 segments",
+            contrast=Contrast("122 segments", at("max_timeouts", start="from 1 s on")),
+            note="In 4 of 60 runs, two pairs of connections alternated while a fifth waited for its initial timeout: one pair "
+            "fits the link and grows to windows of 60; when the other pair returns, each window loses three segments 26 apart, "
+            "closer than condition (3) of section 2.2 allows.",
+            ours=True,
+        ),
+        Claim(
+            "C23",
+            "the losses at the start cause a timeout in most cases (fraction of connections without one)",
+            at("timeout_free_share", start="whole run") < 0.5,
+        ),
+        Claim("C23a", "but not always: the example shows none", at("timeout_free_share", start="whole run") > 0),
+        Claim(
+            "C23b",
+            "no connection has a timeout (fraction of connections without one)",
+            at("timeout_free_share", start="ssthresh 16") >= 1,
+            published=1,
+            setting="initial slow-start threshold of 16 segments",
+            contrast=Contrast("122 segments", at("timeout_free_share", start="whole run")),
+            note="The text says so of the connection shown.",
+        ),
+    ),
+    panels=(TracePanel(("window",), "window, segments", "time, s"),),
+    traces=(Trace("window", {"start": "whole run"}, ONE_WINDOW, window),),
+    assumptions={**TICK, **SSTHRESH, **WHOSE},
+)
+
+LOSSES = recording(segments=["source"], drops=["bottleneck"], queue=["bottleneck"])
+
+figure_16 = Experiment(
+    id="bpd-2001/fig16",
+    title="BPD: losses of a connection",
+    question="How far apart are the losses of a connection?",
+    source="figure 16, section 5: one loss every 25 to 26 segments; LT 40 %, UT 90 %, gap 25",
+    variants=(
+        *vary(topology_b(), [*BPD_40, *epd([0.4, 0.9])], ticks(0.1), [LOSSES], topology="B"),
+        *vary(topology_a(), BPD_40, ticks(0.1), [LOSSES], topology="A"),
+    ),
+    measures={
+        "close_losses": measures.close_losses,
+        "burst_share": measures.burst_share,
+        "typical_loss_spacing": measures.typical_loss_spacing,
+    },
+    claims=(
+        Claim(
+            "C24a",
+            "under BPD no two losses of a connection are closer than 26 packets, unless the buffer was at the upper threshold "
+            "(number of closer losses)",
+            at("close_losses", policy="BPD", topology="B") <= 0,
+        ),
+        Claim(
+            "C24b",
+            "a connection loses one segment every 25 to 26 (most common distance)",
+            at("typical_loss_spacing", policy="BPD", topology="A").equals(25.5, 0.5),
+            published=25.5,
+            setting="topology A",
+            contrast=Contrast("topology B", at("typical_loss_spacing", policy="BPD", topology="B")),
+            note="In topology B a window must exceed (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and congestion "
+            "avoidance takes about 3/8 of its square, in segments, from loss to loss.",
+        ),
+        Claim(
+            "C24c",
+            "under EPD more than half of the losses are within 25 packets of the previous one (threshold 0.4, as LT)",
+            at("burst_share", policy="EPD", threshold=0.4, topology="B") > 0.5,
+            note="With the threshold of figure 17, 0.9, the fraction is one half.",
+            ours=True,
+        ),
+    ),
+    panels=(TracePanel(("window",), "window, segments", "time, s", time_range=(5, 6)),),
+    traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
+    assumptions={**TICK, **SSTHRESH, **CLOCKS, **WHOSE},
+    times=2,
+)
+
+WINDOWS = recording(cwnd=["source"])
+
+figure_17 = Experiment(
+    id="bpd-2001/fig17",
+    times=3,
+    title="EPD: the window of a connection",
+    question="How often does a connection under EPD wait for a timeout?",
+    source="figure 17, section 5: 18 timeouts in 10 s; EPD threshold 90 %",
+    variants=(*vary(topology_b(), [*epd([0.9]), *BPD_40], ticks(0.1, 0.5), [WINDOWS], topology="B"),),
+    measures={"timeouts": measures.TIMEOUTS, "peak_window": measures.peak_window},
+    claims=(
+        Claim(
+            "C25",
+            "under EPD a connection has 18 timeouts in 10 s (on average)",
+            at("timeouts", policy="EPD", tick=0.1).equals(18, 2),
+            published=18,
+            setting="tick 0.1 s",
+            contrast=Contrast("tick 0.5 s", at("timeouts", policy="EPD", tick=0.5)),
+            note="The text refers to the connection shown; the tolerance is our choice.",
+        ),
+        Claim(
+            "C26",
+            "the window has higher peaks under EPD than under BPD (segments, after the first second)",
+            at("peak_window", policy="EPD", tick=0.1) > at("peak_window", policy="BPD", tick=0.1),
+        ),
+        Claim(
+            "C26b",
+            "under BPD it never falls to 1 (timeouts per connection in 10 s, on average)",
+            at("timeouts", policy="BPD", tick=0.1) <= 0,
+            kind="not_reproduced",
+            published=0,
+            note="The text refers to the connection shown.",
+        ),
+        Claim(
+            "C26c",
+            "it does so less often than under EPD (timeouts per connection)",
+            at("timeouts", policy="EPD", tick=0.1) > at("timeouts", policy="BPD", tick=0.1),
+        ),
+    ),
+    panels=(TracePanel(("window",), "window, segments", "time, s"),),
+    traces=(Trace("window", {"policy": "EPD", "tick": 0.1}, ONE_WINDOW, window),),
+    assumptions={**TICK, **SSTHRESH, **WHOSE},
+)
+
+# Half of 1200 cells, and one tail of 11 cells for each of five connections.
+HALF = 600
+CAPPED = HALF + 5 * 11
+ONE_QUEUE = {"queue": ["bottleneck"]}
+
+figure_18 = Experiment(
+    id="bpd-2001/fig18",
+    title="EPD and BPD: cells in the buffer",
+    question="Which policy uses the buffer above the threshold?",
+    source="figure 18, section 5: EPD threshold and LT 50 %",
+    variants=vary(topology_b(), [*epd([0.5]), *bpd([0.5])], ticks(0.1), topology="B"),
+    measures={"mean_queue": "queues.bottleneck.mean_queue_units", "max_queue": "queues.bottleneck.max_queue_units"},
+    claims=(
+        Claim(
+            "C27",
+            "EPD never has more cells in the buffer than 600 plus a packet's tail per connection",
+            at("max_queue", policy="EPD") <= CAPPED,
+        ),
+        Claim(
+            "C27b", "BPD exceeds that by far: by more than a quarter of the buffer", at("max_queue", policy="BPD") > HALF + 300
+        ),
+        Claim(
+            "C27c",
+            "BPD has more cells in the buffer than EPD on average",
+            at("mean_queue", policy="BPD") > at("mean_queue", policy="EPD"),
+        ),
+    ),
+    panels=(
+        (
+            TracePanel(
+                ("EPD",), "cells in the buffer", "time, s", title="EPD", reference_lines=(ReferenceLine("600 cells", HALF),)
+            ),
+            TracePanel(
+                ("BPD",), "cells in the buffer", "time, s", title="BPD", reference_lines=(ReferenceLine("600 cells", HALF),)
+            ),
+        ),
+    ),
+    traces=tuple(Trace(policy, {"policy": policy}, ONE_QUEUE, occupancy) for policy in ("EPD", "BPD")),
+    assumptions={**TICK, **SSTHRESH},
+)
+
+EXPERIMENTS = (figure_15, figure_16, figure_17, figure_18)

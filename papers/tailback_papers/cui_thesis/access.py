@@ -1,0 +1,146 @@
+"""Figure 3.14: regular and paced NewReno over the access rate (section 3.4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tailback as tb
+from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Line, Variant, at
+from tailback_papers.cui_thesis.packets import BEGINS, EDGES, GBPS, SENDERS, begins, fairness, switch, utilisation
+
+__all__ = ["ACCESS"]
+
+# A core of 1 Gb/s links.
+FLOWS = 400
+CORES = {"8 inputs, 1 link, 10 packets": (8, 1, 10), "16 inputs, 4 links, 4 packets": (16, 4, 4)}
+ACCESS_MBPS = (10, 30, 100, 300, 1000)
+# Settling time and measured time.
+SECONDS = 8
+
+FIRST, SECOND = CORES
+# Labels: slow start ends at a fraction of a flow's share, or with the first loss.
+BELOW, UNTIL_LOSS = "below their share", "with a loss"
+
+
+def trunk(core: str, access: int, senders: str, begin: str) -> tb.Scenario:
+    """400 flows over links of 1 Gb/s."""
+    inputs, links, buffer = CORES[core]
+    start = begins(links * GBPS / FLOWS) if begin == BELOW else {}
+    lasts: dict[str, Any] = {"measured_s": SECONDS, "settling_s": SECONDS, **start}
+    return switch(inputs, links, buffer, FLOWS, GBPS, access=f"{access} Mbps", paced=senders == "paced", **lasts)
+
+
+def gain(core: str, access: int, measure: str = "utilisation", begin: str = BELOW) -> Expression:
+    """Value for paced senders minus that for regular ones."""
+    paced, regular = (at(measure, core=core, access=access, begin=begin, senders=senders) for senders in ("paced", "regular"))
+    return paced - regular
+
+
+# Regular senders have two states. The start of the flows selects one, and runs of 90 s stay in it.
+SETTING = "flows that leave slow start below their share"
+OTHERWISE = "slow starts to the first loss, after which a few regular senders occupy the links and most others stall"
+
+ACCESS = Experiment(
+    id="cui-thesis/fig3.14",
+    title="Figure 3.14: regular and paced NewReno over the access rate",
+    question="When is pacing needed?",
+    source="figure 3.14, section 3.4.3",
+    variants=tuple(
+        Variant({"core": core, "access": access, "senders": senders, "begin": begin}, trunk(core, access, senders, begin))
+        for core in CORES
+        for access in ACCESS_MBPS
+        for senders in ("paced", "regular")
+        for begin in ((BELOW, UNTIL_LOSS) if access == ACCESS_MBPS[-1] else (BELOW,))
+    ),
+    measures={"utilisation": utilisation, "fairness": fairness},
+    claims=(
+        *(
+            Claim(
+                f"C-3.14.1-order{suffix}",
+                f"paced TCP is better if the access rate is of the order of the core link's ({core})",
+                gain(core, 300) > 0,
+                note="utilisation of paced minus regular senders, at 0.3 of the core link's rate",
+            )
+            for suffix, core in (("", FIRST), ("-2", SECOND))
+        ),
+        *(
+            Claim(
+                f"C-3.14.1-{number}",
+                f"paced TCP is better if the access rate is that of the core link ({core})",
+                gain(core, 1000) > 0,
+                setting=SETTING,
+                contrast=Contrast(OTHERWISE, gain(core, 1000, begin=UNTIL_LOSS)),
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
+        *(
+            Claim(
+                f"C-3.14.1-fair-{number}",
+                f"after slow starts to the first loss paced TCP is fairer if the access rate is that of the core link ({core})",
+                gain(core, 1000, "fairness", UNTIL_LOSS) > 0.5,
+                note="Jain's index of goodput times round trip, paced minus regular: not in the document",
+                ours=True,
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
+        *(
+            Claim(
+                f"C-3.14.1-only-{number}",
+                "only if the access rate is of the core link's order: at 0.03 of that, paced TCP is at most one point better "
+                f"({core})",
+                gain(core, 30) < 0.01,
+                kind="not_reproduced" if core == FIRST else "reproduced",
+                note="utilisation of paced minus regular senders; the bound of one point is our choice",
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
+        Claim(
+            "C-3.14.2-1",
+            f"regular TCP is not worse, by more than one point, if the access rate is a tenth of the core link's ({FIRST})",
+            gain(FIRST, 100) < 0.01,
+            kind="not_reproduced",
+            note="utilisation of paced minus regular senders; the bound of one point is our choice",
+        ),
+        Claim(
+            "C-3.14.2-2",
+            f"regular TCP is not worse, by more than one point, if the access rate is a tenth of the core link's ({SECOND})",
+            gain(SECOND, 100) < 0.01,
+            note="the same",
+        ),
+        Claim(
+            "C-3.14.2-hundredth",
+            f"regular TCP is not worse, by more than one point, if the access rate is a hundredth of the core link's ({FIRST})",
+            gain(FIRST, 10) < 0.01,
+            note="the same; not in the document",
+            ours=True,
+        ),
+    ),
+    panels=tuple(
+        (
+            Curves(
+                "utilisation",
+                "access",
+                (
+                    *(Line(senders, {"core": core, "senders": senders, "begin": BELOW}) for senders in ("paced", "regular")),
+                    *(
+                        Line(f"{senders}, after slow starts to a loss", {"core": core, "senders": senders, "begin": UNTIL_LOSS})
+                        for senders in ("paced", "regular")
+                    ),
+                ),
+                "utilisation",
+                "access rate, Mb/s",
+                title=core,
+                log_over=True,
+            ),
+        )
+        for core in CORES
+    ),
+    assumptions={
+        **SENDERS,
+        "slow start": f"{BEGINS['slow start']}; also until the first loss, for access links at the core link's rate",
+        **EDGES,
+        "length of a run": f"{SECONDS} s to settle and {SECONDS} s measured",
+        "inputs, links and places": " and ".join(CORES),
+    },
+    max_seeds=6,
+)

@@ -1,0 +1,385 @@
+"""Section 4.5 and figures B.14, B.15: FAST flows whose buffer is smaller than their total alpha."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import tailback as tb
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Experiment,
+    Expression,
+    Line,
+    Ranking,
+    ReferenceLine,
+    Trace,
+    TracePanel,
+    Variant,
+    at,
+    lines,
+    variants,
+)
+from tailback_papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, name, queue_over_time, shares, tcp, window_of
+
+__all__ = ["EXPERIMENTS"]
+
+# K of (4.32), and other settings of each law.
+K = 0.1
+LAWS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "Algorithm 1": {"paced_decrease": True},
+    "alpha-adjusting": {"paced_decrease": True, "alpha_recovery_rate": K},
+}
+RECOVERIES = ("newreno", "sack")
+
+
+def sender(alpha: float, form: str, recovery: str, **law: Any) -> dict[str, Any]:
+    """A sender with the short timers of ns-2."""
+    return {**tcp(alpha, update=form, **law), "recovery": recovery, "timer": {"min_rto": "200 ms"}}
+
+
+def overflowing(
+    count: int, rtt_ms: int, buffer: int, form: str, recovery: str, law: dict[str, Any], length_s: int = 220
+) -> tb.Scenario:
+    """Flows with alpha 800 that start 20 s apart, plus or minus half a second; the period after the last start is measured."""
+    flows: dict[str, Any] = {
+        name(number): {
+            "propagation_rtt": f"{rtt_ms} ms",
+            "start": {"uniform": [f"{20 * (number - 1)} s", f"{20 * (number - 1) + 1} s"]},
+            "tcp": sender(800, form, recovery, **law),
+        }
+        for number in range(1, count + 1)
+    }
+    return tb.dumbbell(
+        name=f"cui-thesis, {count} overflowing flows",
+        rate="100 Mbps",
+        delay="5 ms",
+        buffer=f"{buffer} packets",
+        flows=flows,
+        duration=f"{length_s} s",
+        warmup=f"{20 * count} s",
+        traces={"throughput": {"bin": "5 s", "flows": list(flows)}},
+    )
+
+
+# Window reductions: fast retransmits and timeouts.
+REDUCTIONS = "flows.{0}.fast_retransmits + flows.{0}.timeouts"
+TIMEOUTS = "sum(flows.*.timeouts)"
+
+
+def second_ahead(run: tb.Run) -> float:
+    """Fraction of time, in bins of 5 s after the warm-up, during which the second flow is faster than the first."""
+    trace = run.trace("throughput")
+    first, second = (trace.where(group=name(number)) for number in (1, 2))
+    measured = np.asarray(first["time_s"]) >= 40
+    ahead = np.asarray(second["throughput_bps"])[measured] > np.asarray(first["throughput_bps"])[measured]
+    return float(ahead.mean())
+
+
+RTTS = (50, 150)
+
+
+def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Expression:
+    """A measure of the two flows."""
+    return at(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
+
+
+def more_reductions(recovery: str) -> Expression:
+    """Window reductions of the second flow minus twice those of the first."""
+    first, second = (two(f"reductions_{number}", "plain", "module", recovery, 50) for number in (1, 2))
+    return second - 2 * first
+
+
+def apart(rtt_ms: int) -> Expression:
+    """Difference of the shares of two flows with alpha-adjusting."""
+    return abs(two("share_1", *ADJUSTING, rtt_ms) - two("share_2", *ADJUSTING, rtt_ms))
+
+
+ADJUSTING = ("alpha-adjusting", "module", "sack")
+
+FIGURE_4_11 = Experiment(
+    id="cui-thesis/fig4.11",
+    title="Figures 4.11 to 4.17: two flows of FAST, a buffer for one of them",
+    question="How do two equal FAST flows share a link whose buffer is smaller than the sum of their alphas?",
+    source="figures 4.11 to 4.17, section 4.5: alpha 800, buffer 1590 packets",
+    variants=variants(
+        lambda law, form, recovery, rtt_ms: overflowing(2, rtt_ms, 1590, form, recovery, LAWS[law]),
+        law=tuple(LAWS),
+        form=FORMS,
+        recovery=RECOVERIES,
+        rtt_ms=RTTS,
+    ),
+    measures={
+        "share_1": SHARE_1,
+        "share_2": SHARE_2,
+        "reductions_1": REDUCTIONS.format(name(1)),
+        "reductions_2": REDUCTIONS.format(name(2)),
+        "timeouts": TIMEOUTS,
+        "second_ahead": second_ahead,
+    },
+    claims=(
+        Claim(
+            "C-4.12.1",
+            "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 minus twice those of flow 1)",
+            more_reductions("newreno") > 0,
+            setting="losses repaired as by NewReno, 50 ms",
+            contrast=Contrast("with SACK", more_reductions("sack")),
+        ),
+        Claim(
+            "C-4.14.1",
+            "with Algorithm 1 the slower flow can overtake (fraction of time in which flow 2 is faster; NewReno, 150 ms)",
+            two("second_ahead", "Algorithm 1", "module", "newreno", 150) > 0.1,
+            kind="not_reproduced",
+            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for a "
+            "timeout, and the other flow occupies the buffer.",
+        ),
+        Claim(
+            "C-4.15.1-share",
+            "with alpha-adjusting both have the same mean window (difference of their shares)",
+            apart(150) < 0.1,
+            setting="SACK, 150 ms: the link empties at each overflow, so that the second flow measures the true round trip",
+            contrast=Contrast("with 50 ms, where it does not", apart(50)),
+        ),
+        Claim(
+            "C-4.15.1-timeouts",
+            "and there are no timeouts (in 180 s)",
+            two("timeouts", "alpha-adjusting", "module", "sack", 150) < 1,
+            setting="SACK",
+            contrast=Contrast("as by NewReno", two("timeouts", "alpha-adjusting", "module", "newreno", 150)),
+        ),
+    ),
+    panels=(
+        tuple(
+            Ranking(
+                "share_2",
+                tuple(
+                    Line(f"{law}, {form}, {recovery}", {"law": law, "form": form, "recovery": recovery, "rtt_ms": rtt_ms})
+                    for law in LAWS
+                    for form in FORMS
+                    for recovery in RECOVERIES
+                ),
+                "share of the second flow",
+                title=f"{rtt_ms} ms",
+                reference_lines=(ReferenceLine("even", 0.5),),
+            )
+            for rtt_ms in RTTS
+        ),
+        TracePanel(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),
+        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("buffer", 1590),)),
+    ),
+    traces=tuple(
+        Trace(trace, {"law": "alpha-adjusting", "form": "module", "recovery": "sack", "rtt_ms": 150}, record, of)
+        for trace, record, of in (
+            ("window 1", {"cwnd": [name(1)]}, partial(window_of, number=1)),
+            ("window 2", {"cwnd": [name(2)]}, partial(window_of, number=2)),
+            ("queue", {"queue": ["bottleneck"]}, queue_over_time),
+        )
+    ),
+    assumptions={
+        "rates, delays and starts": "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first",
+        "recovery": "the text has NewReno, the module behind the figures a SACK scoreboard: both are run",
+        "k and floor of alpha-adjusting": f"{K} per second, a hundredth, as stated",
+    },
+)
+
+ROUND_TRIPS_MS = (40, 50, 60, 90)
+ALPHAS = (400, 600, 800, 1400)
+BIN_S = 0.1
+# Time around an overflow that counts as overflow.
+AFTER_S = 1.0
+
+
+def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> tb.Scenario:
+    """Figure 4.18: four flows on 400 Mb/s with Algorithm 1 and alpha-adjusting."""
+    flows: dict[str, Any] = {
+        name(number): {
+            "propagation_rtt": f"{rtt_ms} ms",
+            "start": {"uniform": ["0 s", "1 s"]},
+            "tcp": sender(alpha, form, "sack", **LAWS["alpha-adjusting"]),
+        }
+        for number, (rtt_ms, alpha) in enumerate(zip(rtts_ms, alphas, strict=True), 1)
+    }
+    return tb.dumbbell(
+        name="cui-thesis, figure 4.18",
+        rate="400 Mbps",
+        delay="5 ms",
+        buffer="3190 packets",
+        flows=flows,
+        duration="300 s",
+        warmup="50 s",
+        traces={"throughput": {"bin": f"{BIN_S} s", "flows": list(flows)}, "drops": ["bottleneck"]},
+    )
+
+
+def shorter_at_overflow(run: tb.Run) -> float:
+    """Rate of the flow of 40 ms divided by that of the longest round trip just after overflows, divided by the same at other
+    times.
+    """
+    drops = np.asarray(run.trace("drops")["time_s"], float)
+    throughput = run.trace("throughput")
+    shortest, longest = (throughput.where(group=name(number)) for number in (1, 4))
+    ends = np.asarray(shortest["time_s"], float)
+    measured = ends > run.simulated_s - 250
+    latest = np.searchsorted(drops, ends) - 1
+    since = np.where(latest >= 0, ends - drops[np.maximum(latest, 0)], np.inf) if len(drops) else np.full(len(ends), np.inf)
+    ratios = [
+        np.asarray(shortest["throughput_bps"])[within].sum() / np.asarray(longest["throughput_bps"])[within].sum()
+        for within in (measured & (since < AFTER_S), measured & (since >= AFTER_S))
+    ]
+    return float(ratios[0] / ratios[1])
+
+
+def off_ratio(run: tb.Run) -> float:
+    """Largest relative deviation of a flow's share from its share of the sum of alphas."""
+    flows = run.scenario["flows"]
+    alphas = np.array([flows[name(number)]["tcp"]["controller"]["alpha"] for number in range(1, 5)], float)
+    return float(np.abs(shares(run) / (alphas / alphas.sum()) - 1).max())
+
+
+def four(measure: str, case: str, form: str) -> Expression:
+    """A measure of the four flows."""
+    return at(measure, case=case, form=form)
+
+
+FIGURE_4_19 = Experiment(
+    id="cui-thesis/fig4.19",
+    title="Figures 4.19 to 4.22: four flows that adjust alpha",
+    question="Does alpha-adjusting preserve the ratios of alpha between flows with different round trips and different alphas?",
+    source="figures 4.18 to 4.22, section 4.5: 400 Mb/s, buffer 3190 packets",
+    variants=tuple(
+        variant
+        for form in FORMS
+        for variant in (
+            Variant({"case": "round trips", "form": form}, four_flows(ROUND_TRIPS_MS, (800,) * 4, form)),
+            Variant({"case": "alphas", "form": form}, four_flows((50,) * 4, ALPHAS, form)),
+        )
+    ),
+    measures={"off_ratio": off_ratio, "fairness": FAIRNESS, "timeouts": TIMEOUTS, "shorter_at_overflow": shorter_at_overflow},
+    claims=tuple(
+        claim
+        for form in FORMS
+        for claim in (
+            Claim(
+                f"C-4.20.1-{form}",
+                f"rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s), form {form}",
+                four("fairness", "round trips", form) > 0.95,
+            ),
+            Claim(
+                f"C-4.20.1-overflow-{form}",
+                "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in the "
+                f"second after a loss, divided by the same at other times), form {form}",
+                four("shorter_at_overflow", "round trips", form) > 1,
+            ),
+            Claim(
+                f"C-4.21.1-{form}",
+                f"windows and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
+                four("off_ratio", "alphas", form) < 0.05,
+                kind="not_reproduced",
+                note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the "
+                "largest window has a loss, and only it halves its alpha.",
+            ),
+        )
+    ),
+    panels=(Ranking("fairness", lines("form", {f"form {form}": form for form in FORMS}, case="round trips"), "Jain's index"),),
+    assumptions={"starts": "within the first second", "recovery": "SACK"},
+)
+
+MECHANISMS = tuple(
+    Variant(
+        {"form": form, "old_window": remembered, "recovery": recovery, "timer": timer},
+        overflowing(3, 50, 1300, form, recovery, {"lagged_window": remembered}, 160).with_(
+            {f"flows.{name(number)}.tcp.timer.max_backoff": backoff for number in (1, 2, 3)}
+        ),
+    )
+    for form in FORMS
+    for remembered in (False, True)
+    for recovery in RECOVERIES
+    for timer, backoff in (("backs off", 65536), ("does not", 1))
+)
+
+
+def effect(label: str, value: str, instead: str) -> Expression:
+    """Effect on the largest share: the mean over all other settings."""
+    return at("largest", **{label: value}).mean() - at("largest", **{label: instead}).mean()
+
+
+def by_default(form: str) -> Expression:
+    """Losses that cause a response, with each form's default, repaired as by NewReno."""
+    return at("reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not")
+
+
+FIGURE_B_14 = Experiment(
+    id="cui-thesis/figB.14",
+    title="Figures B.14 and B.15: three FAST flows, a buffer for half of them, and the deciding mechanism",
+    question="When FAST flows overflow their buffer, which mechanism lets one of them dominate?",
+    source="figures B.14 and B.15, appendix B: alpha 800, buffer 1300 packets",
+    variants=MECHANISMS,
+    measures={
+        "largest": "max(flows.*.goodput_bps) / sum(flows.*.goodput_bps)",
+        "share_1": SHARE_1,
+        "fairness": FAIRNESS,
+        "timeouts": TIMEOUTS,
+        "reductions": f"sum({REDUCTIONS.format('*')})",
+    },
+    claims=(
+        Claim(
+            "C-B.14.1",
+            "one flow dominates (largest share)",
+            at("largest", form="module", old_window=True, recovery="newreno", timer="does not") > 0.5,
+            setting="form `module`, losses repaired as by NewReno",
+            contrast=Contrast(
+                "by (4.1) with SACK", at("largest", form="thesis", old_window=False, recovery="sack", timer="does not")
+            ),
+        ),
+        *(
+            Claim(
+                f"C-B.15.1-{form}",
+                f"overflows are frequent (losses with a response in 100 s, of all three flows), form {form}",
+                by_default(form) > 10,
+            )
+            for form in FORMS
+        ),
+        Claim(
+            "B.14-recovery",
+            "recovery decides (largest share with NewReno minus that with SACK, over all other settings)",
+            effect("recovery", "newreno", "sack") > 0.1,
+            ours=True,
+        ),
+        Claim(
+            "B.14-timer",
+            "the timer's back-off does not (largest share with it minus that without)",
+            abs(effect("timer", "backs off", "does not")) < 0.05,
+            ours=True,
+        ),
+    ),
+    panels=(
+        tuple(
+            Ranking(
+                "largest",
+                tuple(
+                    Line(
+                        f"{form}, {'old' if remembered else 'present'} window, timer {timer}",
+                        {"form": form, "old_window": remembered, "timer": timer, "recovery": recovery},
+                    )
+                    for form in FORMS
+                    for remembered in (False, True)
+                    for timer in ("backs off", "does not")
+                ),
+                "largest share",
+                title=recovery,
+                reference_lines=(ReferenceLine("even", 1 / 3),),
+            )
+            for recovery in RECOVERIES
+        ),
+    ),
+    assumptions={
+        "rates, delays and starts": "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured",
+        "which flow": "depends on the seed in form `module`; by (4.1) with NewReno it is the first, which never has a loss",
+    },
+)
+
+EXPERIMENTS = (FIGURE_4_11, FIGURE_4_19, FIGURE_B_14)

@@ -1,0 +1,97 @@
+"""Figures 5.12 to 5.14: the queue of the second switch over time (section 5.5)."""
+
+from __future__ import annotations
+
+from tailback.papers import AxisValue, Claim, Experiment, ReferenceLine, Trace, TracePanel, at, vary
+from tailback_papers.bpd_2001.traces import occupancy
+from tailback_papers.spd_1998 import measures
+from tailback_papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
+
+__all__ = ["EXPERIMENTS"]
+
+THRESHOLD = 600
+# A packet that has begun is completed above the threshold: 22 more cells for each of 15 connections.
+CAPPED = THRESHOLD + 15 * 22
+LEVEL = ReferenceLine("600 cells", THRESHOLD)
+
+QUEUE = AxisValue({}, {"record.traces": {"queue": ["link23"]}})
+VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
+MEASURES = {
+    "max_queue": measures.MAX_QUEUE,
+    "mean_queue": measures.MEAN_QUEUE,
+    "time_above": measures.time_above(THRESHOLD),
+    "zeros_per_second": measures.zeros_per_second,
+    "normalised_goodput": measures.normalised_goodput,
+}
+WHICH = {
+    "duration, timer and fast retransmit": "LONG, because the plots show several peaks; a run of 1.7 s has one. The panels show "
+    "the first seed: minimum and maximum of each of 1000 intervals"
+}
+
+
+def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> Experiment:
+    """One queue over time."""
+    return Experiment(
+        id=f"spd-1998/fig5.{number}",
+        title=title,
+        question="How does the queue evolve?",
+        source=f"figure 5.{number}, section 5.5: 15 connections, EPD threshold 600 of 1000 cells",
+        variants=VARIANTS,
+        measures=MEASURES,
+        claims=claims,
+        panels=(TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),
+        traces=(Trace(policy, {"policy": policy}, {"queue": ["link23"]}, occupancy),),
+        assumptions=WHICH,
+    )
+
+
+EXPERIMENTS = (
+    figure(
+        12,
+        "EPD",
+        "The queue under EPD",
+        (
+            Claim(
+                "C44",
+                "the queue never exceeds 600 cells plus a packet's tail per connection",
+                at("max_queue", policy="EPD") <= CAPPED,
+            ),
+        ),
+    ),
+    figure(
+        13,
+        "EPD per VC",
+        "The queue under EPD per VC",
+        (
+            Claim(
+                "C45",
+                "its peaks are higher than under EPD (cells)",
+                at("max_queue", policy="EPD per VC") > at("max_queue", policy="EPD"),
+            ),
+        ),
+    ),
+    figure(
+        14,
+        "SPD",
+        "The queue under SPD",
+        (
+            Claim(
+                "C46",
+                "it spends less time at or above 600 cells than under EPD (fraction of time)",
+                at("time_above", policy="EPD") > at("time_above", policy="SPD"),
+            ),
+            Claim("C46b", "and is rarely there at all: less than a twentieth of the time", at("time_above", policy="SPD") < 0.05),
+            Claim(
+                "C46c",
+                "it returns to zero more often than under EPD (times per second, from more than one packet)",
+                at("zeros_per_second", policy="SPD") > at("zeros_per_second", policy="EPD"),
+            ),
+            Claim(
+                "C46d",
+                "an empty queue is an idle link: SPD carries less than EPD (loss of goodput; not a claim of the document)",
+                at("normalised_goodput", policy="EPD") > at("normalised_goodput", policy="SPD"),
+                ours=True,
+            ),
+        ),
+    ),
+)
