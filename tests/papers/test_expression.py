@@ -113,7 +113,7 @@ def test_a_comparison_is_a_measurement_with_a_requirement() -> None:
 
 def test_the_kind_of_a_claim_follows_from_its_contrast() -> None:
     assert Claim("C", "text", EPD > 0).kind == "reproduced"
-    with pytest.raises(ValueError, match="`setting` and `contrast` are required"):
+    with pytest.raises(ValueError, match="`setting` and `contrast` belong together"):
         Claim("C", "text", EPD > 0, setting="here")
 
 

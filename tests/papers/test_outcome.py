@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import tailback as tb
 from tailback._interval import Interval
 from tailback.papers import (
     Claim,
+    Condition,
     Contrast,
     Experiment,
     Inequality,
+    Outcome,
+    Point,
     Value,
     at,
+    axis,
+    vary,
 )
 from tailback.papers._claim_text import failures, finding_label, seeds_used
 from tailback.papers._requirement import decided_by
-from toy_experiment import MORE_WITH_FIFTY, outcome, replaced
+from toy_experiment import BASE, MORE_WITH_FIFTY, outcome, replaced
 
 
 @pytest.mark.parametrize(
@@ -92,10 +98,10 @@ def test_a_measurement_names_exactly_one_point() -> None:
         outcome(a=[1.0], b=[2.0]).values("goodput")
 
 
-def test_only_a_conditional_claim_has_a_setting_and_a_contrast() -> None:
-    with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
-        Claim("C1", "text", MORE_WITH_FIFTY, kind="conditional")
-    with pytest.raises(ValueError, match="C1: `setting` and `contrast` are required"):
+def test_a_setting_requires_a_contrast() -> None:
+    with pytest.raises(ValueError, match="C1: `setting` and `contrast` belong together"):
+        Claim("C1", "text", MORE_WITH_FIFTY, setting="here")
+    with pytest.raises(ValueError, match="C1: `setting` and `contrast` belong together"):
         Claim("C1", "text", MORE_WITH_FIFTY, contrast=Contrast("there", MORE_WITH_FIFTY.measured))
 
 
@@ -109,21 +115,76 @@ def test_claims_as_data() -> None:
         ("drop_tail", 50, 8),
     ]
     first, second, third = experiment["claims"]
-    judged = {"measured", "low", "high", "finding", "seeds", "decided_by"}
-    assert set(first) == {"id", "kind", "text", "ours", "published", "contrast"} | judged
-    assert (first["kind"], first["finding"], first["published"], first["contrast"]) == ("reproduced", "holds", None, None)
+    judged = {"measured", "low", "high", "finding", "whose", "seeds", "decided_by", "settings"}
+    assert set(first) == {"id", "kind", "text", "ours", "published"} | judged
+    assert (first["kind"], first["finding"], first["published"], first["whose"]) == ("reproduced", "holds", None, "ours")
     assert first["low"] < first["measured"] < first["high"]
     assert 2 <= first["decided_by"] <= first["seeds"] == 8
-    assert (second["text"], second["published"], second["finding"]) == ("half of the link is used (50 packets)", 0.9, "holds")
-    assert set(second["contrast"]) == {"setting", "measured", "low", "high", "finding"}
-    assert (second["contrast"]["setting"], second["contrast"]["finding"]) == ("2 packets", "contradicted")
-    assert (third["kind"], third["finding"], third["published"]) == ("not_reproduced", "contradicted", 0.99)
-    assert done.verdict() == "3 statements: 1 holds, 1 holds in a special setting, 1 is contradicted"
+    assert (second["text"], second["published"], second["finding"]) == ("half of the link is used (50 packets)", 0.9, "depends")
+    assert set(second["settings"][0]) == {"setting", "measured", "low", "high", "finding"}
+    assert [(each["setting"], each["finding"]) for each in second["settings"]] == [
+        ("50 packets", "holds"),
+        ("2 packets", "contradicted"),
+    ]
+    assert (third["kind"], third["finding"], third["published"]) == ("not_reproduced", "cannot tell", 0.99)
+    assert [each["finding"] for each in third["settings"]] == ["contradicted"]
+    assert done.verdict() == "3 statements: 1 holds, 1 holds in some settings, 1 is undecided"
     assert done.holds
     assert done.complete
     assert "T1" in done._repr_html_()
     assert repr(done).startswith("<Reproduction toy/fig1: 3 statements: 1 holds")
     assert done.points[0]["experiment"] == "toy/fig1"
+
+
+SENDERS = Condition("senders", "nothing", ("regular", "paced"), "usual then")
+MORE = at("goodput", policy="bpd") > at("goodput", policy="epd")
+VARIED = Experiment(
+    "toy/fig2",
+    "A toy",
+    "Which?",
+    "figure 2",
+    vary(BASE, axis("senders", {"regular": {}, "paced": {}}), policy="epd"),
+    {"goodput": "goodput"},
+    (
+        Claim("A", "BPD carries more than EPD", MORE),
+        Claim("B", "with pacing it does", at("goodput", policy="bpd") > at("goodput", policy="epd", senders="paced")),
+        Claim("C", "BPD carries 6", at("goodput", policy="bpd").equals(6)),
+        Claim("D", "BPD carries 6", at("goodput", policy="bpd").equals(6), closed="BPD has no senders"),
+    ),
+    conditions=(SENDERS,),
+)
+
+
+@pytest.mark.parametrize(
+    ("regular", "paced", "finding", "whose"),
+    [(1, 2, "holds", "document"), (1, 8, "depends", "undecided"), (9, 8, "contradicted", "document")],
+)
+def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float, paced: float, finding: str, whose: str) -> None:
+    measured = {"bpd": ({}, 5.0), "regular": ({"senders": "regular"}, regular), "paced": ({"senders": "paced"}, paced)}
+    points = [
+        Point({"policy": "bpd" if name == "bpd" else "epd", **labels}, {"goodput": np.array([value] * 3)})
+        for name, (labels, value) in measured.items()
+    ]
+    every, only_paced, alone, closed = Outcome(points, experiment=VARIED, seeds=3).claims
+    assert (every.finding, every.whose) == (finding, whose)
+    assert [judged.setting for judged in every.settings] == ["senders: regular", "senders: paced"]
+    assert [judged.interval.mean for judged in every.settings] == [5 - regular, 5 - paced]
+    assert every.interval.mean == 5 - regular
+    # A claim that selects a value is judged under it alone, and one that no value affects is judged once.
+    assert [judged.setting for judged in only_paced.settings] == ["senders: paced"]
+    assert (only_paced.finding, only_paced.whose) == ("holds" if paced < 5 else "cannot tell", "ours")
+    # Nothing varied: the numbers contradict the claim, but not the document.
+    assert [judged.finding for judged in alone.settings] == ["contradicted"]
+    assert (alone.finding, alone.whose) == ("cannot tell", "ours")
+    assert finding_label(alone) == "CONTRADICTED IN OUR SETTING"
+    assert (closed.finding, closed.whose) == ("contradicted", "document")
+
+
+def test_a_condition_is_varied_by_the_experiment() -> None:
+    with pytest.raises(ValueError, match="needs two values"):
+        Condition("senders", "nothing", ("paced",), "usual then")
+    with pytest.raises(ValueError, match="toy/fig2: the variants have senders"):
+        replace(VARIED, conditions=(replace(SENDERS, values=("regular", "bursty")),))
 
 
 def test_missing_values_are_null_and_satisfy_no_claim(toys: list[Experiment]) -> None:

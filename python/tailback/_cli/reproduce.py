@@ -125,8 +125,7 @@ def _lines(done: Reproduction) -> Iterator[str]:
             yield f"  {claim.id:<{width}}{kind}  {finding_label(verdict)}: {measured}"
             yield f"{margin}{seeds_used(verdict)}"
             yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
-            if verdict.contrast:
-                contrast = verdict.contrast
-                yield f"{margin}contrast: {contrast.contrast.setting}: {number(contrast)}, {contrast.finding}"
+            for judged in verdict.settings if len(verdict.settings) > 1 else ():
+                yield f"{margin}{judged.setting}: {number(judged)}, {judged.finding}"
         yield ""
     yield from (line for line in (done.verdict(), failures(done.claims)) if line)

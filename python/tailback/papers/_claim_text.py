@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailback.papers._outcome import Contrasted, Verdict
+from tailback.papers._outcome import Judged, Verdict
 from tailback.papers._requirement import MAX_SEEDS, Finding
 
 __all__ = ["HEAD", "cells", "failures", "finding_label", "number", "seeds_needed", "summary"]
@@ -26,7 +26,7 @@ def cells(verdict: Verdict) -> tuple[str, ...]:
     return (*said, str(verdict.seeds), seeds_needed(verdict))
 
 
-def number(verdict: Verdict | Contrasted) -> str:
+def number(verdict: Verdict | Judged) -> str:
     """The measured mean and its interval: ``0.932 [0.93, 0.934]``."""
     interval = verdict.interval
     if interval.half == 0:
@@ -46,13 +46,13 @@ def seeds_used(verdict: Verdict) -> str:
 
 def finding_label(verdict: Verdict) -> str:
     """The finding of a claim, in capitals if it differs from the expected one."""
-    if verdict.contrast and verdict.holds:
-        return {"contradicted": "holds there only", "cannot tell": "holds there", "holds": "holds in both settings"}[
-            verdict.contrast.finding
-        ]
     if verdict.claim.kind == "not_reproduced" and verdict.holds:
         return "holds after all"
-    return verdict.finding if verdict.holds or verdict.claim.kind != "reproduced" else verdict.finding.upper()
+    if verdict.finding == "cannot tell" and verdict.settings[0].finding == "contradicted" and len(verdict.settings) == 1:
+        label = "contradicted in our setting"
+    else:
+        label = verdict.finding
+    return label if verdict.holds or verdict.claim.kind != "reproduced" else label.upper()
 
 
 def summary(claims: list[Verdict]) -> str:
@@ -64,19 +64,17 @@ def summary(claims: list[Verdict]) -> str:
 
 
 def _counted(claims: list[Verdict], one: str, many: str = "") -> str:
-    """``46 statements: 40 hold, 4 hold in a special setting, 2 are contradicted``; empty for no claims."""
+    """``46 statements: 40 hold, 4 hold in some settings, 2 are contradicted``; empty for no claims."""
     if not claims:
         return ""
-    special = [verdict for verdict in claims if verdict.special]
-    found = {finding: sum(verdict.finding == finding and not verdict.special for verdict in claims) for finding in _VERBS}
+    found = {finding: sum(verdict.finding == finding for verdict in claims) for finding in _VERBS}
     parts = [f"{count} {verbs[count > 1]}" for finding, verbs in _VERBS.items() if (count := found[finding])]
-    if special:
-        parts.insert(bool(found["holds"]), f"{len(special)} {_VERBS['holds'][len(special) > 1]} in a special setting")
     return f"{len(claims)} {one if len(claims) == 1 else many or one + 's'}: {', '.join(parts)}"
 
 
 _VERBS: dict[Finding, tuple[str, str]] = {
     "holds": ("holds", "hold"),
+    "depends": ("holds in some settings", "hold in some settings"),
     "contradicted": ("is contradicted", "are contradicted"),
     "cannot tell": ("is undecided", "are undecided"),
 }

@@ -24,6 +24,7 @@ __all__ = [
     "AxisValue",
     "Claim",
     "Computation",
+    "Condition",
     "Contrast",
     "Curves",
     "Document",
@@ -123,6 +124,35 @@ def axis(name: str, values: Iterable[Any] | Mapping[Any, Any], path: str = "", u
 
 @arguments_checked
 @dataclass(frozen=True)
+class Condition:
+    """A condition that a document leaves open, with the values under which its experiment runs.
+
+    The points of the experiment have the value as a label. Each claim is judged under every value, unless it selects one.
+
+    Attributes
+    ----------
+    label : str
+        Name of the label.
+    says : str
+        What the document says, with the place.
+    values : tuple
+        The values of the label. The first is the default: panels and answers show it, and a claim prints its measured value.
+    why : str
+        Why the first is the default.
+    """
+
+    label: str
+    says: str
+    values: tuple[Label, ...]
+    why: str
+
+    def __post_init__(self) -> None:
+        if len(set(self.values)) < 2:
+            raise ValueError(f"{self.label}: an open condition needs two values, the default and an alternative")
+
+
+@arguments_checked
+@dataclass(frozen=True)
 class Contrast:
     """The same measurement in a setting in which a conditional claim fails."""
 
@@ -141,15 +171,18 @@ class Claim:
         Expression and requirement, such as ``at("goodput", policy="PPD") > at("goodput", policy="plain")``.
     kind : str
         Result of the claim with enough seeds to decide. ``reproduced``: it holds, and is expected to hold in future runs.
-        ``conditional``: it holds in one setting and fails in another; both are shown. ``not_reproduced``: it holds in no setting
-        tried, or remains undecided; it is measured and reported. By default ``conditional`` with a contrast, and otherwise
-        ``reproduced``.
+        ``conditional``: it holds under some values of the open conditions, or in its setting and not in the contrasting one; all
+        are shown. ``not_reproduced``: it holds in no setting tried, or remains undecided; it is measured and reported. By default
+        ``conditional`` with a contrast, and otherwise ``reproduced``.
     published : float or None
         The document's number, if it states one.
     note : str
         Explanation of the measurement, or of the reason why the claim does not hold.
     ours : bool
         The claim is not made by the document, and is counted separately.
+    closed : str
+        Why no open condition can decide the claim. Without a reason, a claim that is measured under a single choice of open
+        conditions is not called contradicted.
     """
 
     id: str
@@ -162,15 +195,13 @@ class Claim:
     contrast: Contrast | None = None
     note: str = ""
     ours: bool = False
+    closed: str = ""
 
     def __post_init__(self) -> None:
         if self.contrast is not None and self.kind == "reproduced":
             object.__setattr__(self, "kind", "conditional")
-        special = self.kind == "conditional"
-        if (bool(self.setting), self.contrast is not None) != (special, special):
-            raise ValueError(
-                f"{self.id}: `setting` and `contrast` are required for a conditional claim and not allowed for others"
-            )
+        if bool(self.setting) != (self.contrast is not None) or (self.contrast and self.kind != "conditional"):
+            raise ValueError(f"{self.id}: `setting` and `contrast` belong together, and to a conditional claim")
 
     @property
     def must(self) -> Requirement:
@@ -306,8 +337,10 @@ class Experiment:
         Panels from top to bottom, or tuples of panels side by side, which share their vertical axis.
     grids : tuple of Grid
         Tables above the panels.
+    conditions : tuple of Condition
+        Conditions that the document leaves open, under all values of which the claims are judged.
     assumptions : mapping
-        Settings that the document does not specify, and the values chosen for them.
+        Other settings that the document does not specify, and the values chosen for them.
     exact : bool
         The runs are deterministic: one run per variant instead of one per seed.
     times : int
@@ -334,6 +367,7 @@ class Experiment:
     panels: tuple[Panel | tuple[Panel, ...], ...] = ()
     grids: tuple[Grid, ...] = ()
     traces: tuple[Trace, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     assumptions: Mapping[str, str] = field(default_factory=dict)
     exact: bool = False
     times: int = 1
@@ -347,8 +381,17 @@ class Experiment:
         for variant in self.variants:
             if taken := set(variant.labels) & set(self.measures):
                 raise ValueError(f"{self.id}: {taken} is both a label and a measure")
+        for condition in self.conditions:
+            found = {variant.labels[condition.label] for variant in self.variants if condition.label in variant.labels}
+            if found != set(condition.values):
+                raise ValueError(f"{self.id}: the variants have {condition.label} {found}, the condition {condition.values}")
         if (self.full is None) != (not self.undecided):
             raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the document leaves conditions of the runs open."""
+        return bool(self.conditions or self.assumptions)
 
     @property
     def rows(self) -> list[tuple[Panel, ...]]:

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from tailback._interval import Interval
-from tailback.papers._experiment import Claim, Contrast, Experiment
-from tailback.papers._measured import Measured
+from tailback.papers._experiment import Claim, Experiment
+from tailback.papers._measured import Label, Measured, Values
 from tailback.papers._requirement import LEVEL, Finding, Requirement, decided_by
 
-__all__ = ["Contrasted", "Outcome", "Verdict"]
+__all__ = ["Judged", "Outcome", "Verdict"]
 
 
 @dataclass(frozen=True)
-class Contrasted:
-    """A contrast with its measured values."""
+class Judged:
+    """A claim judged in one setting.
 
-    contrast: Contrast
+    Attributes
+    ----------
+    setting : str
+        Values of the open conditions, such as ``senders: paced``; empty without any.
+    interval : Interval
+        The 99.9 % confidence interval that decides the claim.
+    finding : str
+        ``holds``, ``contradicted``, or ``cannot tell`` (too few seeds, or too near the bound).
+    decided_by : int or None
+        Number of seeds that would be enough for this mean and deviation; None if more than a thousand.
+    """
+
+    setting: str
     interval: Interval
     finding: Finding
+    decided_by: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Setting, measured value, its 99.9 % interval, and whether the claim holds there (it should not)."""
-        return {"setting": self.contrast.setting, **_ends(self.interval), "finding": self.finding}
+        """Setting, measured value, its 99.9 % interval, and the finding there."""
+        return {"setting": self.setting, **_ends(self.interval), "finding": self.finding}
 
 
 @dataclass(frozen=True)
@@ -34,22 +49,30 @@ class Verdict:
 
     Attributes
     ----------
-    interval : Interval
-        The 99.9 % confidence interval that decides the claim.
+    settings : tuple of Judged
+        The claim in every setting tried; the first has the default values of the open conditions.
     finding : str
-        ``holds``, ``contradicted``, or ``cannot tell`` (too few seeds, or too near the bound).
+        ``holds`` or ``contradicted`` in all settings, ``depends`` (holds in some of them), or ``cannot tell``. A statement of a
+        document is not contradicted by runs in which none of its open conditions was varied: the finding is ``cannot tell``.
     seeds : int
         Number of seeds used.
-    decided_by : int or None
-        Number of seeds that would be enough for this mean and deviation; None if more than a thousand.
     """
 
     claim: Claim
-    interval: Interval
+    settings: tuple[Judged, ...]
     finding: Finding
     seeds: int
-    decided_by: int | None
-    contrast: Contrasted | None
+    is_open: bool
+
+    @property
+    def interval(self) -> Interval:
+        """The 99.9 % confidence interval in the first setting."""
+        return self.settings[0].interval
+
+    @property
+    def decided_by(self) -> int | None:
+        """Number of seeds that would decide the claim in the first setting."""
+        return self.settings[0].decided_by
 
     @property
     def holds(self) -> bool:
@@ -57,9 +80,16 @@ class Verdict:
         return self.finding == "holds"
 
     @property
-    def special(self) -> bool:
-        """Whether the claim holds in its setting and does not hold, or is undecided, in the contrasting one."""
-        return self.holds and self.contrast is not None and self.contrast.finding != "holds"
+    def whose(self) -> str:
+        """Whose the verdict is.
+
+        ``document``: it is the same under all values of the open conditions tried, or no condition is open. ``ours``: it was
+        found under the one choice that we made. ``undecided``: otherwise.
+        """
+        found = {judged.finding for judged in self.settings}
+        if len(found) > 1 or "cannot tell" in found:
+            return "undecided"
+        return "ours" if self.is_open and len(self.settings) == 1 else "document"
 
     @property
     def text(self) -> str:
@@ -76,9 +106,10 @@ class Verdict:
             "published": self.claim.published,
             **_ends(self.interval),
             "finding": self.finding,
+            "whose": self.whose,
             "seeds": self.seeds,
             "decided_by": self.decided_by,
-            "contrast": self.contrast.to_dict() if self.contrast else None,
+            "settings": [judged.to_dict() for judged in self.settings],
         }
 
 
@@ -111,15 +142,50 @@ class Outcome(Measured):
         return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
 
     def _judged(self, claim: Claim) -> Verdict:
-        values = claim.statement.measured(self)
-        interval = self.interval(values, LEVEL)
-        contrast = self._contrasted(claim.contrast, claim.must) if claim.contrast else None
-        needed = decided_by(values.tolist(), claim.must)
-        return Verdict(claim, interval, claim.must.judge(interval), len(values), needed, contrast)
+        settings = tuple(self._settings(claim))
+        open_ = self.experiment.is_open and not claim.closed and not claim.ours
+        finding = _common([judged.finding for _, judged in settings])
+        if finding == "contradicted" and open_ and len(settings) == 1:
+            finding = "cannot tell"
+        return Verdict(claim, tuple(judged for _, judged in settings), finding, settings[0][0], open_)
 
-    def _contrasted(self, contrast: Contrast, must: Requirement) -> Contrasted:
-        interval = self.interval(contrast.measured(self), LEVEL)
-        return Contrasted(contrast, interval, must.judge(interval))
+    def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
+        """The claim in each setting that gives different values, with the number of seeds."""
+        if claim.contrast:
+            yield self._in(claim.setting, claim.statement.measured(self), claim.must)
+            yield self._in(claim.contrast.setting, claim.contrast.measured(self), claim.must)
+            return
+        conditions = self.experiment.conditions
+        known: list[list[float]] = []
+        for choice in product(*(condition.values for condition in conditions)):
+            labels = {condition.label: value for condition, value in zip(conditions, choice, strict=True)}
+            try:
+                values = claim.statement.measured(self._under(labels))
+            except LookupError:
+                # The claim selects another value of a condition.
+                continue
+            if values.tolist() not in known:
+                known.append(values.tolist())
+                yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), values, claim.must)
+        if not known:
+            # Raises the error of a claim without points.
+            claim.statement.measured(self)
+
+    def _under(self, labels: Mapping[str, Label]) -> Measured:
+        """The points that have no other value of these labels."""
+        fits = [point for point in self.points if all(point.labels.get(name, label) == label for name, label in labels.items())]
+        return Measured(fits, self.traces)
+
+    def _in(self, setting: str, values: Values, must: Requirement) -> tuple[int, Judged]:
+        interval = self.interval(values, LEVEL)
+        return len(values), Judged(setting, interval, must.judge(interval), decided_by(values.tolist(), must))
+
+
+def _common(findings: list[Finding]) -> Finding:
+    """The finding in all settings."""
+    if len(set(findings)) == 1:
+        return findings[0]
+    return "depends" if "holds" in findings else "cannot tell"
 
 
 def _ends(interval: Interval, name: str = "measured") -> dict[str, float | None]:

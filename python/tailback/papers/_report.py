@@ -13,7 +13,7 @@ from tailback._interval import Interval
 from tailback._pictures import Picture, dark_inks
 from tailback._study.measurements import Tally
 from tailback.papers._claim_text import finding_label, number, seeds_needed, summary
-from tailback.papers._experiment import Document, Experiment, Grid
+from tailback.papers._experiment import Condition, Document, Experiment, Grid
 from tailback.papers._experiment_plot import draw
 from tailback.papers._figure_numbers import Figures
 from tailback.papers._outcome import Outcome, Verdict
@@ -41,6 +41,11 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
     """Render one self-contained HTML page. `missing` lists interrupted experiments."""
     require()
     verdicts = [verdict for outcome in outcomes for verdict in outcome.claims]
+    conditions: dict[Condition, list[str]] = {}
+    for outcome in outcomes:
+        for condition in outcome.experiment.conditions:
+            decided = [verdict.claim.id for verdict in outcome.claims if verdict.finding == "depends"]
+            conditions.setdefault(condition, []).extend(decided)
     # In page order: plots without a number in the document are counted from the top.
     ordered = sorted(outcomes, key=lambda outcome: outcome.experiment.id != document.lead)
     figures = Figures.of(outcome.experiment for outcome in ordered)
@@ -56,6 +61,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         usual_seeds=_USUAL,
         failed=[verdict for verdict in verdicts if verdict.claim.kind == "reproduced" and not verdict.holds],
         sections=sections,
+        conditions=[_Condition(*row) for row in conditions.items()],
         linked=figures.linked,
         asides=_asides,
         colour=_colour,
@@ -68,6 +74,14 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         version=__version__,
         python=platform.python_version(),
     )
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A row of the table of open conditions: the claims that hold under some of its values only."""
+
+    condition: Condition
+    claims: list[str]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEVEL", "MAX_SEEDS", "Finding", "Inequality", "Requirement", "Value", "decided_by"]
 
-Finding: TypeAlias = Literal["holds", "contradicted", "cannot tell"]
+Finding: TypeAlias = Literal["holds", "depends", "contradicted", "cannot tell"]
 
 # Confidence level for claims: a page judges about a hundred claims, so several 95 % intervals would miss by chance.
 LEVEL = 0.999
