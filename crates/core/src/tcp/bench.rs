@@ -83,16 +83,22 @@ impl SenderHarness {
 
     /// An acknowledgement. Returns the segments sent in response. It echoes the time of its segment as if that had left at time 0.
     pub fn process_ack(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.process_ack_with(ack, blocks, &AckExtras::default())
+        self.process_echo(&IncomingAck { ack, blocks, echo: Time::ZERO })
+    }
+
+    /// An acknowledgement with the time of its segment. Returns the segments sent in response.
+    pub fn process_echo(&mut self, incoming: &IncomingAck) -> Vec<u32> {
+        self.process_ack_with(incoming, &AckExtras::default())
     }
 
     /// An acknowledgement that echoes a mark. Returns the segments sent in response.
     pub fn process_marked_ack(&mut self, ack: u32) -> Vec<u32> {
-        self.process_ack_with(ack, &[], &AckExtras { echoes_mark: true, ..AckExtras::default() })
+        let incoming = IncomingAck { ack, blocks: &[], echo: Time::ZERO };
+        self.process_ack_with(&incoming, &AckExtras { echoes_mark: true, ..AckExtras::default() })
     }
 
-    fn process_ack_with(&mut self, ack: u32, blocks: &[(u32, u32)], extras: &AckExtras) -> Vec<u32> {
-        self.with(|tcp| tcp.on_ack::<Signalled>(&IncomingAck { ack, blocks, echo: Time::ZERO }, extras));
+    fn process_ack_with(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Vec<u32> {
+        self.with(|tcp| tcp.on_ack::<Signalled>(incoming, extras));
         self.send()
     }
 

@@ -82,7 +82,8 @@ impl LossRecovery for RackTlp {
         if report.delivered.is_dsack {
             state.rack.on_dsack(known.sequence.snd_max);
         }
-        let saved = take_if_spurious(&mut state.undo, &mut state.f_rto, known, report)?;
+        let is_sacked = |segment| state.rack.is_sacked(segment);
+        let saved = take_if_spurious(&mut state.undo, &mut state.f_rto, known, report, is_sacked)?;
         state.rack.forget_losses();
         state.resend = NONE;
         Some(saved)
@@ -241,7 +242,7 @@ impl LossRecovery for RackTlp {
         let state = self.state(known);
         let is_retransmission = state.rack.on_sent(segment, known.now);
         if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
-            undo.on_retransmission(known.now);
+            undo.on_retransmission(segment, known.now);
         }
         if known.phase().is_reduction() {
             state.prr.on_sent();

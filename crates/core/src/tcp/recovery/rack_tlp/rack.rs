@@ -54,7 +54,7 @@ struct Sent {
 enum Fate {
     InFlight,
     Lost,
-    IncomingAck,
+    Arrived,
 }
 
 /// Further inputs of loss detection.
@@ -120,7 +120,7 @@ impl Rack {
 
     /// Retransmitted segments that have not arrived.
     pub(crate) fn retransmitted(&self) -> Segments {
-        let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::IncomingAck;
+        let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::Arrived;
         Segments(self.segments.iter().filter(under_way).count() as u32)
     }
 
@@ -142,7 +142,7 @@ impl Rack {
         let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
         let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
         let is_lost = |(segment, sent): (u32, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
-        let adds_up = [Fate::InFlight, Fate::Lost, Fate::IncomingAck].map(count) == counted;
+        let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
         Segments(if adds_up && (self.snd_una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
     }
 
@@ -163,6 +163,12 @@ impl Rack {
 
     pub(crate) fn is_lost(&self, segment: u32) -> bool {
         self.lost.contains(&segment)
+    }
+
+    /// Whether an unacknowledged segment has arrived.
+    pub(crate) fn is_sacked(&self, segment: u32) -> bool {
+        let place = segment.checked_sub(self.snd_una).map(|place| place as usize);
+        place.and_then(|place| self.segments.get(place)).is_some_and(|sent| sent.fate == Fate::Arrived)
     }
 
     /// The highest outstanding segment that has not arrived.
@@ -209,12 +215,12 @@ impl Rack {
 
     fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
         let place = (segment - self.snd_una) as usize;
-        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::IncomingAck) else { return };
+        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
         match sent.fate {
             Fate::Lost => drop(self.lost.remove(&segment)),
             _ => self.in_flight -= 1,
         }
-        sent.fate = Fate::IncomingAck;
+        sent.fate = Fate::Arrived;
         let Sent { xmit_ts, retransmitted, .. } = *sent;
         delivered.segments.0 += 1;
         let rtt = now.since(xmit_ts);

@@ -1,9 +1,9 @@
-//! Undo of spurious reductions: if an echo is older than the first retransmission (Eifel detection, RFC 3522), if all retransmissions are
-//! reported as duplicates (RFC 3708), or if after a timeout a segment arrives that was sent once (F-RTO, RFC 5682 section 3).
+//! Undo of spurious reductions. The first retransmission was unnecessary if the acknowledgement that covers it echoes an earlier
+//! transmission (Eifel detection, RFC 3522), all of them if all are reported as duplicates (RFC 3708), and those after a timeout if a
+//! segment arrives that was sent once (F-RTO, RFC 5682 section 3).
 
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::recovery::outcome::{Report, SavedState, SenderView};
-use crate::tcp::sequence::Phase;
 use serde::{Deserialize, Serialize};
 
 /// Information required to undo a reduction.
@@ -12,9 +12,22 @@ pub(super) struct Undo {
     saved: SavedState,
     /// Segments from here on were retransmitted.
     snd_una: u32,
-    first_retransmission: Option<Time>,
+    eifel: Eifel,
     /// Number of retransmissions minus the ones reported as duplicates.
     unreported: u32,
+}
+
+/// The steps of RFC 3522 section 3.2.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Eifel {
+    /// Step 1: nothing has been retransmitted.
+    Reset,
+    /// Steps 2 and 3: the first retransmission and its time (RetransmitTS).
+    Retransmitted {
+        segment: u32,
+        retransmit_ts: Time,
+    },
+    Done,
 }
 
 /// The steps of RFC 5682 section 3.1, with SACK.
@@ -30,12 +43,35 @@ pub(super) enum FRto {
 impl Undo {
     /// `retransmitted`: the segments that were retransmitted before and have not arrived.
     pub(super) fn new(saved: SavedState, snd_una: u32, Segments(retransmitted): Segments) -> Undo {
-        Undo { saved, snd_una, first_retransmission: None, unreported: retransmitted }
+        Undo { saved, snd_una, eifel: Eifel::Reset, unreported: retransmitted }
     }
 
-    pub(super) fn on_retransmission(&mut self, now: Time) {
-        self.first_retransmission.get_or_insert(now);
+    pub(super) fn on_retransmission(&mut self, segment: u32, now: Time) {
+        if let Eifel::Reset = self.eifel {
+            self.eifel = Eifel::Retransmitted { segment, retransmit_ts: now };
+        }
         self.unreported += 1;
+    }
+
+    /// Step 4: the first acknowledgement that covers the first retransmission decides, and later ones do not. Differs: if the segment was
+    /// SACKed before, nothing is decided, because echoes of duplicates belong to other segments (RFC 7323 section 4.3).
+    fn is_older(&mut self, report: &Report, is_sacked: impl Fn(u32) -> bool) -> bool {
+        let Eifel::Retransmitted { segment, retransmit_ts } = self.eifel else { return false };
+        let is_covered = report.incoming.ack > segment;
+        if is_covered || is_sacked(segment) {
+            self.eifel = Eifel::Done;
+        }
+        is_covered && report.incoming.echo < retransmit_ts
+    }
+
+    /// Whether this report is that of the last duplicate.
+    fn are_all_duplicates(&mut self, report: &Report) -> bool {
+        let is_later = |block: &(u32, u32)| block.0 >= self.snd_una;
+        if self.unreported == 0 || !report.delivered.is_dsack || !report.incoming.blocks.first().is_some_and(is_later) {
+            return false;
+        }
+        self.unreported -= 1;
+        self.unreported == 0
     }
 }
 
@@ -45,21 +81,18 @@ pub(super) fn take_if_spurious(
     f_rto: &mut FRto,
     known: &SenderView,
     report: &Report,
+    is_sacked: impl Fn(u32) -> bool,
 ) -> Option<SavedState> {
     let Report { incoming, delivered, advanced } = report;
     let recovery_point = known.sequence.recovery_point;
     let step = std::mem::replace(f_rto, FRto::Off);
     let of = undo.as_mut()?;
-    if delivered.is_dsack && incoming.blocks.first().is_some_and(|block| block.0 >= of.snd_una) {
-        of.unreported = of.unreported.saturating_sub(1);
-    }
-    let first = of.first_retransmission?;
-    let is_repairing = matches!(known.phase(), Phase::Recovery | Phase::Timeout);
-    let by_echo = known.spec.timestamps && is_repairing && *advanced > Segments(0) && incoming.echo < first;
+    let are_all_duplicates = of.are_all_duplicates(report);
+    let by_echo = known.spec.timestamps && of.is_older(report, is_sacked);
     // An acknowledgement of all data is inconclusive: it may be that of the retransmission (step 2a).
     let may_report = step == FRto::NewData || (step == FRto::Retransmitted && incoming.ack < recovery_point);
     let by_original = may_report && delivered.original.is_some_and(|segment| segment < recovery_point);
-    if by_echo || by_original || of.unreported == 0 {
+    if by_echo || by_original || are_all_duplicates {
         return undo.take().map(|undo| undo.saved);
     }
     let has_more = known.sequence.snd_max < known.sendable();
@@ -69,4 +102,68 @@ pub(super) fn take_if_spurious(
         _ => {}
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Start;
+    use crate::primitives::random::{Entity, Purpose, Stream};
+    use crate::primitives::units::TimeDelta;
+    use crate::tcp::bench::{SenderHarness, plain};
+    use crate::tcp::lossy_path::{Faults, LossyPath, Step};
+    use crate::tcp::{Recovery, TcpSpec};
+    use std::collections::BTreeMap;
+
+    /// The windows after each acknowledgement of a Reno sender of 800 segments that begins with a window of 60.
+    fn windows(faults: &BTreeMap<u32, Option<TimeDelta>>) -> Vec<f64> {
+        let spec = TcpSpec { recovery: Recovery::RackTlp, timestamps: true, receiver_window: Segments(1000), ..plain() };
+        let start = Start { window: 60.0, ssthresh: 60.0, ..Start::default() };
+        let mut path = LossyPath::with_faults(SenderHarness::new(spec, start, 800), Faults::Listed(faults.clone()));
+        let mut windows = vec![path.bench.window()];
+        while let Some(Step::ReceivedAck(_) | Step::Expired) = path.step() {
+            windows.push(path.bench.window());
+        }
+        assert!(path.bench.sender.sequence.is_done());
+        windows
+    }
+
+    /// Number of acknowledgements that multiply the window by a factor in this range. Otherwise they add at most a segment to 15 or more.
+    fn count(windows: &[f64], factor: impl Fn(f64) -> bool) -> usize {
+        windows.windows(2).filter(|pair| factor(pair[1] / pair[0])).count()
+    }
+
+    /// Four different segments, drawn within two windows.
+    fn four_of(seed: u64) -> Vec<u32> {
+        let stream = Stream::new(Entity { seed, name: "undo", index: 0 }, Purpose::Policy);
+        let mut drawn: Vec<u32> = (0..4).map(|draw| 100 + (stream.bits(draw) >> 8) as u32 % 120).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        drawn
+    }
+
+    #[test]
+    fn reductions_for_segments_that_were_lost_are_never_undone() {
+        for seed in 0..500 {
+            let lost = four_of(seed);
+            let windows = windows(&lost.iter().map(|&segment| (segment, None)).collect());
+            let (reductions, undos) = (count(&windows, |factor| factor < 0.8), count(&windows, |factor| factor > 1.2));
+            assert!(reductions > 0 && undos == 0, "seed {seed}: {undos} of {reductions} undone with {lost:?} lost");
+        }
+    }
+
+    #[test]
+    fn reductions_for_segments_that_were_late_are_undone() {
+        let mut undone = 0;
+        for seed in 0..500 {
+            // Late by more than three segments, the threshold, and by less than an RTT.
+            let late = four_of(seed);
+            let delay = Some(TimeDelta::from_millis(10 + seed % 80));
+            let windows = windows(&late.iter().map(|&segment| (segment, delay)).collect());
+            undone += count(&windows, |factor| factor > 1.2);
+            // One acknowledgement may undo a reduction and begin the next, but in the end all are undone.
+            assert!(windows.last() >= windows.first(), "seed {seed}: the window remains reduced with {late:?} late");
+        }
+        assert!(undone > 500, "{undone}");
+    }
 }
