@@ -100,8 +100,9 @@ bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-
 	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
 
-soak: setup  ## Run a million random scenarios; takes hours
+soak: setup  ## Run a million random scenarios, and as many damaged ones; takes hours
 	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test engine properties
+	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-scenario --test mutations
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out web/node_modules $(dir $(SCRIPT))

@@ -6,7 +6,7 @@ use crate::problem::{Alike, Report, key as name_of, listed};
 use crate::schema::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
-use tailback_core::network::{ClassQueue, Network, Queues, Scheduling};
+use tailback_core::network::{ClassQueue, Group, Network, Queues, Scheduling};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
 
@@ -185,10 +185,6 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
         _ => None,
     };
-    // If a group could not be built, the numbers of the others are not valid.
-    if network.groups.len() != description.flows.len() {
-        return;
-    }
     let mut ways: BTreeSet<(u32, u32)> = BTreeSet::new();
     for flow in &network.flows {
         ways.extend([(flow.group, flow.forward), (flow.group, flow.backward)]);
@@ -198,12 +194,12 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     for (group, path) in ways {
         for &port in &network.paths[path as usize] {
             let Some((queues, of_classes)) = classes_of(port) else { continue };
-            let class = network.groups[group as usize].class;
-            if let Some(queue) = of_classes.get(class as usize).copied().flatten() {
+            let Group { name, class, .. } = &network.groups[group as usize];
+            if let Some(queue) = of_classes.get(*class as usize).copied().flatten() {
                 used.insert((port, queue));
                 continue;
             }
-            let Some((name, flow)) = description.flows.get_index(group as usize) else { continue };
+            let Some(flow) = description.flows.get(name.as_str()) else { continue };
             if !told.insert(group) {
                 continue;
             }

@@ -36,7 +36,7 @@ pub(super) fn flows(
     let mut flows = Vec::new();
     let unchanged = GroupChanges::default();
     let ways = Ways::new(graph, description.routing);
-    for (index, (name, flow)) in (0..).zip(&description.flows) {
+    for (name, flow) in &description.flows {
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let of_group = groups.flows(name.as_str(), &at, report).unwrap_or(0..0);
@@ -83,7 +83,7 @@ pub(super) fn flows(
                 count: count as u64,
                 arrivals: arrivals::starts(description, name, flow, count),
                 at: &at,
-                group: index,
+                group: core_groups.len() as u32,
                 seed: description.seed.0,
                 max_segments: distinct.iter().map(segments).max().unwrap_or(0),
                 ways: dealt,

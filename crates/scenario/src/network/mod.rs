@@ -70,7 +70,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     classes::check(description, &network, &queue_places, report);
-    policers::check(description, &network, &queue_places, report);
+    policers::check(&network, &queue_places, report);
     marks::check(description, &network, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);

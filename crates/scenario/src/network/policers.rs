@@ -2,14 +2,13 @@
 
 use crate::problem::Report;
 use crate::quantity::Size;
-use crate::schema::Description;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tailback_core::network::{Network, Port, Queues, Scheduling};
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 
 /// Warns of bursts that are smaller than full packets, so that none conforms.
-pub(super) fn check(description: &Description, network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
+pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
     let has_policer = |&(_, port): &(usize, &Port)| policies(port).any(|policy| matches!(policy, PolicySpec::Policer(_)));
     let policed: BTreeMap<u32, Vec<(String, u64)>> = network
         .ports
@@ -34,7 +33,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
     }
     for (port, (packet, group)) in largest {
-        let Some((name, _)) = description.flows.get_index(group as usize) else { continue };
+        let name = &network.groups[group as usize].name;
         for (at, burst) in &policed[&port] {
             if *burst < packet && report.is_valid(at) {
                 let problem =
@@ -68,6 +67,15 @@ fn policies(port: &Port) -> impl Iterator<Item = &PolicySpec> {
 #[cfg(test)]
 mod tests {
     use crate::Scenario;
+
+    #[test]
+    fn groups_after_an_invalid_one_are_checked() {
+        let text = r#"{"duration": "1 s", "topology": {"dumbbell": {"rate": "9 Mbps", "delay": "1 ms",
+            "queue": {"buffer": "9 packets", "policy": "policer", "rate": "1 Mbps", "burst": "9 kB"}}},
+            "flows": {"web": {}, "bulk": {"from": "left", "to": "right", "tcp": {"preset": "newreno"}}}}"#;
+        let errors = Scenario::from_json(text, "").and_then(|scenario| scenario.build()).unwrap_err();
+        assert!(errors.list.iter().all(|problem| problem.at.starts_with("flows.web")), "{errors}");
+    }
 
     #[test]
     fn a_burst_below_a_packet_causes_a_warning() {

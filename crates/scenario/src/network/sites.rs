@@ -12,6 +12,9 @@ const MAX_LISTED: usize = 8;
 /// Maximum number of links and of nodes of all generators. Each takes about a kilobyte.
 const MAX_GENERATED: u128 = 4_000_000;
 
+/// The same for a scenario with errors, which is built only to find further ones.
+const MAX_WITH_ERRORS: u128 = 200_000;
+
 /// Plan of a generator.
 pub(super) struct Made {
     /// Path of the generator.
@@ -204,13 +207,12 @@ pub(crate) fn min_bytes(description: &Description) -> u64 {
 
 /// The plans of all generators, unless they are too large in total.
 fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, Plan)> {
-    let generators = description.topology.generators();
+    let mut generators = description.topology.generators();
+    generators.iter().for_each(|(at, generator)| generator.check(at, report));
+    // Generators of unknown size, because of an error, are left out.
+    generators.retain(|(at, _)| !report.places().any(|place| place.starts_with(at) && hides_names(place)));
     let mut total = Extent { nodes: 0, links: 0 };
     for (at, generator) in &generators {
-        generator.check(at, report);
-        if !report.is_valid(at) {
-            continue;
-        }
         let extent = generator.extent();
         total.nodes = total.nodes.saturating_add(extent.nodes);
         total.links = total.links.saturating_add(extent.links);
@@ -222,14 +224,16 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
             return Vec::new();
         }
     }
+    if !report.is_empty() && total.nodes.max(total.links) > MAX_WITH_ERRORS {
+        report.invalidate("topology");
+        return Vec::new();
+    }
     let make = |(at, generator): (&'static str, &dyn Generator)| {
         let mut plan = Plan::default();
         generator.make(description.seed.0, &mut plan);
         (at, plan)
     };
-    // Generators of unknown size, because of an error, are left out.
-    let known = |(at, _): &(&'static str, _)| !report.places().any(|place| place.starts_with(at) && hides_names(place));
-    generators.into_iter().filter(known).map(make).collect()
+    generators.into_iter().map(make).collect()
 }
 
 /// Whether an error at this path leaves names of nodes or links unknown.
