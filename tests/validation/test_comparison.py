@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,7 @@ import tailback as tb
 from tailback._validation import measures
 from tailback._validation.cases import full, quick
 from tailback._validation.comparison import Verdict, compared
+from tailback._validation.kernel_runs import TIMING, KernelCase, KernelRuns, identity
 from tailback._validation.validating import Validation
 
 CASES = {case.name: case for case in (*quick().cases, *full().cases)}
@@ -75,11 +79,44 @@ def test_a_sawtooth_is_measured_correctly() -> None:
 def test_the_report_lists_differences_first() -> None:
     differing = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
     shares = compared(CASES["Reno and CUBIC, 2 flows, 20 Mbps, 40 ms, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
-    validation = Validation(quick(), [shares, differing], 4, 4, {"slipped_share": 0.002, "lateness_p99_s": 1e-4})
+    timing = {name: [0.0, 0.002] for name in TIMING}
+    kernel = KernelRuns("quick", "Linux 6.18", "2026-11-27", [KernelCase(USUAL.name, "", [True, True], timing, {})])
+    validation = Validation(quick(), [shares, differing], kernel, [USUAL.name])
     page = validation.markdown()
     parts = page[page.index("## Differences") : page.index("## All comparisons")]
     assert "4.05 ± 0.64 s | 8.05 ± 0.64 s | +98.8% ± 0.0%" in parts
     assert "share" not in parts
+    assert f"The kernel has not run these cases, or they changed since: {USUAL.name}." in page
     assert "0.45 ± 0.64 (0.40 to 0.50)" in page
     assert validation.count(Verdict.DIFFER) == 1
     assert validation.to_dict()["comparisons"][1]["values"] == ((4, 8), (4.1, 8.1))
+
+
+def test_the_identity_follows_the_network_and_the_kernel_but_not_simulated_senders() -> None:
+    same = dataclasses.replace(USUAL, scenario=USUAL.scenario.with_({"flows.flow1.tcp.limited_transmit": False}))
+    assert identity(same) == identity(USUAL)
+    changes: list[dict[str, Any]] = [
+        {"links.bottleneck.queue.buffer": "60 packets"},
+        {"links.bottleneck.delay": "6 ms"},
+        {"flows.flow1.start": "1 s"},
+        {"flows.flow1.tcp.delayed_ack": False},
+    ]
+    others = {identity(dataclasses.replace(USUAL, scenario=USUAL.scenario.with_(change))) for change in changes}
+    assert len(others | {identity(USUAL)}) == 1 + len(changes)
+
+
+def test_measurements_of_a_kernel_are_stored_and_compared_without_one(tmp_path: Path) -> None:
+    case = KernelCase(USUAL.name, identity(USUAL), [True] * 4, {name: [0.0] * 4 for name in TIMING}, {"utilisation": [0.5] * 4})
+    stored = KernelRuns("quick", "Linux 6.18", "2026-11-27", [case])
+    file = tmp_path / "kernel.json"
+    file.write_text(stored.to_json())
+    assert KernelRuns.load(file) == stored
+    done = tb.validate(kernel=file)
+    assert done.count(Verdict.DIFFER) == 1
+    assert len(done.missing) == len(quick().cases) - 1
+    with pytest.raises(tb.ParameterError, match="full_pack"):
+        tb.validate(kernel=file, full_pack=True)
+    for damaged in ("", "[]", '{"cases": [{}]}', '{"cases": []}'):
+        file.write_text(damaged)
+        with pytest.raises(tb.ParameterError, match="not a file of kernel measurements"):
+            tb.validate(kernel=file)

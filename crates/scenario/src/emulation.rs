@@ -298,7 +298,8 @@ impl Build {
     }
 }
 
-/// The minimum delay behind the last port; 0 if it may change.
+/// The minimum time from an event to the delivery that it causes: the delay behind the last port; 0 if it may change. On a link with
+/// reordering, a packet's arrival is an event of its own, which only the receiver's access follows.
 fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
     let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
     if network.changes.iter().any(moves) {
@@ -306,8 +307,9 @@ fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
     }
     let of_way = |way: &AddressPair| {
         let flow = &network.flows[way.flow as usize];
-        let last = network.paths[flow.forward as usize].last();
-        last.map_or(TimeDelta::ZERO, |&port| network.ports[port as usize].delay) + flow.receiver_access.delay
+        let last = network.paths[flow.forward as usize].last().map(|&port| &network.ports[port as usize]);
+        let behind = last.filter(|port| !port.impairments.reorders()).map_or(TimeDelta::ZERO, |port| port.delay);
+        behind + flow.receiver_access.delay
     };
     ways.iter().map(of_way).min().unwrap_or_default()
 }
@@ -335,6 +337,15 @@ mod tests {
     fn refused(more: &str, played: &[&str]) -> String {
         let played: Vec<String> = played.iter().map(|&name| name.into()).collect();
         scenario(more).emulated(&played).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn deliveries_follow_arrivals_on_a_link_with_reordering() {
+        let lead = |reordering| {
+            let jitter = format!("jitter = {{delay = {{uniform = [\"0 ms\", \"8 ms\"]}}, reordering = {reordering}}}\n");
+            scenario(&jitter).emulated(&[]).unwrap().lead
+        };
+        assert_eq!([lead(false), lead(true)], [TimeDelta::from_millis(10), TimeDelta::ZERO]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
+from tailback._emulation.machine import MAX_STEAL, MAX_WAIT_S, StealClock, longest_wait
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
@@ -115,7 +116,8 @@ class Emulated(Run):
 
     @property
     def emulation(self) -> Table:
-        """One row: lateness of deliveries, and share of the time that slipped because the machine was not responsive."""
+        """One row: lateness of deliveries, share of the time that slipped because the machine was not responsive, share of
+        processor time that a hypervisor gave to others, and mean wait of the kernel flows' programs for a processor."""
         return self.tables["emulation"]
 
     @property
@@ -136,8 +138,20 @@ class Emulated(Run):
     @property
     def kept_up(self) -> bool:
         """Whether this machine kept up with real time; if not, the results do not represent the scenario."""
+        return not self._delays
+
+    @property
+    def _delays(self) -> list[str]:
+        """What was later than in real time, by more than the results bear."""
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
-        return not (timing["slipped_share"] > _MAX_SLIPPED or timing["lateness_p99_s"] > _MAX_LATE_S)
+        found = {
+            f"{timing['slipped_share']:.2%} of the time slipped": timing["slipped_share"] > _MAX_SLIPPED,
+            f"packets were {1e3 * timing['lateness_p99_s']:.2f} ms late": timing["lateness_p99_s"] > _MAX_LATE_S,
+            f"a hypervisor took {timing['steal_share']:.1%} of the processor time": timing["steal_share"] > MAX_STEAL,
+            f"programs waited {1e3 * timing['kernel_flows_wait_s']:.2f} ms for a processor": timing["kernel_flows_wait_s"]
+            > MAX_WAIT_S,
+        }
+        return [text for text, is_true in found.items() if is_true]
 
     def __str__(self) -> str:
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
@@ -155,7 +169,8 @@ class Emulated(Run):
         if self.capture_problem:
             lines.append(self.capture_problem)
         if not self.kept_up:
-            lines.append("THIS MACHINE DID NOT KEEP UP WITH REAL TIME: the results do not represent the scenario")
+            why = ", ".join(self._delays)
+            lines.append(f"THIS MACHINE DID NOT KEEP UP WITH REAL TIME ({why}): the results do not represent the scenario")
         return "\n".join(lines)
 
 
@@ -293,12 +308,14 @@ class EmulationPlan:
         from tailback._emulation.hosts import Hosts
         from tailback._emulation.kernel_flows import KernelGroup
 
+        timing: dict[str, float] = {}
         with Hosts(self._hosts) as hosts:
             kernel_groups = [KernelGroup(group, hosts) for group in self._groups]
             with self._forwarding(hosts, capture) as forwarder:
                 for kernel_group in kernel_groups:
                     kernel_group.begin(forwarder.origin, self._core.warmup_s)
                 supervisor = Supervisor(hosts, forwarder, progress, self._core)
+                steal = StealClock()
                 try:
                     supervisor.start(self._commands, self._stdout)
                     ended = supervisor.run()
@@ -307,11 +324,17 @@ class EmulationPlan:
                 self._core.stop()
                 forwarder.join()
             after = hosts.counters()
-            reports = [(kernel_group.group, *kernel_group.finish()) for kernel_group in kernel_groups]
+            timing["steal_share"] = steal.share()
+            ends = [kernel_group.finish() for kernel_group in kernel_groups]
+            timing["kernel_flows_wait_s"] = longest_wait([end["mean_wait_s"] for pair in ends for end in pair])
+            reports = [
+                (kernel_group.group, *(end["flows"] for end in pair))
+                for kernel_group, pair in zip(kernel_groups, ends, strict=True)
+            ]
             supervisor.end()
         if forwarder.error:
             raise forwarder.error
-        run = self._results(supervisor, ended, _difference(supervisor.before, after), reports)
+        run = self._results(supervisor, ended, _difference(supervisor.before, after), reports, timing)
         if ended == "interrupted":
             raise Interrupted(run)
         return run
@@ -332,8 +355,17 @@ class EmulationPlan:
             self._core.stop()
             forwarder.join()
 
-    def _results(self, supervisor: Supervisor, ended: str, counters: list[dict[str, int]], reports: FlowReports) -> Emulated:
+    def _results(
+        self,
+        supervisor: Supervisor,
+        ended: str,
+        counters: list[dict[str, int]],
+        reports: FlowReports,
+        timing: Mapping[str, float],
+    ) -> Emulated:
         run = Emulated(self._core.results())
+        kept = {**run.tables["emulation"].to_dict(), **{name: [value] for name, value in timing.items()}}
+        run._tables["emulation"] = Table._of("emulation", kept)
         run.ended, run.commands, run._warmup_s = ended, tuple(supervisor.ends()), self._core.warmup_s
         run.complete = ended != "interrupted"
         run.capture_problem = self._core.finish_capture() or ""

@@ -99,8 +99,8 @@ class KernelGroup:
         for end in self._ends:
             end.send({"origin": origin, "warmup_s": warmup_s})
 
-    def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The reports of all flows, from the sender and the receiver."""
+    def finish(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The reports of sender and receiver: all flows, and the mean wait for a processor."""
         received, sent = (end.finish() for end in self._ends)
         return sent, received
 
@@ -124,11 +124,11 @@ class KernelProcess:
     def send(self, message: Any) -> None:
         os.write(self._to, json.dumps(message).encode() + b"\n")
 
-    def finish(self) -> list[dict[str, Any]]:
+    def finish(self) -> dict[str, Any]:
         os.close(self._to)
-        reports: list[dict[str, Any]] = json.loads(self._receive())
+        report: dict[str, Any] = json.loads(self._receive())
         self._answers.close()
-        return reports
+        return report
 
     def _receive(self) -> str:
         line = self._answers.readline()

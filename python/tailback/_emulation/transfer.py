@@ -8,6 +8,7 @@ as a line of JSON to stdout. It imports no other module of Tailback, so that it 
 from __future__ import annotations
 
 import json
+import os
 import selectors
 import signal
 import socket
@@ -17,12 +18,16 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 __all__ = ["PORT"]
 
 # Port of the discard service (RFC 863), because received data is discarded.
 PORT = 9
+
+# Below that of the thread that forwards packets.
+_PRIORITY = 5
 
 _PIECE = bytes(1 << 18)
 # <netinet/tcp.h>
@@ -206,6 +211,27 @@ def _socket(controller: str) -> socket.socket:
     return made
 
 
+class ProcessorWait:
+    """The time for which this process could run and waited for a processor, by the kernel's statistics of the scheduler."""
+
+    def __init__(self) -> None:
+        self._waited_ns, self._turns = self._read()
+
+    @staticmethod
+    def _read() -> tuple[int, int]:
+        try:
+            _, waited_ns, turns = Path("/proc/self/schedstat").read_text().split()
+        except OSError:
+            # A kernel without these statistics.
+            return 0, 0
+        return int(waited_ns), int(turns)
+
+    def mean_s(self) -> float | None:
+        """The mean wait since the start, in seconds; None if unknown."""
+        waited_ns, turns = (now - before for now, before in zip(self._read(), (self._waited_ns, self._turns), strict=True))
+        return waited_ns / 1e9 / turns if turns else None
+
+
 def answer(message: Any) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
@@ -220,11 +246,15 @@ def main() -> None:
         Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"])
         for number, flow in enumerate(given["flows"])
     ]
+    with suppress(OSError):
+        # Not permitted for every user. A delayed program delays the kernel's acknowledgements and the data that it may send.
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     loop = EventLoop()
     (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], loop)
     answer("ready")
     began = json.loads(sys.stdin.readline())
     loop.origin = began["origin"]
+    wait = ProcessorWait()
 
     def note_before() -> None:
         for flow in flows:
@@ -236,7 +266,7 @@ def main() -> None:
     loop.run()
     for flow in flows:
         flow.read_counters()
-    answer([flow.report() for flow in flows])
+    answer({"flows": [flow.report() for flow in flows], "mean_wait_s": wait.mean_s()})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -52,6 +52,8 @@ class Computation:
         takes the completed fraction, if it has such a parameter. It must be deterministic for given arguments.
     parameters : mapping
         Numbers, strings, and lists and tables of these.
+    version : str, optional
+        What the result depends on besides the parameters, for a measurement outside of Tailback. By default the code.
 
     Examples
     --------
@@ -63,10 +65,11 @@ class Computation:
 
     function: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    version: str | None = None
 
     def with_(self, changes: Mapping[str, Any]) -> Computation:
         """A copy with some parameters changed."""
-        return Computation(self.function, {**self.parameters, **changes})
+        return replace(self, parameters={**self.parameters, **changes})
 
     def to_dict(self) -> dict[str, Any]:
         """Name of the function and parameters, for reports."""
@@ -82,7 +85,11 @@ class Computation:
 
     def keys(self, seeds: Iterable[int], code: Fingerprints | None = None) -> list[str]:
         """The keys of the results by seed; all equal if the function takes no seed. `code` is the function's fingerprint."""
-        version = (code or Fingerprints(self.function)).given(sorted(self.parameters.items()))
+        given = sorted(self.parameters.items())
+        if self.version is None:
+            version = (code or Fingerprints(self.function)).given(given)
+        else:
+            version = f"{self.version} {json.dumps(given, sort_keys=True)}"
         return [hashlib.sha256(f"{version} {seed if self._random else ''}".encode()).hexdigest() for seed in seeds]
 
     @property

@@ -69,6 +69,8 @@ class Setting:
     sack: bool = True
     delayed_ack: bool = True
     loss: float = 0.0
+    # The maximum of a uniform delay with which packets overtake one another.
+    jitter_ms: float = 0.0
     size_packets: int | None = None
 
     @property
@@ -87,6 +89,7 @@ class Setting:
             "sack": self.sack,
             "delayed_ack": self.delayed_ack,
             "random_loss": self.loss,
+            "reordering_ms": self.jitter_ms,
             "size_packets": self.size_packets,
         }
 
@@ -101,6 +104,7 @@ class Setting:
         words.append(self.queue_name if self.queue else f"{self.buffer:g} BDP")
         words += ["no SACK"] * (not self.sack) + ["every packet acknowledged"] * (not self.delayed_ack)
         words += [f"{self.loss:.1%} random loss"] * (self.loss > 0)
+        words += [f"reordering by {self.jitter_ms:g} ms"] * (self.jitter_ms > 0)
         words += [f"transfers of {self.size_packets} packets"] * (self.size_packets is not None)
         return ", ".join(words)
 
@@ -118,6 +122,8 @@ class Setting:
         }
         if self.loss:
             link["loss"] = {"probability": self.loss}
+        if self.jitter_ms:
+            link["jitter"] = {"delay": {"uniform": ["0 ms", f"{self.jitter_ms:g} ms"]}, "reordering": True}
         low, high = (0.9, 1.1) if self.flows * len(self.preset) < 3 else (0.5, 1.5)
         flow = {
             "from": "left",
@@ -154,7 +160,8 @@ class Setting:
         if self.size_packets is not None:
             return (measures.COMPLETION, measures.RETRANSMISSIONS)
         some = [measures.UTILISATION, measures.QUEUE]
-        is_sawtooth = self.flows * len(self.preset) == 1 and not self.queue and not self.loss
+        is_undisturbed = not self.queue and not self.loss and not self.jitter_ms
+        is_sawtooth = self.flows * len(self.preset) == 1 and is_undisturbed and "linux/bbr" not in self.preset
         if is_sawtooth:
             some += [measures.PERIOD, measures.DEPTH, measures.DROPS_PER_EVENT]
         if self.flows * len(self.preset) > 1:
@@ -196,6 +203,9 @@ _BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"
 _BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
 
 
+_BBR = ("linux/bbr",)
+
+
 def _quick_settings() -> Iterator[Setting]:
     """Settings of the quick pack."""
     yield Setting(buffer=0.25)
@@ -230,6 +240,19 @@ def _full_settings() -> Iterator[Setting]:
         yield Setting(preset, flows=2, **_BY_PIE)
         for size in (10, 1000):
             yield Setting(preset, size_packets=size)
+        yield Setting(preset, loss=0.03)
+        yield Setting(preset, jitter_ms=1)
+    for preset in (_BBR, (*_BBR, "linux/cubic")):
+        for buffer in (0.25, 1.0, 4.0):
+            yield Setting(preset, buffer=buffer)
+    yield Setting(_BBR, flows=2)
+    for loss in (0.01, 0.03):
+        yield Setting(_BBR, loss=loss)
+    yield Setting(_BBR, size_packets=100)
+    yield Setting(("linux/cubic",), jitter_ms=4)
+    yield Setting(("linux/cubic",), flows=10)
+    for size in (30, 300):
+        yield Setting(("linux/cubic",), size_packets=size)
     yield Setting(size_packets=100)
     yield Setting(size_packets=100, delayed_ack=False)
     yield Setting(flows=10, buffer=0.5)

@@ -116,7 +116,7 @@ DROPS_PER_EVENT = Measure("drops per loss event", "packets", drops_per_event)
 RETRANSMISSIONS = Measure("retransmissions", "packets", retransmissions)
 TIMEOUTS = Measure("timeouts", "", timeouts)
 FAIRNESS = Measure("fairness (Jain)", "", fairness)
-SHARE = Measure("share of Reno versus CUBIC", "", share)
+SHARE = Measure("share of the first controller", "", share)
 COMPLETION = Measure("completion time", "s", completion)
 
 

@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailback._emulation.kernel_flows import kernel_controllers
 from tailback._interval import Interval
 from tailback._validation.comparison import Comparison, Verdict
 
@@ -20,20 +19,20 @@ _HOW = (
 _HEAD = ("case", "measure", "kernel", "simulator", "difference", "verdict")
 
 
-def markdown(head: str, timing: str, comparisons: Sequence[Comparison]) -> str:
-    """The whole report: configuration, timing quality, and tables."""
-    return "\n".join(_lines(head, timing, comparisons)) + "\n"
+def markdown(head: str, timing: str, missing: Sequence[str], comparisons: Sequence[Comparison]) -> str:
+    """The whole report: configuration, timing quality, cases without runs, and tables."""
+    return "\n".join(_lines(head, timing, missing, comparisons)) + "\n"
 
 
-def _lines(head: str, timing: str, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _lines(head: str, timing: str, missing: Sequence[str], comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield "# Comparison of simulator and kernel"
     yield ""
     yield from textwrap.wrap(f"{head}. {_HOW}", _WIDTH)
     yield ""
     yield from textwrap.wrap(timing, _WIDTH)
-    others = [name for name in kernel_controllers() if name not in ("reno", "cubic")]
-    if others:
-        yield f"This kernel also has {', '.join(others)}, which the pack does not include."
+    if missing:
+        yield ""
+        yield from textwrap.wrap(f"The kernel has not run these cases, or they changed since: {'; '.join(missing)}.", _WIDTH)
     differing = [each for each in comparisons if each.verdict is Verdict.DIFFER]
     yield ""
     yield "## Differences"

@@ -1,34 +1,27 @@
-"""`validate`: runs the pack on the kernel, in parallel, and in the simulator, and stores the runs in a resumable study."""
+"""`validate`: compares the kernel's runs of a pack with simulated ones, both stored in a resumable study."""
 
 from __future__ import annotations
 
 import math
 import os
-import platform
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from tailback._arguments import arguments_checked
-from tailback._emulation import Emulated, emulate
 from tailback._emulation.emulating import require_pyroute2
 from tailback._processors import processors
-from tailback._run import Run
-from tailback._scenario import Scenario
-from tailback._study.columns import Column
-from tailback._study.measurements import Computation, Measurements, Number
+from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
-from tailback._validation.cases import Case, CaseSet, full, quick
+from tailback._validation.cases import CaseSet, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
+from tailback._validation.kernel_runs import TIMING, KernelCase, KernelRuns, identity, measured
 from tailback._validation.page import markdown
-from tailback.errors import EmulationError
+from tailback.errors import EmulationError, ParameterError
 
-__all__ = ["Validation", "ValidationInterrupted", "played", "validate"]
-
-# Maximum number of tries of an emulation; on a shared machine, it is repeated if the machine does not keep up.
-_TRIES = 3
+__all__ = ["Validation", "ValidationInterrupted", "validate"]
 
 
 @arguments_checked
@@ -43,20 +36,38 @@ class Validation:
     kernel : str
         Release of the kernel.
     date : str
+        Date of the kernel's runs.
     kept_up : int
         Number of kernel runs in which the machine kept up; only these are compared.
     runs : int
         Number of kernel runs.
+    missing : list of str
+        Cases without runs on the kernel; their comparisons are inconclusive.
     """
 
-    def __init__(self, pack: CaseSet, comparisons: list[Comparison], kept_up: int, runs: int, worst: Mapping[str, float]) -> None:
+    def __init__(self, pack: CaseSet, comparisons: list[Comparison], kernel: KernelRuns, missing: Sequence[str]) -> None:
         self.pack = pack.name
         self.duration_s = pack.duration_s
         self.comparisons = comparisons
-        self.kept_up, self.runs = kept_up, runs
-        self.worst = dict(worst)
-        self.kernel = f"{platform.system()} {platform.release()}"
-        self.date = date.today().isoformat()
+        self.kernel_runs = kernel
+        self.kernel, self.date = kernel.kernel, kernel.date
+        in_time = [is_in_time for case in kernel.cases for is_in_time in case.kept_up]
+        self.kept_up, self.runs = sum(in_time), len(in_time)
+        self.missing = list(missing)
+
+    @property
+    def worst(self) -> dict[str, float]:
+        """The worst timing of the compared runs, by column of the table ``emulation``; NaN without such runs."""
+        worst = {}
+        for name in TIMING:
+            values = [
+                value
+                for case in self.kernel_runs.cases
+                for value, is_in_time in zip(case.timing[name], case.kept_up, strict=True)
+                if is_in_time and not math.isnan(value)
+            ]
+            worst[name] = max(values, default=math.nan)
+        return worst
 
     def count(self, verdict: Verdict) -> int:
         """Number of comparisons with this verdict."""
@@ -70,18 +81,21 @@ class Validation:
             "date": self.date,
             "runs": self.runs,
             "kept_up": self.kept_up,
+            "missing": self.missing,
             "timing": self.worst,
             "comparisons": [_plain(comparison) for comparison in self.comparisons],
         }
 
     def markdown(self) -> str:
         """The report in Markdown."""
-        late, slipped = self.worst["lateness_p99_s"], self.worst["slipped_share"]
+        worst = self.worst
         timing = (
             f"The machine kept up in {self.kept_up} of {self.runs} kernel runs; only these are compared. In them, packets were "
-            f"at most {1e3 * late:.2f} ms late (99th percentile), and at most {slipped:.2%} of a run's time slipped."
+            f"at most {1e3 * worst['lateness_p99_s']:.2f} ms late (99th percentile), at most {worst['slipped_share']:.2%} of a "
+            f"run's time slipped, programs waited at most {1e3 * worst['kernel_flows_wait_s']:.2f} ms for a processor (mean of a "
+            f"run), and a hypervisor took at most {worst['steal_share']:.2%} of the processor time."
         )
-        return markdown(f"{self}, {self.date}", timing, self.comparisons)
+        return markdown(f"{self}, {self.date}", timing, self.missing, self.comparisons)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{self.count(verdict)} {verdict.value}" for verdict in Verdict)
@@ -97,19 +111,24 @@ class ValidationInterrupted(KeyboardInterrupt):
 def validate(
     study: str | os.PathLike[str] | None = None,
     *,
+    kernel: str | os.PathLike[str] | None = None,
     full_pack: bool = False,
     jobs: int | None = None,
     fresh: bool = False,
     progress: Callable[[Progress], object] | None = None,
 ) -> Validation:
-    """Compare the simulator with the TCP stack of this machine's kernel.
+    """Compare the simulator with the TCP stack of this machine's kernel, or with stored measurements of one.
 
-    Both run each case with the same seeds, which determine RTTs and start times. Linux only, like `tailback.emulate`.
+    Both run each case with the same seeds, which determine RTTs and start times. To run on a kernel requires Linux, like
+    `tailback.emulate`. A change of the simulated senders repeats only the simulated runs.
 
     Parameters
     ----------
     study : path, optional
         Directory that stores the runs; the same call resumes there.
+    kernel : path, optional
+        File of an earlier validation, ``kernel.json``: its measurements are compared, in its pack, and nothing runs on this
+        machine's kernel.
     full_pack : bool
         Run all cases, longer and more often, instead of the quick pack.
     jobs : int, optional
@@ -125,96 +144,81 @@ def validate(
         pyroute2 is not installed.
     EmulationError
         This system does not allow emulation, or its kernel lacks a congestion controller.
+    ParameterError
+        `kernel` is not a file of measurements, or is given with `full_pack`.
     StudyError
         `study` cannot be used.
     ValidationInterrupted
         Ctrl-C.
     """
-    require_pyroute2()
-    pack = full() if full_pack else quick()
+    if kernel is None:
+        require_pyroute2()
+        stored, pack = None, full() if full_pack else quick()
+    elif full_pack:
+        raise ParameterError("`full_pack` cannot be given with `kernel`, whose file determines the pack")
+    else:
+        stored = KernelRuns.load(Path(kernel))
+        pack = _pack(stored.pack)
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
-            return _validated(pack, Path(folder), jobs, fresh=True, progress=progress)
-    return _validated(pack, Path(study), jobs, fresh=fresh, progress=progress)
+            return _validated(pack, stored, Path(folder), jobs, fresh=True, progress=progress)
+    return _validated(pack, stored, Path(study), jobs, fresh=fresh, progress=progress)
+
+
+def _pack(name: str) -> CaseSet:
+    packs = {"quick": quick, "full": full}
+    if name not in packs:
+        raise ParameterError(f"the file of kernel measurements is of a pack `{name}`; expected one of {', '.join(packs)}")
+    return packs[name]()
 
 
 def _validated(
-    pack: CaseSet, folder: Path, jobs: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
+    pack: CaseSet,
+    stored: KernelRuns | None,
+    folder: Path,
+    jobs: int | None,
+    *,
+    fresh: bool,
+    progress: Callable[[Progress], object] | None,
 ) -> Validation:
-    kernel, simulated = Measurements(), Measurements()
-    timing = [Number(kept_up), Number(slipped_share), Number(lateness_p99)]
+    simulated = Measurements()
     wanted = []
     for case in pack.cases:
-        numbers = {measure.name: Number(measure.of) for measure in case.measures}
-        seeds = range(1, case.seeds + 1)
-        by_kernel = kernel.request(_emulation(case), seeds, [*numbers.values(), *timing], case.name)
-        by_simulator = simulated.request(case.scenario, seeds, numbers.values(), case.name)
-        wanted.append((case, numbers, by_kernel, by_simulator))
+        numbers = [Number(measure.of) for measure in case.measures]
+        wanted.append((case, numbers, simulated.request(case.scenario, range(1, case.seeds + 1), numbers, case.name)))
     command = f"tailback validate --out {folder.parent}{' --full' if pack.name == 'full' else ''}"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
-        jobs = jobs or 2 * processors()
-        kernel.collect(folder / "kernel", command=command, fresh=fresh, workers=jobs, on_progress=progress)
+        kernel = stored or measured(
+            pack,
+            folder / "kernel",
+            command=command,
+            jobs=jobs or 2 * processors(),
+            fresh=fresh,
+            date=date.today().isoformat(),
+            progress=progress,
+        )
     except RunFailed as failed:
-        raise EmulationError(f"{kernel.label(failed.result.content_hash)[0]}: {failed.result.error}") from None
+        raise EmulationError(f"{failed.result.content_hash}: {failed.result.error}") from None
     except KeyboardInterrupt:
         raise ValidationInterrupted(f"interrupted; `{command}` resumes") from None
-    real, _ = kernel.found(folder / "kernel")
-    made, _ = simulated.found(folder / "simulated")
-    comparisons = []
-    for case, numbers, by_kernel, by_simulator in wanted:
-        in_time = _values(real, by_kernel, timing[0])
-        for measure in case.measures:
-            number = numbers[measure.name]
-            values = [_values(columns, keys, number) for columns, keys in ((real, by_kernel), (made, by_simulator))]
-            # Runs in which the machine did not keep up do not represent the scenario.
-            values[0] = [value if is_in_time else math.nan for value, is_in_time in zip(values[0], in_time, strict=True)]
-            comparisons.append(compared(case, measure, *values))
-    keys = [key for _, _, keys, _ in wanted for key in keys]
-    up, slipped, late = (_values(real, keys, number) for number in timing)
-    compared_runs = [run for run, is_in_time in enumerate(up) if is_in_time] or list(range(len(up)))
-    worst = {
-        "slipped_share": max(slipped[run] for run in compared_runs),
-        "lateness_p99_s": max(late[run] for run in compared_runs),
-    }
-    return Validation(pack, comparisons, round(sum(up)), len(up), worst)
+    found, _ = simulated.found(folder / "simulated")
+    comparisons, missing = [], []
+    for case, numbers, keys in wanted:
+        real = kernel.by_identity.get(identity(case))
+        if real is None:
+            missing.append(case.name)
+        for measure, number in zip(case.measures, numbers, strict=True):
+            made = [Number.value(found[key, number.name]) for key in keys]
+            comparisons.append(compared(case, measure, _in_time(real, measure.name, len(keys)), made))
+    return Validation(pack, comparisons, kernel, missing)
 
 
-def _emulation(case: Case) -> Computation:
-    description = case.scenario.to_dict()
-    return Computation(played, {"scenario": description, "groups": list(case.groups), "kernel": platform.release()})
-
-
-def played(scenario: Mapping[str, Any], groups: list[str], kernel: str, seed: int, progress: Callable[[float], None]) -> Emulated:
-    """Emulate a scenario with these groups on the kernel; repeated if the machine does not keep up."""
-    assert kernel == platform.release()
-    for _ in range(_TRIES):
-        run = emulate(Scenario(scenario), kernel_flows=groups, seed=seed, progress=progress)
-        if run.kept_up:
-            break
-    failures = [failure for failure in run.transfers.to_dict()["failure"] if failure]
-    if failures:
-        raise EmulationError(f"a kernel flow failed: {failures[0]}")
-    return run
-
-
-def kept_up(run: Run) -> float:
-    assert isinstance(run, Emulated)
-    return float(run.kept_up)
-
-
-def slipped_share(run: Run) -> float:
-    assert isinstance(run, Emulated)
-    return float(run.emulation["slipped_share"][0])
-
-
-def lateness_p99(run: Run) -> float:
-    assert isinstance(run, Emulated)
-    return float(run.emulation["lateness_p99_s"][0])
-
-
-def _values(found: Mapping[tuple[str, str], list[Column]], keys: list[str], number: Number) -> list[float]:
-    return [number.value(found[key, number.name]) for key in keys]
+def _in_time(real: KernelCase | None, measure: str, seeds: int) -> list[float]:
+    """The kernel's values by seed; NaN for runs in which the machine did not keep up, which do not represent the scenario."""
+    if real is None or measure not in real.measures:
+        return [math.nan] * seeds
+    return [value if is_in_time else math.nan for value, is_in_time in zip(real.measures[measure], real.kept_up, strict=True)]
 
 
 def _plain(comparison: Comparison) -> dict[str, Any]:

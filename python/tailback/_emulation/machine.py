@@ -1,0 +1,46 @@
+"""What kept this machine's processors from the emulation: waiting processes of kernel flows, and time stolen by a hypervisor.
+
+Packets can be in time while the kernel's TCP is not: its timers and the programs that read and write run later on a busy machine.
+The forwarding thread's lateness does not show this. Pressure-stall information does not either: it counts any waiting process,
+also those that wait because the emulation has priority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["MAX_STEAL", "MAX_WAIT_S", "StealClock", "longest_wait"]
+
+# Limits beyond which kernel flows do not represent an idle machine. A jiffy at 250 Hz takes 4 ms.
+MAX_STEAL = 0.01
+MAX_WAIT_S = 1e-3
+
+# Column of steal time in the line `cpu` of /proc/stat (proc_stat(5)), after the name.
+_STEAL = 7
+
+
+class StealClock:
+    """The share of processor time that a hypervisor gave to others since the start."""
+
+    def __init__(self) -> None:
+        self._before = self._read()
+
+    @staticmethod
+    def _read() -> tuple[int, int]:
+        try:
+            ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        except OSError:
+            # Hidden in some containers.
+            return 0, 0
+        return ticks[_STEAL], sum(ticks)
+
+    def share(self) -> float:
+        """From 0 to 1; 0 if unknown."""
+        steal, total = (now - before for now, before in zip(self._read(), self._before, strict=True))
+        return steal / total if total else 0.0
+
+
+def longest_wait(waits_s: Sequence[float | None]) -> float:
+    """The longest of the mean waits for a processor; NaN if none is known."""
+    return max((wait for wait in waits_s if wait is not None), default=float("nan"))

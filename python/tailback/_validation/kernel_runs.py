@@ -1,0 +1,219 @@
+"""The kernel's side of a validation: measurements of its runs, in a file apart from the simulator's.
+
+A kernel's run depends on the network and on the settings of the kernel. A change of the simulated senders does not repeat it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from tailback._emulation import Emulated, emulate
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback._simulation import simulate
+from tailback._study.columns import Column
+from tailback._study.fingerprint import fingerprint
+from tailback._study.measurements import Computation, Measurements, Number
+from tailback._study.runner import Progress
+from tailback._validation.cases import Case, CaseSet
+from tailback._validation.measures import Measure
+from tailback.errors import EmulationError, ParameterError
+
+__all__ = ["KernelCase", "KernelRuns", "identity", "measured", "played"]
+
+# Maximum number of tries of an emulation; on a shared machine, it is repeated if the machine does not keep up.
+_TRIES = 3
+
+# Duration of the simulation that identifies a network: some round trips of every case.
+_PROBE = {"duration": "5 s", "warmup": "0 s"}
+
+# Timing of an emulation: the columns of its table `emulation`, and the words of a report.
+TIMING = ("slipped_share", "lateness_p99_s", "steal_share", "kernel_flows_wait_s")
+
+
+@dataclass(frozen=True)
+class KernelCase:
+    """Measurements of a case on the kernel. Lists are by seed, from 1.
+
+    Attributes
+    ----------
+    name : str
+    identity : str
+        Identifies network and kernel settings (`identity`).
+    kept_up : list of bool
+        Whether the machine kept up with real time.
+    timing : dict
+        Columns of the table ``emulation`` by name.
+    measures : dict
+        Values by measure; NaN where a measure is not defined.
+    """
+
+    name: str
+    identity: str
+    kept_up: list[bool]
+    timing: dict[str, list[float]]
+    measures: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class KernelRuns:
+    """Measurements of a pack on one kernel."""
+
+    pack: str
+    kernel: str
+    date: str
+    cases: list[KernelCase]
+
+    @cached_property
+    def by_identity(self) -> dict[str, KernelCase]:
+        return {case.identity: case for case in self.cases}
+
+    def to_json(self) -> str:
+        plain = {**vars(self), "cases": [_without_nan(vars(case)) for case in self.cases]}
+        plain.pop("by_identity", None)
+        return json.dumps(plain, indent=1, allow_nan=False)
+
+    @classmethod
+    def load(cls, file: Path) -> Self:
+        """Read a file of measurements.
+
+        Raises
+        ------
+        ParameterError
+            The file cannot be read, or is not such a file.
+        """
+        try:
+            given = json.loads(file.read_text(encoding="utf-8"))
+            cases = [KernelCase(**_with_nan(case)) for case in given.pop("cases")]
+            return cls(**given, cases=cases)
+        except OSError as error:
+            raise ParameterError(f"cannot read `{file}`: {error.strerror}") from None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ParameterError(
+                f"`{file}` is not a file of kernel measurements, as `tailback validate` writes: {error}"
+            ) from None
+
+
+def _without_nan(value: Any) -> Any:
+    """Numbers with seven digits, and None for NaN, which JSON lacks."""
+    if isinstance(value, Mapping):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.7g}")
+    return value
+
+
+def _with_nan(case: Mapping[str, Any]) -> dict[str, Any]:
+    def numbers(lists: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:
+        return {name: [math.nan if value is None else value for value in values] for name, values in lists.items()}
+
+    return {**case, "timing": numbers(case["timing"]), "measures": numbers(case["measures"])}
+
+
+def identity(case: Case) -> str:
+    """Identifies what a kernel's runs of a case depend on: the kernel's settings, and the behaviour of the network.
+
+    The latter is that of a simulation with plain NewReno senders: drops, queue lengths and base RTTs. It changes with the code of
+    a queue, and not with that of other senders.
+    """
+    scenario = case.scenario.to_dict()
+    flows = {name: {**flow, "tcp": {"preset": "newreno", "ecn": flow["tcp"]["ecn"]}} for name, flow in scenario["flows"].items()}
+    probe = simulate(Scenario({**scenario, **_PROBE, "flows": flows}), seed=1)
+    seen = hashlib.sha256(case.scenario._emulation(1, case.groups).played.encode())
+    for values in (probe.trace("drops")["time_s"], probe.trace("queue")["queue_units"], probe.flows["base_rtt_s"]):
+        seen.update(values.tobytes())
+    return seen.hexdigest()[:16]
+
+
+def measured(
+    pack: CaseSet,
+    folder: Path,
+    *,
+    command: str,
+    jobs: int,
+    fresh: bool,
+    date: str,
+    progress: Callable[[Progress], object] | None,
+) -> KernelRuns:
+    """Run the pack on this machine's kernel; finished runs are stored in `folder`."""
+    measurements = Measurements()
+    timing = [KernelNumber(Measure(name, "", _Timing(name))) for name in TIMING]
+    in_time = KernelNumber(Measure("kept_up", "", kept_up))
+    kernel = platform.release()
+    requests = []
+    for case in pack.cases:
+        readers = [KernelNumber(measure) for measure in case.measures]
+        given = {"scenario": case.scenario.to_dict(), "groups": list(case.groups), "kernel": kernel}
+        name = identity(case)
+        computation = Computation(played, given, version=name)
+        keys = measurements.request(computation, range(1, case.seeds + 1), [*readers, *timing, in_time], case.name)
+        requests.append((case, name, readers, keys))
+    measurements.collect(folder, command=command, fresh=fresh, workers=jobs, on_progress=progress)
+    found, _ = measurements.found(folder)
+    cases = [
+        KernelCase(
+            case.name,
+            name,
+            [bool(value) for value in _values(found, keys, in_time)],
+            {reader.measure.name: _values(found, keys, reader) for reader in timing},
+            {reader.measure.name: _values(found, keys, reader) for reader in readers},
+        )
+        for case, name, readers, keys in requests
+    ]
+    return KernelRuns(pack.name, f"{platform.system()} {kernel}", date, cases)
+
+
+@dataclass(frozen=True)
+class KernelNumber:
+    """A measure of a kernel's run; repeated only if its own code changes."""
+
+    measure: Measure
+
+    @cached_property
+    def name(self) -> str:
+        return f"{self.measure.name}-{fingerprint(self.measure.of)[:20]}"
+
+    def read(self, result: Run) -> list[Column]:
+        return Number(self.measure.of).read(result)
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """A column of the table ``emulation``."""
+
+    column: str
+
+    def __call__(self, run: Run) -> float:
+        return float(run.tables["emulation"][self.column][0])
+
+
+def kept_up(run: Any) -> float:
+    """Whether the machine kept up in an `Emulated` run; its fingerprint does not follow that class."""
+    return float(run.kept_up)
+
+
+def _values(found: Mapping[tuple[str, str], list[Column]], keys: list[str], reader: KernelNumber) -> list[float]:
+    return [Number.value(found[key, reader.name]) for key in keys]
+
+
+def played(scenario: Mapping[str, Any], groups: list[str], kernel: str, seed: int, progress: Callable[[float], None]) -> Emulated:
+    """Emulate a scenario with these groups on the kernel; repeated if the machine does not keep up."""
+    assert kernel == platform.release()
+    for _ in range(_TRIES):
+        run = emulate(Scenario(scenario), kernel_flows=groups, seed=seed, progress=progress)
+        if run.kept_up:
+            break
+    failures = [failure for failure in run.transfers.to_dict()["failure"] if failure]
+    if failures:
+        raise EmulationError(f"a kernel flow failed: {failures[0]}")
+    return run
