@@ -203,9 +203,6 @@ _BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"
 _BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
 
 
-_BBR = ("linux/bbr",)
-
-
 def _quick_settings() -> Iterator[Setting]:
     """Settings of the quick pack."""
     yield Setting(buffer=0.25)
@@ -242,13 +239,13 @@ def _full_settings() -> Iterator[Setting]:
             yield Setting(preset, size_packets=size)
         yield Setting(preset, loss=0.03)
         yield Setting(preset, jitter_ms=1)
-    for preset in (_BBR, (*_BBR, "linux/cubic")):
+    for senders in (("linux/bbr",), ("linux/bbr", "linux/cubic")):
         for buffer in (0.25, 1.0, 4.0):
-            yield Setting(preset, buffer=buffer)
-    yield Setting(_BBR, flows=2)
+            yield Setting(senders, buffer=buffer)
+    yield Setting(("linux/bbr",), flows=2)
     for loss in (0.01, 0.03):
-        yield Setting(_BBR, loss=loss)
-    yield Setting(_BBR, size_packets=100)
+        yield Setting(("linux/bbr",), loss=loss)
+    yield Setting(("linux/bbr",), size_packets=100)
     yield Setting(("linux/cubic",), jitter_ms=4)
     yield Setting(("linux/cubic",), flows=10)
     for size in (30, 300):

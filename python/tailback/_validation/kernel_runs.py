@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import platform
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from tailback._study.measurements import Computation, Measurements, Number
 from tailback._study.runner import Progress
 from tailback._validation.cases import Case, CaseSet
 from tailback._validation.measures import Measure
-from tailback.errors import EmulationError, ParameterError
+from tailback.errors import EmulationError, ParameterError, ScenarioWarning
 
 __all__ = ["KernelCase", "KernelRuns", "identity", "measured", "played"]
 
@@ -128,8 +129,16 @@ def identity(case: Case) -> str:
     """
     scenario = case.scenario.to_dict()
     flows = {name: {**flow, "tcp": {"preset": "newreno", "ecn": flow["tcp"]["ecn"]}} for name, flow in scenario["flows"].items()}
-    probe = simulate(Scenario({**scenario, **_PROBE, "flows": flows}), seed=1)
-    seen = hashlib.sha256(case.scenario._emulation(1, case.groups).played.encode())
+    with warnings.catch_warnings():
+        # Transfers that start later are not necessary here.
+        warnings.simplefilter("ignore", ScenarioWarning)
+        probe = simulate(Scenario({**scenario, **_PROBE, "flows": flows}), seed=1)
+    kernel = {
+        "flows": case.scenario._emulation(1, case.groups).played,
+        "duration": scenario["duration"],
+        "warmup": scenario["warmup"],
+    }
+    seen = hashlib.sha256(json.dumps(kernel).encode())
     for values in (probe.trace("drops")["time_s"], probe.trace("queue")["queue_units"], probe.flows["base_rtt_s"]):
         seen.update(values.tobytes())
     return seen.hexdigest()[:16]

@@ -218,7 +218,9 @@ def _in_time(real: KernelCase | None, measure: str, seeds: int) -> list[float]:
     """The kernel's values by seed; NaN for runs in which the machine did not keep up, which do not represent the scenario."""
     if real is None or measure not in real.measures:
         return [math.nan] * seeds
-    return [value if is_in_time else math.nan for value, is_in_time in zip(real.measures[measure], real.kept_up, strict=True)]
+    pairs = zip(real.measures[measure], real.kept_up, strict=True)
+    values = [value if is_in_time else math.nan for value, is_in_time in pairs]
+    return (values + [math.nan] * seeds)[:seeds]
 
 
 def _plain(comparison: Comparison) -> dict[str, Any]:
