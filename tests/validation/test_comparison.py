@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from tailback._emulation.machine import LIMITS
 from tailback._validation import measures, validating
 from tailback._validation.cases import CaseSet, full, quick
 from tailback._validation.comparison import Verdict, compared
-from tailback._validation.kernel_runs import TIMING, KernelCase, KernelRuns, identity
+from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity
 from tailback._validation.validating import Validation
 
 CASES = {case.name: case for case in (*quick().cases, *full().cases)}
@@ -79,15 +80,16 @@ def test_a_sawtooth_is_measured_correctly() -> None:
 def test_the_report_lists_differences_first() -> None:
     differing = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
     shares = compared(CASES["Reno and CUBIC, 2 flows, 20 Mbps, 40 ms, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
-    timing = {name: [0.0, 0.002] for name in TIMING}
-    kernel = KernelRuns("quick", "Linux 6.18", "2026-11-27", [KernelCase(USUAL.name, "", [True, True], timing, {})])
+    timing = {name: [0.0, 0.002] for name in LIMITS}
+    kernel = KernelRuns("quick", "Linux 6.18", "2026-11-27", [KernelCase(USUAL.name, "", timing, {})])
     validation = Validation(quick(), [shares, differing], kernel, [USUAL.name])
     page = validation.markdown()
     parts = page[page.index("## Differences") : page.index("## All comparisons")]
-    assert "4.05 ± 0.64 s | 8.05 ± 0.64 s | +98.8% ± 0.0%" in parts
+    assert "4.05±0.64 s | 8.05±0.64 s | +98.8±0.0 %" in parts
     assert "share" not in parts
     assert f"The kernel has not run these cases, or they changed since: {USUAL.name}." in page
-    assert "0.45 ± 0.64 (0.40 to 0.50)" in page
+    assert "| *0.45, -4.4±84.7* |" in page
+    assert "| all | 0 | 1 | 1 |" in page
     assert validation.count(Verdict.DIFFER) == 1
     assert validation.to_dict()["comparisons"][1]["values"] == ((4, 8), (4.1, 8.1))
 
@@ -108,7 +110,7 @@ def test_the_identity_follows_the_network_and_the_kernel_but_not_simulated_sende
 def test_measurements_of_a_kernel_are_stored_and_compared_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case, other = quick().cases[1], quick().cases[-1]
     monkeypatch.setattr(validating, "quick", lambda: CaseSet("quick", (case, other), 20))
-    measured = KernelCase(case.name, identity(case), [True] * 4, {name: [0.0] * 4 for name in TIMING}, {"utilisation": [0.5] * 4})
+    measured = KernelCase(case.name, identity(case), {name: [0.0] * 4 for name in LIMITS}, {"utilisation": [0.5] * 4})
     stored = KernelRuns("quick", "Linux 6.18", "2026-11-27", [measured])
     file = tmp_path / "kernel.json"
     file.write_text(stored.to_json())

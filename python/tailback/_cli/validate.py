@@ -28,14 +28,17 @@ __all__ = ["validate"]
     metavar="FILE",
     help="Compare with the measurements in FILE, the kernel.json of an earlier validation, instead of running on this kernel.",
 )
-@click.option("--full", is_flag=True, help="Run all 48 cases, longer and more often: 270 runs of 40 s, divided by the jobs.")
+@click.option("--full", is_flag=True, help="Run all 66 cases, longer and more often: 400 runs of 40 s, divided by the jobs.")
+@click.option("--cases", metavar="PATTERN", default="*", help="Only cases whose name matches, for example 'BBRv1*'.")
 @click.option(
     "--jobs", type=options.WholeNumber(1), metavar="N", help="Number of parallel emulations; by default two per processor."
 )
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @click.option("--json", "as_json", is_flag=True, help="Print all comparisons as one JSON document.")
 @command
-def validate(out: Path | None, kernel: Path | None, full: bool, jobs: int | None, fresh: bool, as_json: bool) -> ExitCode:
+def validate(
+    out: Path | None, kernel: Path | None, full: bool, cases: str, jobs: int | None, fresh: bool, as_json: bool
+) -> ExitCode:
     """Compare the simulator with this machine's kernel TCP. Linux only; takes five minutes.
 
     Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
@@ -48,7 +51,13 @@ def validate(out: Path | None, kernel: Path | None, full: bool, jobs: int | None
         ensure_writable(out)
     with RunsBar("kernel") as bar:
         done = validated(
-            None if out is None else out / "study", kernel=kernel, full_pack=full, jobs=jobs, fresh=fresh, progress=bar
+            None if out is None else out / "study",
+            kernel=kernel,
+            full_pack=full,
+            cases=cases,
+            jobs=jobs,
+            fresh=fresh,
+            progress=bar,
         )
     numbers = json.dumps(jsonable(done.to_dict()), indent=1, allow_nan=False)
     data(numbers if as_json else done.markdown())

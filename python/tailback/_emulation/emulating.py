@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
-from tailback._emulation.machine import MAX_STEAL, MAX_WAIT_S, StealClock, longest_wait
+from tailback._emulation.machine import StealClock, exceeded, longest_wait
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
 
 __all__ = ["Command", "CommandEnd", "Emulated", "emulate", "require_pyroute2"]
-
-# Limits beyond which an emulation does not represent its scenario: a packet of 1500 bytes at 12 Mbit/s takes a millisecond.
-_MAX_SLIPPED = 0.01
-_MAX_LATE_S = 1e-3
 
 # Maximum packet rate measured on one processor, in packets per second.
 _REACH = 50_000
@@ -138,23 +134,14 @@ class Emulated(Run):
     @property
     def kept_up(self) -> bool:
         """Whether this machine kept up with real time; if not, the results do not represent the scenario."""
-        return not self._delays
+        return not exceeded(self._timing)
 
     @property
-    def _delays(self) -> list[str]:
-        """What was later than in real time, by more than the results bear."""
-        timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
-        found = {
-            f"{timing['slipped_share']:.2%} of the time slipped": timing["slipped_share"] > _MAX_SLIPPED,
-            f"packets were {1e3 * timing['lateness_p99_s']:.2f} ms late": timing["lateness_p99_s"] > _MAX_LATE_S,
-            f"a hypervisor took {timing['steal_share']:.1%} of the processor time": timing["steal_share"] > MAX_STEAL,
-            f"programs waited {1e3 * timing['kernel_flows_wait_s']:.2f} ms for a processor": timing["kernel_flows_wait_s"]
-            > MAX_WAIT_S,
-        }
-        return [text for text, is_true in found.items() if is_true]
+    def _timing(self) -> dict[str, float]:
+        return {name: values[0] for name, values in self.emulation.to_dict().items()}
 
     def __str__(self) -> str:
-        timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
+        timing = self._timing
         name = self.scenario.get("name") or "scenario"
         lines = [f"{name}: {self.simulated_s:.4g} s emulated, seed {self.seed}, ended by {_ENDED[self.ended]}"]
         packets = f"{timing['delivered_packets']:,} real packets"
@@ -169,7 +156,7 @@ class Emulated(Run):
         if self.capture_problem:
             lines.append(self.capture_problem)
         if not self.kept_up:
-            why = ", ".join(self._delays)
+            why = ", ".join(f"{name} {timing[name]:.3g}" for name in exceeded(timing))
             lines.append(f"THIS MACHINE DID NOT KEEP UP WITH REAL TIME ({why}): the results do not represent the scenario")
         return "\n".join(lines)
 

@@ -266,7 +266,7 @@ def quick() -> CaseSet:
 
 
 def full() -> CaseSet:
-    """All cases, longer and more often: 270 runs of 40 s."""
+    """All cases, longer and more often: 400 runs of 40 s."""
     return CaseSet("full", tuple(_cases((*_quick_settings(), *_full_settings()), RunLength(40, 10), 5)), 40)
 
 

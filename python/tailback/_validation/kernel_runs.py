@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tailback._emulation import Emulated, emulate
+from tailback._emulation.machine import LIMITS, exceeded
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._simulation import simulate
@@ -36,9 +37,6 @@ _TRIES = 3
 # Duration of the simulation that identifies a network: some round trips of every case.
 _PROBE = {"duration": "5 s", "warmup": "0 s"}
 
-# Timing of an emulation: the columns of its table `emulation`, and the words of a report.
-TIMING = ("slipped_share", "lateness_p99_s", "steal_share", "kernel_flows_wait_s")
-
 
 @dataclass(frozen=True)
 class KernelCase:
@@ -49,19 +47,21 @@ class KernelCase:
     name : str
     identity : str
         Identifies network and kernel settings (`identity`).
-    kept_up : list of bool
-        Whether the machine kept up with real time.
     timing : dict
-        Columns of the table ``emulation`` by name.
+        Columns of the table ``emulation`` that have a limit.
     measures : dict
         Values by measure; NaN where a measure is not defined.
     """
 
     name: str
     identity: str
-    kept_up: list[bool]
     timing: dict[str, list[float]]
     measures: dict[str, list[float]]
+
+    @property
+    def kept_up(self) -> list[bool]:
+        """Whether the machine kept up with real time in each run."""
+        return [not exceeded(dict(zip(self.timing, run, strict=True))) for run in zip(*self.timing.values(), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,7 @@ def measured(
 ) -> KernelRuns:
     """Run the pack on this machine's kernel; finished runs are stored in `folder`."""
     measurements = Measurements()
-    timing = [KernelNumber(Measure(name, "", _Timing(name))) for name in TIMING]
-    in_time = KernelNumber(Measure("kept_up", "", kept_up))
+    timing = [KernelNumber(Measure(name, "", _Timing(name))) for name in LIMITS]
     kernel = platform.release()
     requests = []
     for case in pack.cases:
@@ -165,7 +164,7 @@ def measured(
         given = {"scenario": case.scenario.to_dict(), "groups": list(case.groups), "kernel": kernel}
         name = identity(case)
         computation = Computation(played, given, version=name)
-        keys = measurements.request(computation, range(1, case.seeds + 1), [*readers, *timing, in_time], case.name)
+        keys = measurements.request(computation, range(1, case.seeds + 1), [*readers, *timing], case.name)
         requests.append((case, name, readers, keys))
     measurements.collect(folder, command=command, fresh=fresh, workers=jobs, on_progress=progress)
     found, _ = measurements.found(folder)
@@ -173,7 +172,6 @@ def measured(
         KernelCase(
             case.name,
             name,
-            [bool(value) for value in _values(found, keys, in_time)],
             {reader.measure.name: _values(found, keys, reader) for reader in timing},
             {reader.measure.name: _values(found, keys, reader) for reader in readers},
         )
@@ -204,11 +202,6 @@ class _Timing:
 
     def __call__(self, run: Run) -> float:
         return float(run.tables["emulation"][self.column][0])
-
-
-def kept_up(run: Any) -> float:
-    """Whether the machine kept up in an `Emulated` run; its fingerprint does not follow that class."""
-    return float(run.kept_up)
 
 
 def _values(found: Mapping[tuple[str, str], list[Column]], keys: list[str], reader: KernelNumber) -> list[float]:

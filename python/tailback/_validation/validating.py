@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from tailback._arguments import arguments_checked
 from tailback._emulation.emulating import require_pyroute2
+from tailback._emulation.machine import LIMITS
 from tailback._processors import processors
 from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import CaseSet, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
-from tailback._validation.kernel_runs import TIMING, KernelCase, KernelRuns, identity, measured
+from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, measured
 from tailback._validation.page import markdown
 from tailback.errors import EmulationError, ParameterError
 
@@ -59,7 +63,7 @@ class Validation:
     def worst(self) -> dict[str, float]:
         """The worst timing of the compared runs, by column of the table ``emulation``; NaN without such runs."""
         worst = {}
-        for name in TIMING:
+        for name in LIMITS:
             values = [
                 value
                 for case in self.kernel_runs.cases
@@ -113,6 +117,7 @@ def validate(
     *,
     kernel: str | os.PathLike[str] | None = None,
     full_pack: bool = False,
+    cases: str = "*",
     jobs: int | None = None,
     fresh: bool = False,
     progress: Callable[[Progress], object] | None = None,
@@ -131,6 +136,8 @@ def validate(
         machine's kernel.
     full_pack : bool
         Run all cases, longer and more often, instead of the quick pack.
+    cases : str
+        Only cases whose name matches this pattern, with ``*`` for any text, such as ``"BBRv1*"``.
     jobs : int, optional
         Number of parallel emulations; by default two per processor.
     fresh : bool
@@ -145,7 +152,7 @@ def validate(
     EmulationError
         This system does not allow emulation, or its kernel lacks a congestion controller.
     ParameterError
-        `kernel` is not a file of measurements, or is given with `full_pack`.
+        `kernel` is not a file of measurements, or is given with `full_pack`, or no case matches `cases`.
     StudyError
         `study` cannot be used.
     ValidationInterrupted
@@ -159,10 +166,13 @@ def validate(
     else:
         stored = KernelRuns.load(Path(kernel))
         pack = _pack(stored.pack)
+    chosen = replace(pack, cases=tuple(case for case in pack.cases if fnmatchcase(case.name, cases)))
+    if not chosen.cases:
+        raise ParameterError(f"no case of the {pack.name} pack matches `{cases}`; one is `{pack.cases[0].name}`")
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
-            return _validated(pack, stored, Path(folder), jobs, fresh=True, progress=progress)
-    return _validated(pack, stored, Path(study), jobs, fresh=fresh, progress=progress)
+            return _validated(chosen, stored, Path(folder), pattern=cases, jobs=jobs, fresh=True, progress=progress)
+    return _validated(chosen, stored, Path(study), pattern=cases, jobs=jobs, fresh=fresh, progress=progress)
 
 
 def _pack(name: str) -> CaseSet:
@@ -176,8 +186,9 @@ def _validated(
     pack: CaseSet,
     stored: KernelRuns | None,
     folder: Path,
-    jobs: int | None,
     *,
+    pattern: str,
+    jobs: int | None,
     fresh: bool,
     progress: Callable[[Progress], object] | None,
 ) -> Validation:
@@ -186,7 +197,8 @@ def _validated(
     for case in pack.cases:
         numbers = [Number(measure.of) for measure in case.measures]
         wanted.append((case, numbers, simulated.request(case.scenario, range(1, case.seeds + 1), numbers, case.name)))
-    command = f"tailback validate --out {folder.parent}{' --full' if pack.name == 'full' else ''}"
+    full_pack, chosen = " --full" * (pack.name == "full"), f" --cases {shlex.quote(pattern)}" * (pattern != "*")
+    command = f"tailback validate --out {folder.parent}{full_pack}{chosen}"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
         kernel = stored or measured(
