@@ -65,6 +65,7 @@ from .errors import (
     ThreadsWarning as ThreadsWarning,
     StudyError as StudyError,
     StudyInterrupted as StudyInterrupted,
+    StudyWarning as StudyWarning,
     TailbackError as TailbackError,
     UnknownName as UnknownName,
     UserCodeError as UserCodeError,

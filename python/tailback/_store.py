@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailback.errors import OutputError, ParameterError
+from tailback.errors import OutputError, ParameterError, TailbackError
 
 if TYPE_CHECKING:
     from tailback._table import Table
@@ -185,6 +185,9 @@ def _staging_directory(target: Path) -> Iterator[Path]:
         raise OutputError(f"cannot write to `{target}`: {error.strerror}") from None
     try:
         yield folder
+    except TailbackError:
+        # Of the block, for example about a file that it reads.
+        raise
     except OSError as error:
         raise OutputError(f"cannot write `{target}`: {error.strerror or error}") from None
     finally:

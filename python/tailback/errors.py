@@ -26,6 +26,7 @@ Subclasses of `UserWarning`:
 * `ScenarioWarning`: a scenario is valid but probably not as intended
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
+* `StudyWarning`: runs of a study are repeated, because their files are damaged
 * `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
 
 The last three subclasses of KeyboardInterrupt are defined in the modules of their results.
@@ -56,6 +57,7 @@ __all__ = [
     "ScenarioWarning",
     "StudyError",
     "StudyInterrupted",
+    "StudyWarning",
     "TailbackError",
     "ThreadsWarning",
     "UnknownName",
@@ -211,6 +213,10 @@ class OutputError(TailbackError, OSError):
 
 class StudyError(TailbackError, OSError):
     """A study on disk cannot be used or written; its contents are unchanged."""
+
+
+class StudyWarning(UserWarning):
+    """Files of a study are damaged, and their runs are repeated."""
 
 
 class UserCodeError(TailbackError, RuntimeError):

@@ -30,6 +30,7 @@ from tailback.errors import (
     ScenarioWarning,
     StudyError,
     StudyInterrupted,
+    StudyWarning,
     ThreadsWarning,
     UnknownName,
     UserCodeError,
@@ -119,7 +120,7 @@ def warnings_noted() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning, ThreadsWarning)):
+            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning, StudyWarning, ThreadsWarning)):
                 usual(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))

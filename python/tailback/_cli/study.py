@@ -1,4 +1,4 @@
-"""`tailback study status | resume | means | plot | export | compare | prune`: work with a study on disk."""
+"""`tailback study status | resume | means | plot | export | compare | verify | prune`: work with a study on disk."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def resume(
     as_json: bool,
     code: tuple[Path, ...],
 ) -> ExitCode:
-    """Run the remaining runs of a study."""
+    """Run the remaining runs of a study, and repeat runs whose files are damaged."""
     from tailback._study import Study
 
     load_code(code)
@@ -189,6 +189,27 @@ def compare(left: Path, right: Path, as_json: bool) -> ExitCode:
             data(f"... and {len(found.differences) - SHOWN} more")
         data(f"{len(found.differences)} differences; both studies have {found.runs} runs in common")
     return ExitCode.DONE if found else ExitCode.DIFFERENT
+
+
+@study.command()
+@_directory
+@_as_json
+@command
+def verify(directory: Path, as_json: bool) -> ExitCode:
+    """Check all files of a study for damage; `resume` repeats runs with damaged files.
+
+    Exit code 1 if files are damaged.
+    """
+    from tailback._study import Study
+
+    damaged = Study(directory).verify()
+    if as_json:
+        data(json.dumps([{**vars(trace), "file": str(trace.file)} for trace in damaged], indent=2))
+    elif damaged:
+        data("\n".join(f"damaged: {trace.file} (point {trace.point}, seed {trace.seed})" for trace in damaged))
+    else:
+        data("all files are intact")
+    return ExitCode.DIFFERENT if damaged else ExitCode.DONE
 
 
 @study.command()

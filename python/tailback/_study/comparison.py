@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tailback._quantity import numbers
+from tailback._study import trace_files
 from tailback._study.columns import Column, unpack
-from tailback._study.ledger import Ledger, RunRow
+from tailback._study.ledger import Ledger, RunRow, StoredTrace
 
 __all__ = ["Comparison", "Difference", "compare"]
 
@@ -58,14 +59,20 @@ class Comparison:
 
 
 def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) -> Comparison:
-    """Compare runs with equal labels and seed: tables value by value, traces byte by byte."""
+    """Compare runs with equal labels and seed: tables value by value, traces byte by byte.
+
+    Raises
+    ------
+    StudyError
+        A trace file is damaged.
+    """
     ours, theirs = _by_name(left), _by_name(right)
     found: list[Difference] = []
     for name in sorted(ours.keys() ^ theirs.keys()):
         found.append(Difference(name, "run", *(("present", "missing") if name in ours else ("missing", "present"))))
     both = [name for name in ours if name in theirs]
     tables = dict.fromkeys([*left.table_names(), *right.table_names()])
-    kinds = [_kinds(ledger) for ledger in (left, right)]
+    traces = [_traces(ledger) for ledger in (left, right)]
     for name in both:
         a, b = ours[name], theirs[name]
         if a.state != b.state or a.error != b.error:
@@ -75,11 +82,14 @@ def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) 
             continue
         for table in tables:
             found += _tables_differ(name, table, left.table(a.content_hash, table), right.table(b.content_hash, table))
-        for kind in sorted(kinds[0].get(a.content_hash, set()) | kinds[1].get(b.content_hash, set())):
-            files = (left_traces / a.content_hash / f"{kind}.parquet", right_traces / b.content_hash / f"{kind}.parquet")
-            sizes = [file.read_bytes() if file.exists() else None for file in files]
-            if sizes[0] != sizes[1]:
-                found.append(Difference(name, f"trace `{kind}`", *(_size(data) for data in sizes)))
+        of_run = [of_study.get(run.content_hash, {}) for of_study, run in zip(traces, (a, b), strict=True)]
+        for kind in sorted(of_run[0].keys() | of_run[1].keys()):
+            sides = [
+                trace_files.read(folder, own[kind]) if kind in own else None
+                for folder, own in zip((left_traces, right_traces), of_run, strict=True)
+            ]
+            if sides[0] != sides[1]:
+                found.append(Difference(name, f"trace `{kind}`", *(_size(data) for data in sides)))
     return Comparison(len(both), tuple(found))
 
 
@@ -92,11 +102,12 @@ def _name(labels: dict[str, Any], seed: int) -> str:
     return ", ".join([*(f"{column}={json.dumps(label)}" for column, label in sorted(labels.items())), f"seed {seed}"])
 
 
-def _kinds(ledger: Ledger) -> dict[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for _, _, kind, content_hash in ledger.traces():
-        kinds.setdefault(content_hash, set()).add(kind)
-    return kinds
+def _traces(ledger: Ledger) -> dict[str, dict[str, StoredTrace]]:
+    """Traces by content hash and kind."""
+    traces: dict[str, dict[str, StoredTrace]] = {}
+    for trace in ledger.traces():
+        traces.setdefault(trace.content_hash, {})[trace.kind] = trace
+    return traces
 
 
 def _size(data: bytes | None) -> str:

@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tailback._study import trace_files
 from tailback._study.executors import Pool
 from tailback._study.failpoint import reach
 from tailback._study.ledger import LEDGER, Ledger, PlannedPoint
 from tailback._study.lock import Lock
 from tailback._study.runner import Progress, Runner
-from tailback.errors import StudyError
+from tailback._study.trace_files import TRACES
+from tailback.errors import StudyError, StudyWarning, warn
 
-__all__ = ["LOCK", "TRACES", "prepare_study", "working", "writing"]
+__all__ = ["LOCK", "prepare_study", "working", "writing"]
 
 LOCK = "lock"
-TRACES = "traces"
 
 _OURS = {LOCK, f"{LOCK}-journal", f"{LEDGER}.partial", f"{LEDGER}.partial-journal"}
 
@@ -66,6 +67,8 @@ def working(
 ) -> Iterator[tuple[Ledger, Runner]]:
     """A locked ledger with a runner. After Ctrl-C, results that have arrived are stored before the exception propagates.
 
+    Finished runs whose trace files are damaged become planned, with a warning.
+
     `again` is the command that resumes the study, for messages.
 
     Raises
@@ -76,6 +79,7 @@ def working(
     stop = True
     try:
         with Lock(directory / LOCK), writing(directory, again), Ledger(directory / LEDGER, thorough=False) as ledger:
+            _discard_damaged(ledger, directory)
             runner = Runner(ledger, directory / TRACES, pool, fail_fast=fail_fast, on_progress=on_progress)
             try:
                 yield ledger, runner
@@ -86,6 +90,14 @@ def working(
             stop = False
     finally:
         pool.shut_down(stop=stop)
+
+
+def _discard_damaged(ledger: Ledger, directory: Path) -> None:
+    found = list(trace_files.damaged(ledger, directory / TRACES))
+    if found:
+        ledger.discard(content_hash for content_hash, _ in found)
+        runs = trace_files.names(trace for _, trace in found)
+        warn(StudyWarning(f"`{directory}` has damaged trace files; these runs are repeated: {runs}"))
 
 
 @contextmanager

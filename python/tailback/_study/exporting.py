@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ __all__ = ["write"]
 FORMATS = ("parquet", "csv", "json")
 
 
-def write(directory: Path, tables: dict[str, Table], plan: dict[str, Any], format: str, traces: list[tuple[str, Path]]) -> None:
-    """Write one file per table, the plan as JSON, and traces under names that identify their runs."""
+def write(
+    directory: Path, tables: dict[str, Table], plan: dict[str, Any], format: str, traces: Iterable[tuple[str, bytes]]
+) -> None:
+    """Write one file per table, the plan as JSON, and the contents of trace files under names that identify their runs."""
     if format not in FORMATS:
         raise ParameterError(f"format `{format}` is not supported; expected one of {', '.join(FORMATS)}")
     with _store.staged(directory) as folder:
@@ -31,10 +33,9 @@ def write(directory: Path, tables: dict[str, Table], plan: dict[str, Any], forma
             else:
                 _write_json(table, file)
         (folder / "plan.json").write_text(json.dumps(plan, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        if traces:
-            (folder / "traces").mkdir()
-        for name, file in traces:
-            shutil.copyfile(file, folder / "traces" / name)
+        for name, content in traces:
+            (folder / "traces").mkdir(exist_ok=True)
+            (folder / "traces" / name).write_bytes(content)
 
 
 def _write_csv(table: Table, file: Path) -> None:

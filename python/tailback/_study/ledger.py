@@ -29,13 +29,13 @@ from tailback._study.failpoint import reach
 from tailback._study.work import Result
 from tailback.errors import StudyError
 
-__all__ = ["LEDGER", "Counts", "Ledger", "PendingRun", "PlannedPoint", "RunRow"]
+__all__ = ["LEDGER", "Counts", "Ledger", "PendingRun", "PlannedPoint", "RunRow", "StoredTrace"]
 
 LEDGER = "study.sqlite3"
 
 # "tail" in ASCII, which identifies a ledger, and the version of the schema below.
 _APPLICATION = 0x7461696C
-_SCHEMA = 3
+_SCHEMA = 4
 
 _TABLES = """
 CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID;
@@ -54,7 +54,9 @@ CREATE TABLE results (
 CREATE TABLE tables (
     content_hash TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, digest BLOB, UNIQUE (content_hash, name)
 );
-CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, digest BLOB, UNIQUE (content_hash, kind));
+CREATE TABLE traces (
+    content_hash TEXT NOT NULL, kind TEXT NOT NULL, file BLOB NOT NULL, digest BLOB, UNIQUE (content_hash, kind)
+);
 """
 
 
@@ -65,7 +67,7 @@ _SEALED = {
     "runs": "point, seed, content_hash",
     "results": "content_hash, state, error, version, events, simulated_s, cpu_s",
     "tables": "content_hash, name, data",
-    "traces": "content_hash, kind",
+    "traces": "content_hash, kind, file",
 }
 _INSERT_RUN = "INSERT INTO runs VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))"
 
@@ -125,6 +127,17 @@ class Counts:
     def total(self) -> int:
         """Number of runs of the plan."""
         return self.planned + self.running + self.done + self.failed
+
+
+@dataclass(frozen=True)
+class StoredTrace:
+    """A trace of a finished run, with the digest of its file."""
+
+    point: int
+    seed: int
+    kind: str
+    content_hash: str
+    file: bytes
 
 
 class Ledger:
@@ -272,6 +285,11 @@ class Ledger:
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE state = 'failed'")
 
+    def discard(self, content_hashes: Iterable[str]) -> None:
+        """Make runs planned."""
+        with _transaction(self._connection):
+            self._connection.executemany("DELETE FROM results WHERE content_hash = ?", ((each,) for each in content_hashes))
+
     def discard_results(self) -> None:
         """Make all runs of the plan planned."""
         with _transaction(self._connection):
@@ -298,8 +316,8 @@ class Ledger:
             )
             tables = ((result.content_hash, *table) for result in results for table in result.tables.items())
             self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))", tables)
-            traces = ((result.content_hash, kind) for result in results for kind in result.traces)
-            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?1, ?2, digest(?1, ?2))", traces)
+            traces = ((result.content_hash, *trace) for result in results for trace in result.traces.items())
+            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))", traces)
             reach("ledger: results written")
             self._set("running", str(running))
             reach("ledger: about to commit")
@@ -362,10 +380,13 @@ class Ledger:
         row = self._connection.execute(query, (content_hash, name)).fetchone()
         return None if row is None else bytes(row[0])
 
-    def traces(self) -> list[tuple[int, int, str, str]]:
-        """Point, seed, kind and content hash of every trace of the plan's runs."""
-        query = "SELECT point, seed, kind, content_hash FROM runs JOIN traces USING (content_hash) ORDER BY point, seed, kind"
-        return self._connection.execute(query).fetchall()
+    def traces(self) -> list[StoredTrace]:
+        """Every trace of the plan's finished runs."""
+        query = (
+            "SELECT point, seed, kind, content_hash, file FROM runs JOIN traces USING (content_hash) JOIN results "
+            "USING (content_hash) ORDER BY point, seed, kind"
+        )
+        return [StoredTrace(*row) for row in self._connection.execute(query)]
 
     def delete_unreferenced(self) -> int:
         """Delete results that the plan does not need. Returns their number."""

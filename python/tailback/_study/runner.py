@@ -6,24 +6,21 @@ so that many short runs share the cost of a commit. If a worker dies, only its c
 
 from __future__ import annotations
 
-import os
 import queue
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tailback._study import trace_files
 from tailback._study.executors import Pool
-from tailback._study.failpoint import reach
-from tailback._study.ledger import Ledger, synced
+from tailback._study.ledger import Ledger
 from tailback._study.work import Result, Task, WorkResult
-from tailback._table import Table
 from tailback.errors import StudyError
 
-__all__ = ["Progress", "RunFailed", "Runner", "keep_traces"]
+__all__ = ["Progress", "RunFailed", "Runner"]
 
 # Maximum time that results wait to be committed with others, unless twice the duration of the last commit is longer: the speed
 # of disks differs by a factor of a hundred.
@@ -219,7 +216,7 @@ class Runner:
         result = measured.result
         self._mean_s = result.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * result.cpu_s
         if measured.traces:
-            keep_traces(self._traces, result.content_hash, measured.traces)
+            result = replace(result, traces=trace_files.write(self._traces, result.content_hash, measured.traces))
         self._results.append(result)
 
     def _commit(self) -> list[Result]:
@@ -245,23 +242,3 @@ class Runner:
         self._progress = progress
         if self._on_progress is not None:
             self._on_progress(progress)
-
-
-def keep_traces(folder: Path, content_hash: str, traces: dict[str, Table]) -> None:
-    """Write the traces of a run, durably, before its result is committed."""
-    target, partial = folder / content_hash, folder / f".{content_hash}.partial"
-    for left_behind in (target, partial):
-        shutil.rmtree(left_behind, ignore_errors=True)
-    reach("traces: about to be written")
-    partial.mkdir(parents=True)
-    for kind, table in traces.items():
-        file = partial / f"{kind}.parquet"
-        table.write_parquet(file)
-        with file.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        reach("traces: one written")
-    synced(partial)
-    partial.rename(target)
-    reach("traces: named")
-    synced(folder)
-    reach("traces: name synced")

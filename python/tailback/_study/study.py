@@ -15,16 +15,17 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._quantity import Quantity, quantity_of
-from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
+from tailback._study import comparison, exporting, means, quantity_plot, trace_files, trace_plot
 from tailback._study.columns import Column, column, join, unpack, varied
 from tailback._study.comparison import Comparison
-from tailback._study.directory import LOCK, TRACES, working, writing
+from tailback._study.directory import LOCK, working, writing
 from tailback._study.executors import open_pool
-from tailback._study.ledger import LEDGER, Counts, Ledger
+from tailback._study.ledger import LEDGER, Counts, Ledger, StoredTrace
 from tailback._study.lock import Lock, held
 from tailback._study.runner import Progress, Runner
 from tailback._study.seed_batches import SeedBatches
 from tailback._study.stopping import StoppingRule
+from tailback._study.trace_files import TRACES, DamagedTrace
 from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
@@ -328,7 +329,7 @@ class Study:
     ) -> Figure:
         with self._ledger() as ledger:
             points = {point: labels for point, labels, _ in ledger.points()}
-            recorded = {kind for _, _, kind, _ in ledger.traces()}
+            recorded = {trace.kind for trace in ledger.traces()}
             first = ledger.plan["seeds"][0]
         spec = quantity_plot.plot_spec("traces", over, by, where, list(points.values()), log)
         kinds = trace_plot.kinds(quantity, sorted(recorded))
@@ -350,15 +351,21 @@ class Study:
         ------
         UnknownName
             The run has no such trace, or is not finished.
+        StudyError
+            The file of the trace is damaged.
         """
-        found = {(trace["point"], trace["seed"]): trace["file"] for trace in self.traces(kind)}
+        found = {(trace.point, trace.seed): trace for trace in self._traces(kind)}
         if (point, seed) not in found:
             known = [f"{point}, {seed}" for point, seed in list(found)[:10]]
             raise UnknownName(f"finished run with a trace `{kind}`", f"{point}, {seed}", known)
-        return Table(_core.Table.read_parquet(kind, found[point, seed]))
+        folder = self.directory / TRACES
+        trace_files.read(folder, found[point, seed])
+        return Table(_core.Table.read_parquet(kind, trace_files.file_of(folder, found[point, seed])))
 
     def traces(self, kind: str) -> list[dict[str, Any]]:
         """All traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
+
+        The files are not checked; `verify` does.
 
         Raises
         ------
@@ -367,15 +374,26 @@ class Study:
         """
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
-            found = ledger.traces()
-        if kind not in {recorded for _, _, recorded, _ in found}:
-            raise UnknownName("trace", kind, sorted({recorded for _, _, recorded, _ in found}))
         folder = self.directory / TRACES
         return [
-            {"point": point, "seed": seed, **labels[point], "file": folder / content_hash / f"{kind}.parquet"}
-            for point, seed, recorded, content_hash in found
-            if recorded == kind
+            {"point": trace.point, "seed": trace.seed, **labels[trace.point], "file": trace_files.file_of(folder, trace)}
+            for trace in self._traces(kind)
         ]
+
+    def _traces(self, kind: str) -> list[StoredTrace]:
+        with self._ledger() as ledger:
+            found = ledger.traces()
+        if kind not in {trace.kind for trace in found}:
+            raise UnknownName("trace", kind, sorted({trace.kind for trace in found}))
+        return [trace for trace in found if trace.kind == kind]
+
+    def verify(self) -> list[DamagedTrace]:
+        """The traces whose files are missing or have changed; empty if the study is intact. `resume` repeats their runs.
+
+        The ledger, with all tables, is verified whenever a study is opened.
+        """
+        with self._ledger(thorough=True) as ledger:
+            return [trace for _, trace in trace_files.damaged(ledger, self.directory / TRACES)]
 
     def provenance(self, point: int, seed: int) -> dict[str, Any]:
         """The complete scenario, seed, version, content hash and user code of a finished run.
@@ -413,7 +431,7 @@ class Study:
         refresh: bool = False,
         progress: Callable[[Progress], object] | None = None,
     ) -> Study:
-        """Execute the remaining runs; finished runs are kept.
+        """Execute the remaining runs, and repeat runs whose trace files are damaged; other finished runs are kept.
 
         Parameters
         ----------
@@ -466,20 +484,24 @@ class Study:
         ------
         OutputError
             The directory exists or cannot be written.
+        StudyError
+            The file of a trace is damaged.
         """
-        files = []
-        if traces:
-            with self._ledger() as ledger:
-                files = [
-                    (f"{kind}-{point}-{seed}.parquet", self.directory / TRACES / content_hash / f"{kind}.parquet")
-                    for point, seed, kind, content_hash in ledger.traces()
-                ]
+        with self._ledger() as ledger:
+            stored = ledger.traces() if traces else []
+        folder = self.directory / TRACES
+        files = ((f"{trace.kind}-{trace.point}-{trace.seed}.parquet", trace_files.read(folder, trace)) for trace in stored)
         exporting.write(Path(directory), self.tables, self.plan, format, files)
 
     def compare(self, other: Study) -> Comparison:
         """Compare the results of two studies: runs that only one of them has, and different values.
 
         Runs correspond if their labels and seeds are equal.
+
+        Raises
+        ------
+        StudyError
+            The file of a trace is damaged.
         """
         with self._ledger() as ours, other._ledger() as theirs:
             return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
@@ -494,7 +516,7 @@ class Study:
         """
         with Lock(self.directory / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
             results = ledger.delete_unreferenced()
-            kept = {content_hash for *_, content_hash in ledger.traces()}
+            kept = {trace.content_hash for trace in ledger.traces()}
             folder = self.directory / TRACES
             stale = [entry for entry in folder.iterdir() if entry.name not in kept] if folder.exists() else []
             freed = sum(file.stat().st_size for entry in stale for file in entry.rglob("*") if file.is_file())

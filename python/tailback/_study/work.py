@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """Stored outcome of a unit of work; `error` is set if it failed."""
+    """Stored outcome of a unit of work; `error` is set if it failed. `traces` are the digests of their files by kind."""
 
     content_hash: str
     error: str | None = None
@@ -77,7 +77,7 @@ class Result:
     simulated_s: float = 0.0
     cpu_s: float = 0.0
     tables: dict[str, bytes] = field(default_factory=dict)
-    traces: tuple[str, ...] = ()
+    traces: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,6 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> WorkResul
         done.simulated_s,
         cpu_s,
         done.tables,
-        tuple(done.traces),
     )
     return WorkResult(result, done.traces)
 
