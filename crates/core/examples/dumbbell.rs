@@ -40,8 +40,8 @@ use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{
-    Aal5, AccessLink, Buffer, Flow, Group, Impairments, Network, Port, Queues, Recording, Scheduling, Switching, Trace,
-    TraceKind, Transport,
+    Aal5, AccessLink, Buffer, Flow, Group, GroupId, Impairments, Network, Port, PortId, Queues, Recording, Scheduling, Switching,
+    Trace, TraceKind, Transport,
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
@@ -173,7 +173,7 @@ impl Dumbbell {
         let forth = Port { policy, scheduling, ..port("bottleneck", Buffer::Units(places)) };
         Network {
             ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],
-            paths: vec![vec![0], vec![1]],
+            paths: vec![vec![PortId(0)], vec![PortId(1)]],
             groups: vec![Group {
                 name: "greedy".into(),
                 class: 0,
@@ -210,7 +210,7 @@ impl Dumbbell {
         let small_packet = 8.0 * HEADER.0 as f64 * (2.0 / access.0 as f64 + 1.0 / (of.get("c") * 1e6));
         let handshake = rtt_ms * 1e-3 + 2.0 * small_packet;
         Flow {
-            group: 0,
+            group: GroupId(0),
             forward: 0,
             backward: 1,
             sender_access: AccessLink {

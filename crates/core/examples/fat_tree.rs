@@ -26,7 +26,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{AccessLink, Buffer, Flow, Network, Recording};
+use tailback_core::network::{AccessLink, Buffer, Flow, GroupId, Network, PortId, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 
@@ -62,16 +62,16 @@ impl Tree {
     }
 
     /// The upward port of a link in a layer: host to edge, edge to aggregation, aggregation to core.
-    fn up(&self, layer: u32, link: u32) -> u32 {
-        2 * (layer * self.hosts() + link)
+    fn up(&self, layer: u32, link: u32) -> PortId {
+        PortId(2 * (layer * self.hosts() + link))
     }
 
-    fn down(&self, layer: u32, link: u32) -> u32 {
-        self.up(layer, link) + 1
+    fn down(&self, layer: u32, link: u32) -> PortId {
+        PortId(self.up(layer, link).0 + 1)
     }
 
     /// The path between two hosts over the aggregation switch and the core switch with these numbers, if they are needed.
-    fn path(&self, from: u32, to: u32, aggregation: u32, core: u32) -> Vec<u32> {
+    fn path(&self, from: u32, to: u32, aggregation: u32, core: u32) -> Vec<PortId> {
         let half = self.half();
         let (edge_from, edge_to) = (from / half, to / half);
         let (pod_from, pod_to) = (edge_from / half, edge_to / half);
@@ -114,7 +114,7 @@ fn network(of: &Settings) -> Network {
     };
     let nowhere = AccessLink { rate: None, delay: TimeDelta::ZERO };
     let flow = |host: u32| Flow {
-        group: 0,
+        group: GroupId(0),
         forward: 2 * host,
         backward: 2 * host + 1,
         sender_access: nowhere,

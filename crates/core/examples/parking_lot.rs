@@ -24,7 +24,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{AccessLink, Buffer, Flow, Network, Recording};
+use tailback_core::network::{AccessLink, Buffer, Flow, GroupId, Network, PortId, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 
@@ -46,12 +46,12 @@ fn network(of: &Settings) -> Network {
         let buffer = if index.is_multiple_of(2) { Buffer::Units(of.get("buf") as u64) } else { Buffer::Unlimited };
         drop_tail(format!("port{index}"), rate, delay, buffer)
     };
-    let forth = |first: u32, behind: u32| (first..behind).map(|link| 2 * link).collect();
-    let back = |first: u32, behind: u32| (first..behind).rev().map(|link| 2 * link + 1).collect();
+    let forth = |first: u32, behind: u32| (first..behind).map(|link| PortId(2 * link)).collect();
+    let back = |first: u32, behind: u32| (first..behind).rev().map(|link| PortId(2 * link + 1)).collect();
     let over_all = [forth(0, bottlenecks), back(0, bottlenecks)];
     let over_each = (0..bottlenecks).flat_map(|link| [forth(link, link + 1), back(link, link + 1)]);
     let flow = |(index, group, path): (u32, u32, u32)| Flow {
-        group,
+        group: GroupId(group),
         forward: 2 * path,
         backward: 2 * path + 1,
         // All round-trip times differ, so that flows do not synchronise.

@@ -26,7 +26,7 @@ mod measured;
 
 use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
-use tailback_core::network::{AccessLink, Buffer, Flow, Network, Port, Recording};
+use tailback_core::network::{AccessLink, Buffer, Flow, GroupId, Network, Port, PortId, Recording};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
@@ -62,7 +62,7 @@ fn network(of: &Settings) -> Network {
     let trunks = [trunk("trunk", Buffer::Units(of.get("places") as u64)), trunk("trunk back", Buffer::Unlimited)];
     // Port 2 + 2i leads from edge router i to the switch, port 3 + 2i back.
     let input = |index: u32| drop_tail(format!("input{index}"), rate, TimeDelta::ZERO, Buffer::Unlimited);
-    let paths = (0..inputs).flat_map(|input| [vec![2 + 2 * input, 0], vec![1, 3 + 2 * input]]);
+    let paths = (0..inputs).flat_map(|input| [vec![PortId(2 + 2 * input), PortId(0)], vec![PortId(1), PortId(3 + 2 * input)]]);
     let tcp = TcpSpec {
         mss: Bytes(1000),
         initial_window: 2.0,
@@ -75,7 +75,7 @@ fn network(of: &Settings) -> Network {
         // Round-trip times from 60 to 180 ms.
         let delay = TimeDelta::from_seconds(0.03 + 0.06 * draws.uniform(0));
         Flow {
-            group: 0,
+            group: GroupId(0),
             forward: 2 * (index % inputs),
             backward: 2 * (index % inputs) + 1,
             sender_access: AccessLink { rate: Some(ACCESS), delay },

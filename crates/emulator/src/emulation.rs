@@ -10,6 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tailback_core::network::FlowId;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::record::{Column, Table};
@@ -20,7 +21,7 @@ use tailback_core::{DatagramOutcome, Engine, Fate};
 pub struct AddressPair {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
-    pub flow: u32,
+    pub flow: FlowId,
     /// The host with the address `to`.
     pub host: usize,
 }
@@ -70,7 +71,7 @@ pub struct Emulation<H, C> {
     engine: Engine,
     hosts: H,
     pacer: Pacer<C>,
-    ways: HashMap<ip::Addresses, (u32, usize)>,
+    ways: HashMap<ip::Addresses, (FlowId, usize)>,
     /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
@@ -102,10 +103,10 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         hosts: H,
         clock: C,
     ) -> Emulation<H, C> {
-        let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
+        let flows = ways.iter().map(|way| way.flow.index() + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
-            to[way.flow as usize] = way.host;
+            to[way.flow] = way.host;
         }
         Emulation {
             engine,
@@ -203,7 +204,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             ip::mark(&mut packet);
         }
         self.pacer.note_delivery(fate.time);
-        let host = self.to[fate.flow as usize];
+        let host = self.to[fate.flow];
         self.observer.on_delivered(self.pacer.now(), key, ObservedPacket { host: host as u32, packet: &packet });
         let is_taken = self.hosts.give(host, &packet)?;
         self.delivered += u64::from(is_taken);
@@ -413,9 +414,9 @@ mod tests {
         };
         let network = Network {
             ports: vec![port("there", policy, Buffer::Units(2)), port("back", PolicySpec::DropTail(()), Buffer::Unlimited)],
-            paths: vec![vec![0], vec![1]],
+            paths: vec![vec![PortId(0)], vec![PortId(1)]],
             groups: vec![group("there"), group("back")],
-            flows: vec![flow(0, 0, 1), flow(1, 1, 0)],
+            flows: vec![flow(GroupId(0), 0, 1), flow(GroupId(1), 1, 0)],
             changes: Vec::new(),
             duration: TimeDelta::from_millis(100),
             warmup: TimeDelta::ZERO,
@@ -425,8 +426,10 @@ mod tests {
             prices: PriceSpec::default(),
         };
         let world = Rc::new(TestEnvironment { to_send: RefCell::new(to_send.into()), ..TestEnvironment::default() });
-        let ways =
-            [AddressPair { from: LEFT, to: RIGHT, flow: 0, host: 1 }, AddressPair { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
+        let ways = [
+            AddressPair { from: LEFT, to: RIGHT, flow: FlowId(0), host: 1 },
+            AddressPair { from: RIGHT, to: LEFT, flow: FlowId(1), host: 0 },
+        ];
         let course = RunProperties { end: Time(TimeDelta::from_millis(100).0), lead };
         let emulation = Emulation::new(
             Engine::new(network),

@@ -1,6 +1,7 @@
 //! The packets in the network, by flow and number. The numbers of a flow count up, and most packets leave in order.
 
 use std::collections::VecDeque;
+use tailback_core::network::FlowId;
 
 #[derive(Default)]
 pub(crate) struct InFlight {
@@ -19,7 +20,7 @@ struct FlowPackets {
 /// A packet, by its flow and its number in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PacketKey {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) number: u32,
 }
 
@@ -33,13 +34,13 @@ impl InFlight {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(packet);
-        let row = &mut self.flows[key.flow as usize];
+        let row = &mut self.flows[key.flow];
         debug_assert_eq!(row.first.wrapping_add(row.places.len() as u32), key.number);
         row.places.push_back(Some(bytes));
     }
 
     pub(crate) fn take(&mut self, key: PacketKey) -> Option<Vec<u8>> {
-        let row = self.flows.get_mut(key.flow as usize)?;
+        let row = self.flows.get_mut(key.flow.index())?;
         let packet = row.places.get_mut(key.number.wrapping_sub(row.first) as usize)?.take();
         while let Some(None) = row.places.front() {
             row.places.pop_front();
@@ -61,11 +62,11 @@ mod tests {
     fn packets_leave_in_any_order_and_once() {
         let mut in_flight = InFlight::new(2);
         for number in 0..4 {
-            in_flight.put(PacketKey { flow: 1, number }, &[number as u8]);
+            in_flight.put(PacketKey { flow: FlowId(1), number }, &[number as u8]);
         }
-        let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(PacketKey { flow: 1, number }));
+        let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(PacketKey { flow: FlowId(1), number }));
         assert_eq!(taken, [Some(vec![2]), Some(vec![0]), Some(vec![1]), None, Some(vec![3]), None]);
         assert!(in_flight.flows[1].places.is_empty());
-        assert_eq!(in_flight.take(PacketKey { flow: 7, number: 0 }), None);
+        assert_eq!(in_flight.take(PacketKey { flow: FlowId(7), number: 0 }), None);
     }
 }

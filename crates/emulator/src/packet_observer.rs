@@ -68,7 +68,7 @@ impl PacketObserver {
 
     pub(crate) fn on_discarded(&mut self, at: Time, key: PacketKey, discard: Discard) {
         if let Some(capture) = &mut self.capture {
-            let port = self.ports.get(discard.port as usize).map_or("a queue", String::as_str);
+            let port = self.ports.get(discard.port.index()).map_or("a queue", String::as_str);
             let comment = format!("discarded at {port}: {} at {:.6} s", discard.reason.name(), at.seconds());
             capture.settle(key, Some(comment));
         }
@@ -204,6 +204,7 @@ mod tests {
     use crate::ip::tests::packet;
     use std::net::Ipv4Addr;
     use tailback_capture::{Reader, Record};
+    use tailback_core::network::FlowId;
 
     #[test]
     fn packets_are_written_in_order_once_their_fate_is_known() {
@@ -214,13 +215,13 @@ mod tests {
         let mut observer = PacketObserver::new(names(["left", "right"]), names(["bottleneck", "bottleneck.reverse"]));
         observer.capture_to(&file).unwrap();
         let sent = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1000, 0);
-        let key = |number| PacketKey { flow: 0, number };
+        let key = |number| PacketKey { flow: FlowId(0), number };
         let of = |host| ObservedPacket { host, packet: &sent };
         for number in 0..3 {
             observer.on_sent(Time(1_000_000 * u64::from(number)), key(number), of(0));
         }
         observer.on_delivered(Time(5_000_000), key(2), of(1));
-        observer.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: DropReason::Full });
+        observer.on_discarded(Time(2_000_000), key(0), Discard { port: PortId(0), reason: DropReason::Full });
         assert_eq!(observer.finish(), None);
         let mut reader = Reader::open(File::open(&file).unwrap()).unwrap();
         let mut found = Vec::new();

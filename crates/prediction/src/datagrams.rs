@@ -26,7 +26,7 @@ struct PoissonSource<'g, 'a> {
 
 /// Predicts every link with datagram flows only, if it is the first link of all of them and no source is alternating.
 pub(crate) fn predict(traffic: &Traffic, found: &mut Prediction) {
-    for port in 0..traffic.network.ports.len() as PortId {
+    for port in PortId::all(traffic.network.ports.len()) {
         let crossing = || traffic.crossing(port);
         if crossing().next().is_none() || crossing().any(|group| group.datagrams().is_none() || group.alternating().is_some()) {
             continue;
@@ -104,7 +104,7 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
     let waiting = waiting_places(port);
     if waiting.is_none() && load >= 1.0 {
         found.exclude(link(port), overload(load));
-        found.queues[index as usize].utilisation = 1.0;
+        found.queues[index].utilisation = 1.0;
         return;
     }
     let queue = match queue(port, load, waiting, sources[0].is_exponential) {
@@ -114,7 +114,7 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
     let lost = queue.loss + (1.0 - queue.loss) * port.random_loss;
     let waits = arrivals * (1.0 - queue.loss) * queue.mean_wait * service_s;
     let utilisation = load * (1.0 - queue.loss);
-    found.queues[index as usize] = QueuePrediction {
+    found.queues[index] = QueuePrediction {
         loss_rate: lost,
         utilisation,
         mean_queue_units: occupancy(port, waits, utilisation),

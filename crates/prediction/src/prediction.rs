@@ -100,7 +100,7 @@ impl Prediction {
     }
 
     pub(crate) fn queue(&mut self, port: PortId) -> &mut QueuePrediction {
-        &mut self.queues[port as usize]
+        &mut self.queues[port]
     }
 
     /// Lists a part once, although several models may exclude it.

@@ -105,8 +105,7 @@ fn bundles<'t, 'a>(traffic: &'t Traffic<'a>, mut left: Vec<TcpGroup<'t, 'a>>) ->
             }
             groups.extend(joining);
         }
-        let ports =
-            (0..traffic.network.ports.len() as PortId).filter(|&port| groups.iter().any(|group| group.flows.crosses(port)));
+        let ports = PortId::all(traffic.network.ports.len()).filter(|&port| groups.iter().any(|group| group.flows.crosses(port)));
         bundles.push(Bundle { traffic, ports: ports.collect(), groups });
     }
     bundles

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, Flow, Group, Network, Port, PortId, Transport};
+use tailback_core::network::{Buffer, Flow, Group, GroupId, Network, Port, PortId, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
@@ -38,7 +38,7 @@ pub(crate) struct FlowGroup<'a> {
 impl<'a> Traffic<'a> {
     pub(crate) fn of(network: &'a Network) -> Traffic<'a> {
         let mut first = 0;
-        let groups = (0..).zip(&network.groups).map(|(index, group)| {
+        let groups = GroupId::enumerate(&network.groups).map(|(index, group)| {
             let others = &network.flows[first..];
             let own = FlowGroup::of(network, group, first, &others[..others.partition_point(|flow| flow.group <= index)]);
             first += own.flows.len();
@@ -48,7 +48,7 @@ impl<'a> Traffic<'a> {
     }
 
     pub(crate) fn port(&self, port: PortId) -> &'a Port {
-        &self.network.ports[port as usize]
+        &self.network.ports[port]
     }
 
     /// Groups whose data crosses the port, or may cross it.

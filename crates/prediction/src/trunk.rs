@@ -20,7 +20,7 @@ const MAX_PLACES: u64 = 1_000_000_000;
 /// Predicts every link with alternating sources and without TCP.
 pub(crate) fn predict(traffic: &Traffic, found: &mut Prediction) {
     let mut predicted = Vec::new();
-    for port in 0..traffic.network.ports.len() as PortId {
+    for port in PortId::all(traffic.network.ports.len()) {
         let mut crossing = traffic.crossing(port);
         if crossing.clone().any(|group| group.tcp().is_some()) || !crossing.any(|group| group.alternating().is_some()) {
             continue;
@@ -144,7 +144,7 @@ fn deliver(traffic: &Traffic, group: &AlternatingGroup, predicted: &[PortId], fo
             return found.exclude(group.flows.at(), why);
         }
     }
-    let arrives: f64 = crossed.iter().map(|&port| 1.0 - found.queues[port as usize].loss_rate).product();
+    let arrives: f64 = crossed.iter().map(|&port| 1.0 - found.queues[port].loss_rate).product();
     let bits = 8.0 * group.mean_bytes;
     let sent_bps = bits / (bits / traffic.port(last).rate.0 as f64 + group.mean_idle_s);
     for flow in found.of(group.flows) {

@@ -66,11 +66,11 @@ fn described(network: &Described) -> Value {
     let mut later = Vec::new();
     for change in &network.changes {
         match change.what {
-            ChangeKind::Rate(port, rate) if change.at <= begin => rates[port as usize] = rate,
-            ChangeKind::Route(flow, forward, _) if change.at <= begin => paths[flow as usize] = forward,
+            ChangeKind::Rate(port, rate) if change.at <= begin => rates[port] = rate,
+            ChangeKind::Route(flow, forward, _) if change.at <= begin => paths[flow] = forward,
             ChangeKind::Rate(port, _) => later.push(json!({"at_s": change.at.seconds(), "port": port})),
             ChangeKind::Route(flow, ..) => {
-                later.push(json!({"at_s": change.at.seconds(), "group": network.flows[flow as usize].group}));
+                later.push(json!({"at_s": change.at.seconds(), "group": network.flows[flow].group}));
             }
             ChangeKind::Delay(..) | ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) => {}
         }

@@ -5,6 +5,7 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tailback_core::network::PortId;
 
 use crate::description::{checked, parse};
 use crate::simulation::{Results, RunIdentity, text};
@@ -220,11 +221,11 @@ impl Emulation {
 /// Bits per second.
 fn reach(network: &Network, ways: &[tailback_scenario::AddressPair]) -> f64 {
     let slowest = |way: &tailback_scenario::AddressPair| {
-        let route = &network.paths[network.flows[way.flow as usize].forward as usize];
-        route.iter().copied().min_by_key(|&port| network.ports[port as usize].rate)
+        let route = &network.paths[network.flows[way.flow].forward as usize];
+        route.iter().copied().min_by_key(|&port| network.ports[port].rate)
     };
-    let ports: BTreeSet<u32> = ways.iter().filter_map(slowest).collect();
-    ports.into_iter().map(|port| network.ports[port as usize].rate.0 as f64).sum()
+    let ports: BTreeSet<PortId> = ways.iter().filter_map(slowest).collect();
+    ports.into_iter().map(|port| network.ports[port].rate.0 as f64).sum()
 }
 
 /// Omits pairs of nodes without packets, which are the majority.

@@ -5,6 +5,7 @@ use crate::errors;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tailback_core::network::PortId;
 use tailback_models::model::{Arguments, Inputs, InterruptCheck, Keyword};
 use tailback_models::trunk::{LossModel, Trunk, TrunkVariant};
 use tailback_prediction::sizing::{self, SizingCase};
@@ -37,7 +38,7 @@ pub fn predict(py: Python<'_>, text: &str, file: &str, format: &str, seed: Optio
     scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
     let network = network(py, &scenario, file)?;
     let found = py.detach(|| tailback_prediction::predict(&network));
-    let counts = |group: usize| network.flows.iter().filter(|flow| flow.group as usize == group).count();
+    let counts = |group: usize| network.flows.iter().filter(|flow| flow.group.index() == group).count();
     let (queues, flows) = (&found.queues, &found.flows);
     Ok(PredictionOutput {
         ports: network.ports.iter().map(|port| port.name.clone()).collect(),
@@ -122,7 +123,7 @@ pub fn sizing_scenario(py: Python<'_>, document: Document, link: Option<&str>) -
     let port = link.map(|link| {
         let names: Vec<&str> = network.ports.iter().map(|port| port.name.as_str()).collect();
         let place = names.iter().position(|name| *name == link);
-        place.map(|place| place as u32).ok_or_else(|| errors::unknown_name(py, "link", link, names.clone()))
+        place.map(|place| PortId(place as u32)).ok_or_else(|| errors::unknown_name(py, "link", link, names.clone()))
     });
     let found = SizingCase::of_network(&network, port.transpose()?);
     let (case, warnings) = found.map_err(|text| errors::parameter_text(py, &text))?;

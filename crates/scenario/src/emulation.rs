@@ -12,7 +12,7 @@ use crate::values::Name;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, MAX_PACKET, Network, Transport};
+use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, GroupId, MAX_PACKET, Network, Transport};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -206,12 +206,12 @@ impl Build {
         address
     }
 
-    fn group(&self, name: &str) -> Option<u32> {
-        (0..).zip(&self.network.groups).find(|(_, group)| group.name == name).map(|(index, _)| index)
+    fn group(&self, name: &str) -> Option<GroupId> {
+        GroupId::enumerate(&self.network.groups).find(|(_, group)| group.name == name).map(|(index, _)| index)
     }
 
-    fn flows_of(&self, group: u32) -> Vec<FlowId> {
-        (0..).zip(&self.network.flows).filter(|(_, flow)| flow.group == group).map(|(id, _)| id).collect()
+    fn flows_of(&self, group: GroupId) -> Vec<FlowId> {
+        FlowId::enumerate(&self.network.flows).filter(|(_, flow)| flow.group == group).map(|(id, _)| id).collect()
     }
 
     fn between_nodes(&mut self, pairs: &[(Name, Name)]) {
@@ -223,7 +223,7 @@ impl Build {
             ways.extend(self.flows_of(group).first().map(|&flow| (group, AddressPair { from: ends.0, to: ends.1, flow })));
         }
         for (group, way) in ways {
-            self.network.groups[group as usize].transport = external();
+            self.network.groups[group].transport = external();
             self.ways.push(way);
         }
     }
@@ -231,9 +231,9 @@ impl Build {
     fn play(&mut self, played: &[String]) {
         for name in played {
             let Some(group) = self.group(name) else { continue };
-            let Transport::Tcp(tcp, controller) = self.network.groups[group as usize].transport.clone() else { continue };
-            self.network.groups[group as usize].transport = external();
-            let back = self.network.groups.len() as u32;
+            let Transport::Tcp(tcp, controller) = self.network.groups[group].transport.clone() else { continue };
+            self.network.groups[group].transport = external();
+            let back = GroupId(self.network.groups.len() as u32);
             self.network.groups.push(Group {
                 name: format!("{name}.reverse"),
                 class: 0,
@@ -250,9 +250,9 @@ impl Build {
             let mut transfers = Vec::new();
             for flow in self.flows_of(group) {
                 let (from, to) = (self.address(sender), self.address(receiver));
-                let given = self.network.flows[flow as usize].clone();
+                let given = self.network.flows[flow].clone();
                 transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
-                let reverse = self.network.flows.len() as FlowId;
+                let reverse = FlowId(self.network.flows.len() as u32);
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
                 self.reroute_alike(FlowPair { there: flow, back: reverse });
                 // The kernel decides when and how much it sends, so that the flow has no limits.
@@ -265,7 +265,7 @@ impl Build {
                     receiver_access: open.sender_access,
                     ..open.clone()
                 };
-                self.network.flows[flow as usize] = open;
+                self.network.flows[flow] = open;
                 self.network.flows.push(turned);
             }
             self.played.push(Played { group: name.clone(), sender, receiver, tcp, controller, transfers });
@@ -306,8 +306,8 @@ fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
         return TimeDelta::ZERO;
     }
     let of_way = |way: &AddressPair| {
-        let flow = &network.flows[way.flow as usize];
-        let last = network.paths[flow.forward as usize].last().map(|&port| &network.ports[port as usize]);
+        let flow = &network.flows[way.flow];
+        let last = network.paths[flow.forward as usize].last().map(|&port| &network.ports[port]);
         let behind = last.filter(|port| !port.impairments.reorders()).map_or(TimeDelta::ZERO, |port| port.delay);
         behind + flow.receiver_access.delay
     };
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(emulated.lead, TimeDelta::from_millis(10));
         assert_eq!(
             emulated.ways,
-            [AddressPair { from: left, to: right, flow: 0 }, AddressPair { from: right, to: left, flow: 1 }]
+            [AddressPair { from: left, to: right, flow: FlowId(0) }, AddressPair { from: right, to: left, flow: FlowId(1) }]
         );
         assert!(emulated.network.groups.iter().all(|group| group.transport == external()));
     }
@@ -372,7 +372,7 @@ mod tests {
         let [sender, receiver] = [played.sender, played.receiver].map(|host| &emulated.hosts[host]);
         assert_eq!((sender.name.as_str(), receiver.addresses.len()), ("web.sender", 2));
         assert_eq!((played.transfers[1].start, played.transfers[1].size), (Time(1_750_000_000_000), Some(Bytes(1_000_000))));
-        let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow as usize;
+        let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow;
         let there = &emulated.network.flows[way(sender.addresses[1], receiver.addresses[1])];
         let back = &emulated.network.flows[way(receiver.addresses[1], sender.addresses[1])];
         let delay = AccessLink { rate: None, delay: TimeDelta::from_millis(20) };
@@ -380,8 +380,7 @@ mod tests {
         assert_eq!((there.forward, there.backward), (back.backward, back.forward));
         // Simulated parts are as in a simulation.
         let run = scenario(flows).build().unwrap();
-        let of_cross =
-            |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group as usize].name == "cross").cloned();
+        let of_cross = |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group].name == "cross").cloned();
         assert_eq!(of_cross(&run).map(|flow| flow.start), of_cross(&emulated.network).map(|flow| flow.start));
     }
 

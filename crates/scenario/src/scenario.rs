@@ -251,7 +251,7 @@ fn check_flows(description: &Description, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::network::Buffer;
+    use tailback_core::network::{Buffer, PortId};
     use tailback_core::primitives::units::TimeDelta;
 
     const DUMBBELL: &str = r#"
@@ -274,7 +274,7 @@ tcp = {preset = "newreno"}
         // 50 % of 10 Mbit/s x 100 ms / 1500 B = 41.67 packets.
         assert_eq!(network.ports[0].buffer, Buffer::Units(42));
         assert_eq!(network.ports[1].buffer, Buffer::Unlimited);
-        assert_eq!(network.paths, [vec![0], vec![1]]);
+        assert_eq!(network.paths, [vec![PortId(0)], vec![PortId(1)]]);
         // RTTs of 60 and 80 ms, with 20 ms at the bottleneck.
         let delays: Vec<_> = network.flows.iter().map(|flow| flow.sender_access.delay).collect();
         assert_eq!(delays, [TimeDelta::from_millis(20), TimeDelta::from_millis(30)]);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use tailback_core::network::Network;
+use tailback_core::network::{Network, PortId};
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::queue::DropReason;
 use tailback_core::record::{Column, Table};
@@ -118,7 +118,7 @@ fn every_packet_in_flight_is_reported_once_at_its_location() {
         let (mut data, mut waiting) = (0, 0);
         engine.for_each_packet(|seen| {
             data += u64::from(!seen.is_ack);
-            waiting += u64::from(matches!(seen.place, PacketLocation::Queued(0, _)));
+            waiting += u64::from(matches!(seen.place, PacketLocation::Queued(PortId(0), _)));
             if matches!(seen.place, PacketLocation::OnLink(_) | PacketLocation::DestinationAccess) {
                 assert!(seen.time >= engine.now() && seen.time.since(engine.now()) <= seen.delay, "{seen:?}");
             }

@@ -9,7 +9,7 @@ impl Network {
     /// Round-trip time of one data packet and its acknowledgement through the empty network, including serialisation. For datagrams, the
     /// reverse path counts only delays, and so does the forward path if their sizes vary.
     pub fn base_rtt(&self, flow: &Flow) -> TimeDelta {
-        match &self.groups[flow.group as usize].transport {
+        match &self.groups[flow.group].transport {
             Transport::Tcp(spec, _) => self.empty_round_trip(flow, spec.mss + spec.header, spec.ack_size),
             Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => {
                 self.empty_round_trip(flow, *payload + *header, Bytes(0))
@@ -20,7 +20,7 @@ impl Network {
 
     /// Reduction of the round-trip time for a handshake, whose segments carry no data.
     pub(crate) fn handshake_saves(&self, flow: &Flow) -> TimeDelta {
-        match &self.groups[flow.group as usize].transport {
+        match &self.groups[flow.group].transport {
             Transport::Tcp(spec, _) => self.base_rtt(flow) - self.empty_round_trip(flow, spec.header, spec.ack_size),
             Transport::Datagram(_) => TimeDelta::ZERO,
         }
@@ -33,7 +33,7 @@ impl Network {
     }
 
     fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> TimeDelta {
-        let framing = self.groups[flow.group as usize].framing;
+        let framing = self.groups[flow.group].framing;
         // Units follow one another through the links at the rate of the slowest. A cut-through port saves the transmission time to it.
         let over = |path: u32, bytes: Bytes, (first, last): (&AccessLink, &AccessLink)| {
             let framed = framing.filter(|_| bytes > Bytes(0));
@@ -43,7 +43,7 @@ impl Network {
             let (mut service, mut sum) = access(first);
             let mut slowest = service;
             for &port in &self.paths[path as usize] {
-                let port = &self.ports[port as usize];
+                let port = &self.ports[port];
                 if port.switching == Switching::StoreAndForward {
                     sum = sum + service;
                 }

@@ -31,7 +31,7 @@ impl Transfer<'_> {
             }
             None => (Train { units: packets, size: full, last_size: last }, TimeDelta::ZERO),
         };
-        let ports = self.route.iter().map(|&port| self.links[port as usize]);
+        let ports = self.route.iter().map(|&port| self.links[port]);
         let [up, down] = [&self.sender_access, &self.receiver_access].map(Hop::access);
         let hops: Vec<Hop> = std::iter::once(up).chain(ports).chain([down]).collect();
         let min = if hops.iter().all(|hop| hop.transmitters == 1) { train.over_single(&hops) } else { train.bound(&hops) };
@@ -49,8 +49,8 @@ impl Network {
         let mut links: Vec<Hop> = self.ports.iter().map(link).collect();
         for change in &self.changes {
             match change.what {
-                ChangeKind::Rate(port, new) => links[port as usize].rate = links[port as usize].rate.max(Some(new)),
-                ChangeKind::Delay(port, new) => links[port as usize].delay = links[port as usize].delay.min(new),
+                ChangeKind::Rate(port, new) => links[port].rate = links[port].rate.max(Some(new)),
+                ChangeKind::Delay(port, new) => links[port].delay = links[port].delay.min(new),
                 ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) | ChangeKind::Route(..) => {}
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! The scenario crate builds it from a description and rejects anything that cannot run. Tests build it directly.
 
+pub use crate::primitives::ids::{FlowId, GroupId, PortId};
 pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
 mod delay;
@@ -26,11 +27,6 @@ use crate::tcp::{SlowStart, TcpSpec};
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
-
-/// Index of a directed port in [`Network::ports`].
-pub type PortId = u32;
-/// Index of a flow in [`Network::flows`].
-pub type FlowId = u32;
 
 /// The complete description of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +86,7 @@ impl Network {
             ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
             _ => None,
         });
-        changed.next_back().unwrap_or(self.ports[port as usize].buffer)
+        changed.next_back().unwrap_or(self.ports[port].buffer)
     }
 }
 
@@ -338,7 +334,7 @@ impl Group {
 /// One flow: route, time and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    pub group: u32,
+    pub group: GroupId,
     /// Index in [`Network::paths`] for data.
     pub forward: u32,
     /// Index in [`Network::paths`] for acknowledgements.

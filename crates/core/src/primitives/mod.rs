@@ -3,6 +3,7 @@
 mod bit_set;
 pub mod calendar;
 pub mod histogram;
+pub mod ids;
 pub mod math;
 pub mod packet;
 pub mod pooled_queue;

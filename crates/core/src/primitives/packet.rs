@@ -4,6 +4,7 @@ use super::rm_cell::RmCell;
 use super::signal::{PriceHeader, ReceiverFeedback, Signal};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Rate, Time, Units};
+use crate::primitives::ids::FlowId;
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement in flight, or a cell of one.
@@ -13,7 +14,7 @@ pub struct Packet {
     pub time: Time,
     /// Transmission time of the data packet. An acknowledgement echoes that of the segment that caused it.
     pub sent: Time,
-    pub flow: u32,
+    pub flow: FlowId,
     /// Segment (or datagram) number, or its index in [`Prices`]. In an acknowledgement: number of the segment that caused it.
     pub segment: u32,
     /// Data: bytes with headers, and the transmission number above bit 24. Acknowledgement: next expected segment, or the index of its
@@ -63,7 +64,7 @@ impl Ecn {
 /// A data packet as its sender hands it down.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OutgoingPacket {
-    pub flow: u32,
+    pub flow: FlowId,
     /// Segment (or datagram) number.
     pub segment: u32,
     /// 1 for the first.
@@ -397,7 +398,7 @@ impl<T> Slab<T> {
 mod tests {
     use super::*;
 
-    const SENT: OutgoingPacket = OutgoingPacket { flow: 3, segment: 77, transmission: 1, bytes: Bytes(1040) };
+    const SENT: OutgoingPacket = OutgoingPacket { flow: FlowId(3), segment: 77, transmission: 1, bytes: Bytes(1040) };
 
     #[test]
     fn a_packet_takes_32_bytes() {
@@ -420,7 +421,7 @@ mod tests {
         rm.mark();
         rm.turn_around(11);
         assert!(rm.is_rm() && rm.is_ack() && !rm.has_report() && !rm.is_marked());
-        assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..fields }, 11, 3));
+        assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..fields }, 11, FlowId(3)));
         let mut cell = Packet::data(Time(9), Time(5), &SENT, 41);
         cell.become_cell(Units(0));
         cell.enable_efci();

@@ -8,6 +8,7 @@ pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
 
 use crate::price::PriceMeaning;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::random::Stream;
 use crate::primitives::rm_cell::RmCell;
@@ -274,7 +275,7 @@ macro_rules! policies {
 
         impl Policies {
             /// `flows`: the flows whose route crosses the port, ascending. User code is not loaded here.
-            pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
+            pub(crate) fn new(spec: &PolicySpec, flows: &[FlowId], stream: Stream) -> Policies {
                 match spec { $($(#[$when])? PolicySpec::$variant(spec) => {
                     let flows = if <$state>::TRACKS_FLOWS { flows } else { &[] };
                     let mut policy = <$state>::new(spec);
@@ -290,7 +291,7 @@ macro_rules! policies {
 
             /// `buffer` without per-flow occupancy, which is filled in here.
             #[inline]
-            pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: u32, mut buffer: Occupancy, now: Time) -> Verdict {
+            pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: FlowId, mut buffer: Occupancy, now: Time) -> Verdict {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => {
                     if !<$state>::TRACKS_FLOWS {
                         return policy.on_arrival(unit, &mut Default::default(), &buffer, now);
@@ -312,7 +313,7 @@ macro_rules! policies {
             }
 
             /// Upper bound of the explicit rate in a forward RM cell that is due.
-            pub(crate) fn explicit_rate(&mut self, flow: u32) -> Option<Rate> {
+            pub(crate) fn explicit_rate(&mut self, flow: FlowId) -> Option<Rate> {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => {
                     if <$state>::PROCESSES_RM { policy.explicit_rate(records.state(flow)) } else { None }
                 }),+ }
@@ -352,13 +353,13 @@ macro_rules! policies {
 
             /// A unit of the flow has been stored.
             #[inline]
-            pub(crate) fn on_enqueue(&mut self, flow: u32) {
+            pub(crate) fn on_enqueue(&mut self, flow: FlowId) {
                 match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::TRACKS_FLOWS { records.add(flow) }),+ }
             }
 
             /// A unit of the flow has left the buffer.
             #[inline]
-            pub(crate) fn on_dequeue(&mut self, flow: u32) {
+            pub(crate) fn on_dequeue(&mut self, flow: FlowId) {
                 match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::TRACKS_FLOWS { records.remove(flow) }),+ }
             }
         }
@@ -394,7 +395,7 @@ policies! {
 
 impl Policies {
     /// A user's policy. `flows`: the flows whose route crosses the port, ascending.
-    pub(crate) fn user(policy: UserObject<dyn UserPolicy>, flows: &[u32]) -> Policies {
+    pub(crate) fn user(policy: UserObject<dyn UserPolicy>, flows: &[FlowId]) -> Policies {
         Policies::User(User::of(policy), FlowRecords::new(flows))
     }
 

@@ -1,10 +1,11 @@
 //! A received acknowledgement, for traces.
 
+use crate::primitives::ids::FlowId;
 use crate::primitives::units::TimeDelta;
 
 /// An acknowledgement as received by its sender.
 pub(crate) struct AckRecord<'a> {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     /// Next segment that the receiver expects.
     pub(crate) ack: u32,
     /// SACK blocks.

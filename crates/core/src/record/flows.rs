@@ -6,6 +6,8 @@ use super::flow_names::FlowNames;
 use super::table::{Column, Table, named};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
+use crate::primitives::ids::FlowId;
+use crate::primitives::ids::GroupId;
 use crate::primitives::packet::OutgoingPacket;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::sender::Sender;
@@ -47,7 +49,7 @@ const NONE: u32 = u32::MAX;
 /// A traced flow, and its values after the last change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct TracedFlow {
-    flow: u32,
+    flow: FlowId,
     /// Bits of [`bit`].
     kinds: u16,
     is_tcp: bool,
@@ -72,8 +74,8 @@ enum State {
 const STATE_NAMES: [&str; 5] = ["slow_start", "congestion_avoidance", "recovery", "timeout", "done"];
 
 impl TracedFlow {
-    fn of(flow: u32, network: &Network) -> TracedFlow {
-        let transport = &network.groups[network.flows[flow as usize].group as usize].transport;
+    fn of(flow: FlowId, network: &Network) -> TracedFlow {
+        let transport = &network.groups[network.flows[flow].group].transport;
         let is_tcp = matches!(transport, Transport::Tcp(..));
         TracedFlow { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, law: Vec::new(), bins: Vec::new() }
     }
@@ -86,16 +88,16 @@ impl TracedFlow {
 impl FlowTraces {
     pub(super) fn new(network: &Network) -> FlowTraces {
         let traces = || network.record.traces.iter().filter(|trace| !trace.kind.is_of_ports());
-        let flows: BTreeSet<u32> = traces().flat_map(|trace| trace.of.iter().copied()).collect();
+        let flows: BTreeSet<FlowId> = traces().flat_map(|trace| trace.of.iter().copied().map(FlowId)).collect();
         let mut all = FlowTraces { places: vec![NONE; network.flows.len()], ..FlowTraces::default() };
         for (place, &flow) in (0..).zip(&flows) {
-            all.places[flow as usize] = place;
+            all.places[flow] = place;
         }
         all.flows = flows.into_iter().map(|flow| TracedFlow::of(flow, network)).collect();
         let mut names = Vec::new();
         for trace in traces() {
-            for &flow in &trace.of {
-                let traced = &mut all.flows[all.places[flow as usize] as usize];
+            for flow in trace.of.iter().copied().map(FlowId) {
+                let traced = &mut all.flows[all.places[flow] as usize];
                 traced.kinds |= bit(trace.kind);
                 if trace.kind == TraceKind::Law {
                     let quantities = quantities_of(flow, network).iter();
@@ -111,28 +113,28 @@ impl FlowTraces {
     }
 
     #[inline]
-    fn traced(&self, flow: u32) -> Option<&TracedFlow> {
-        self.flows.get(self.places[flow as usize] as usize)
+    fn traced(&self, flow: FlowId) -> Option<&TracedFlow> {
+        self.flows.get(self.places[flow] as usize)
     }
 
-    pub(super) fn has(&self, flow: u32, kind: TraceKind) -> bool {
+    pub(super) fn has(&self, flow: FlowId, kind: TraceKind) -> bool {
         self.traced(flow).is_some_and(|of| of.has(kind))
     }
 
     /// Whether the flow's sender is traced.
     #[inline]
-    pub(super) fn has_sender(&self, flow: u32) -> bool {
+    pub(super) fn has_sender(&self, flow: FlowId) -> bool {
         self.traced(flow).is_some_and(|of| of.kinds & !THROUGHPUT != 0)
     }
 
     /// Whether arrivals at the receivers of these flows are traced.
-    pub(super) fn has_receivers(&self, flows: &Range<u32>) -> bool {
+    pub(super) fn has_receivers(&self, flows: &Range<FlowId>) -> bool {
         self.flows.iter().any(|of| flows.contains(&of.flow) && of.kinds & THROUGHPUT != 0)
     }
 
     /// Whether one of these flows' senders is traced and at least two senders are traced in all. Rows are then recorded in order of time,
     /// because sorting them would cost more.
-    pub(super) fn are_in_order(&self, flows: &Range<u32>) -> bool {
+    pub(super) fn are_in_order(&self, flows: &Range<FlowId>) -> bool {
         let senders = || self.flows.iter().filter(|of| of.kinds & !THROUGHPUT != 0);
         senders().count() > 1 && senders().any(|of| flows.contains(&of.flow))
     }
@@ -160,7 +162,7 @@ impl FlowTraces {
     }
 
     /// Append the rows of another domain. `sends`: the flows whose senders it has traced.
-    pub(super) fn add(&mut self, other: &FlowTraces, sends: impl Fn(u32) -> bool) {
+    pub(super) fn add(&mut self, other: &FlowTraces, sends: impl Fn(FlowId) -> bool) {
         let before = self.times.len();
         self.times.extend_from_slice(&other.times);
         self.senders.extend_from_slice(&other.senders);
@@ -185,7 +187,7 @@ impl FlowTraces {
 
     pub(super) fn on_send(&mut self, now: Time, packet: &OutgoingPacket) {
         let &OutgoingPacket { flow, segment, transmission, .. } = packet;
-        let place = self.places[flow as usize];
+        let place = self.places[flow];
         let Some(of) = self.flows.get(place as usize).filter(|of| of.has(TraceKind::Segments)) else { return };
         self.segments.push((self.times.len() as u32, (segment, transmission)));
         if !of.is_tcp {
@@ -194,7 +196,7 @@ impl FlowTraces {
     }
 
     pub(super) fn on_ack(&mut self, ack_record: &AckRecord<'_>, sender: &Sender) {
-        let Some(of) = self.flows.get(self.places[ack_record.flow as usize] as usize) else { return };
+        let Some(of) = self.flows.get(self.places[ack_record.flow] as usize) else { return };
         let moment = self.times.len();
         if of.has(TraceKind::Acks) {
             note(&mut self.acks, moment, (ack_record.ack, ack_record.is_duplicate), NO_ACK);
@@ -207,13 +209,13 @@ impl FlowTraces {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: u32) {
-        self.note_state(self.places[flow as usize], State::Timeout);
+    pub(super) fn on_timeout(&mut self, flow: FlowId) {
+        self.note_state(self.places[flow], State::Timeout);
     }
 
     /// The sender has finished processing; this completes the row.
-    pub(super) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
-        let place = self.places[flow as usize];
+    pub(super) fn on_window(&mut self, flow: FlowId, now: Time, sender: &Sender) {
+        let place = self.places[flow];
         let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.kinds & OF_MOMENTS != 0) else { return };
         let moment = self.times.len();
         let (cwnd, ssthresh) = (sender.controller.window().0, sender.controller.ssthresh().0);
@@ -259,9 +261,9 @@ impl FlowTraces {
     }
 
     /// New payload reached its receiver.
-    pub(super) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes) {
+    pub(super) fn on_delivered(&mut self, flow: FlowId, time: Time, payload: Bytes) {
         let bin = (time.0 / self.bin.0.max(1)) as usize;
-        if let Some(of) = self.flows.get_mut(self.places[flow as usize] as usize).filter(|of| of.kinds & THROUGHPUT != 0) {
+        if let Some(of) = self.flows.get_mut(self.places[flow] as usize).filter(|of| of.kinds & THROUGHPUT != 0) {
             if bin >= of.bins.len() {
                 of.bins.resize(bin + 1, 0);
             }
@@ -298,8 +300,8 @@ fn forget_series<T>(series: &mut Series<T>, gone: usize) {
 }
 
 /// Internal quantities of a flow's controller.
-fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
-    match &network.groups[network.flows[flow as usize].group as usize].transport {
+fn quantities_of(flow: FlowId, network: &Network) -> &'static [&'static str] {
+    match &network.groups[network.flows[flow].group].transport {
         Transport::Tcp(_, law) => law.abilities().quantities,
         Transport::Datagram(_) => &[],
     }
@@ -437,7 +439,7 @@ impl<'a> Tables<'a> {
                 (vec![group; moments.len()], vec![index; moments.len()])
             }
             all => {
-                let names: Vec<(u32, u64)> = all.iter().map(|of| self.names.of(of.flow)).collect();
+                let names: Vec<(GroupId, u64)> = all.iter().map(|of| self.names.of(of.flow)).collect();
                 let name = |moment: usize| names[of.senders[moment] as usize];
                 (values(moments, |moment| name(moment).0), values(moments, |moment| name(moment).1))
             }

@@ -4,6 +4,7 @@ use super::ack_record::AckRecord;
 use super::flow_names::FlowNames;
 use super::table::{Column, Table, named};
 use crate::network::{Flow, Group, Network, Transport};
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Received};
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::queue::DropReason;
@@ -19,7 +20,7 @@ pub(crate) struct Packets {
     /// SACK blocks of the acknowledgements that have any.
     blocks: Vec<Received>,
     /// By flow, segment and transmission, up to the maximum that packets count.
-    discards: BTreeMap<(u32, u32, u32), Discard>,
+    discards: BTreeMap<(FlowId, u32, u32), Discard>,
 }
 
 /// Properties shared by all packets of a flow.
@@ -40,7 +41,7 @@ struct Header {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PacketRow {
     time: Time,
-    flow: u32,
+    flow: FlowId,
     /// Segment or datagram number, or the next expected segment.
     number: u32,
     /// 0 for an acknowledgement.
@@ -71,7 +72,7 @@ const NO_BLOCKS: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Discard {
     time: Time,
-    port: u32,
+    port: PortId,
     reason: DropReason,
 }
 
@@ -105,7 +106,7 @@ fn header(flow: &Flow, transport: &Transport) -> Header {
 impl Packets {
     pub(super) fn new(network: &Network) -> Packets {
         let header = |flow: &Flow| {
-            let Group { transport, l4s, .. } = &network.groups[flow.group as usize];
+            let Group { transport, l4s, .. } = &network.groups[flow.group];
             Header { l4s: *l4s, ..header(flow, transport) }
         };
         Packets {
@@ -147,13 +148,13 @@ impl Packets {
 
     pub(super) fn on_send(&mut self, time: Time, packet: &OutgoingPacket, ecn: Ecn) {
         let ecn_state = match ecn {
-            Ecn::ECT | Ecn::CWR if self.headers[packet.flow as usize].l4s => EcnState::L4s,
+            Ecn::ECT | Ecn::CWR if self.headers[packet.flow].l4s => EcnState::L4s,
             Ecn::CWR => EcnState::Reduced,
             Ecn::ECT => EcnState::Capable,
             _ => EcnState::Nothing,
         };
         let &OutgoingPacket { flow, segment, transmission, bytes } = packet;
-        let opens = segment < self.headers[flow as usize].before_data;
+        let opens = segment < self.headers[flow].before_data;
         self.rows.push(PacketRow {
             time,
             flow,
@@ -179,7 +180,7 @@ impl Packets {
             (self.blocks.len() - 1) as u32
         };
         let ecn_state = if ack_record.echoes_mark { EcnState::Echo } else { EcnState::Nothing };
-        let header = &self.headers[ack_record.flow as usize];
+        let header = &self.headers[ack_record.flow];
         let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
         self.rows.push(PacketRow {
@@ -195,12 +196,12 @@ impl Packets {
     }
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
-    pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: DropReason) {
+    pub(super) fn on_discard(&mut self, port: PortId, packet: &Packet, time: Time, reason: DropReason) {
         let key = (packet.flow, packet.segment, packet.transmission());
         self.note_discard(key, Discard { time, port, reason });
     }
 
-    fn note_discard(&mut self, key: (u32, u32, u32), discard: Discard) {
+    fn note_discard(&mut self, key: (FlowId, u32, u32), discard: Discard) {
         let known = self.discards.entry(key).or_insert(discard);
         if (discard.time, discard.port) < (known.time, known.port) {
             *known = discard;
@@ -213,7 +214,7 @@ impl Packets {
         rows.sort_by_key(|row| (row.time, row.flow));
         let of = |pick: &dyn Fn(&PacketRow) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();
         let whole = |pick: &dyn Fn(&PacketRow) -> u64| Column::Integer(rows.iter().map(|row| pick(row)).collect());
-        let (groups, indices) = flows.columns(&of(&|row| row.flow));
+        let (groups, indices) = flows.columns(&rows.iter().map(|row| row.flow).collect::<Vec<_>>());
         let discards: Vec<Option<Discard>> =
             rows.iter().map(|row| self.discard(row).filter(|discard| discard.time < end)).collect();
         // The empty word comes first.
@@ -228,13 +229,13 @@ impl Packets {
             ("kind", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
             ("segment", whole(&|row| row.number.into())),
             ("transmission", whole(&|row| row.transmission.into())),
-            ("sequence_bytes", whole(&|row| self.headers[row.flow as usize].position(row.number))),
+            ("sequence_bytes", whole(&|row| self.headers[row.flow].position(row.number))),
             ("payload_bytes", whole(&|row| self.payload(row))),
             ("bytes", whole(&|row| row.bytes.into())),
-            ("window_bytes", whole(&|row| self.headers[row.flow as usize].window.0)),
+            ("window_bytes", whole(&|row| self.headers[row.flow].window.0)),
             ("ecn", Column::Word(of(&|row| row.ecn_state as u32), words(&ECN_STATES))),
             ("sack_blocks", self.block_words(&rows)),
-            ("queue", Column::Word(of_discards(|of| of.port), no_blocks(&mut queues.iter().cloned()))),
+            ("queue", Column::Word(of_discards(|of| of.port.0), no_blocks(&mut queues.iter().cloned()))),
             ("reason", {
                 let reasons = no_blocks(&mut DropReason::ALL.iter().map(|reason| reason.name().to_string()));
                 Column::Word(of_discards(|of| of.reason as u32), reasons)
@@ -248,7 +249,7 @@ impl Packets {
     }
 
     fn kind(&self, row: &PacketRow) -> u32 {
-        match (row.transmission, self.headers[row.flow as usize].mss) {
+        match (row.transmission, self.headers[row.flow].mss) {
             (0, _) if row.opens => 4,
             (0, _) => 1,
             (_, Bytes(0)) => 2,
@@ -258,7 +259,7 @@ impl Packets {
     }
 
     fn payload(&self, row: &PacketRow) -> u64 {
-        if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow as usize].header.0) }
+        if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow].header.0) }
     }
 
     fn discard(&self, row: &PacketRow) -> Option<Discard> {
@@ -272,7 +273,7 @@ impl Packets {
         let mut places: HashMap<String, u32> = HashMap::from([(String::new(), 0)]);
         let mut place = |row: &PacketRow| {
             let Some(blocks) = self.blocks.get(row.blocks as usize) else { return 0 };
-            let of = &self.headers[row.flow as usize];
+            let of = &self.headers[row.flow];
             let range = |&(from, to): &(u32, u32)| format!("{}-{}", of.position(from), of.position(to));
             let text = blocks.ranges().iter().map(range).collect::<Vec<_>>().join(" ");
             *places.entry(text).or_insert_with_key(|text| {

@@ -6,6 +6,7 @@ use super::flows::{FlowTraces, Tables};
 use super::packets::Packets;
 use super::table::{Column, Table, named};
 use crate::network::{Network, TraceKind};
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
@@ -28,8 +29,8 @@ pub(crate) struct Recorder {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Drop {
     time: Time,
-    port: u32,
-    flow: u32,
+    port: PortId,
+    flow: FlowId,
     segment: u32,
     transmission: u32,
     reason: DropReason,
@@ -77,7 +78,7 @@ impl Recorder {
     }
 
     /// Append the rows of another recorder of the same run. `sends`: the flows whose senders it has traced.
-    pub(crate) fn add(&mut self, other: &Recorder, sends: impl Fn(u32) -> bool) {
+    pub(crate) fn add(&mut self, other: &Recorder, sends: impl Fn(FlowId) -> bool) {
         self.flows.add(&other.flows, sends);
         self.drops.extend_from_slice(&other.drops);
         if let (Some(packets), Some(other)) = (&mut self.packets, &other.packets) {
@@ -87,17 +88,17 @@ impl Recorder {
 
     /// Whether the flow's sender is traced.
     #[inline]
-    pub(crate) fn follows_sender(&self, flow: u32) -> bool {
+    pub(crate) fn follows_sender(&self, flow: FlowId) -> bool {
         self.flows.has_sender(flow)
     }
 
     /// Whether arrivals at receivers of these flows are traced.
-    pub(crate) fn follows_receivers(&self, flows: &Range<u32>) -> bool {
+    pub(crate) fn follows_receivers(&self, flows: &Range<FlowId>) -> bool {
         self.flows.has_receivers(flows)
     }
 
     /// Whether senders of these flows must act in order of time.
-    pub(crate) fn wants_order(&self, flows: &Range<u32>) -> bool {
+    pub(crate) fn wants_order(&self, flows: &Range<FlowId>) -> bool {
         self.flows.are_in_order(flows)
     }
 
@@ -107,7 +108,7 @@ impl Recorder {
     }
 
     /// The trace of packets, if the flow is in it.
-    fn packets_of(&mut self, flow: u32) -> Option<&mut Packets> {
+    fn packets_of(&mut self, flow: FlowId) -> Option<&mut Packets> {
         self.packets.as_deref_mut().filter(|_| self.flows.has(flow, TraceKind::Packets))
     }
 
@@ -127,28 +128,28 @@ impl Recorder {
         self.flows.on_ack(ack_record, sender);
     }
 
-    pub(crate) fn on_timeout(&mut self, flow: u32) {
+    pub(crate) fn on_timeout(&mut self, flow: FlowId) {
         self.flows.on_timeout(flow);
     }
 
     /// The sender has processed an event: record the changes.
     #[inline(never)]
-    pub(crate) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
+    pub(crate) fn on_window(&mut self, flow: FlowId, now: Time, sender: &Sender) {
         self.flows.on_window(flow, now, sender);
     }
 
     /// New payload reached its receiver.
-    pub(crate) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes, end: Time) {
+    pub(crate) fn on_delivered(&mut self, flow: FlowId, time: Time, payload: Bytes, end: Time) {
         if time < end {
             self.flows.on_delivered(flow, time, payload);
         }
     }
 
-    pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: DropReason) {
+    pub(crate) fn on_discard(&mut self, port: PortId, packet: &Packet, time: Time, reason: DropReason) {
         if let Some(packets) = self.packets_of(packet.flow).filter(|_| !packet.is_ack()) {
             packets.on_discard(port, packet, time, reason);
         }
-        if self.drops_at[port as usize] && !packet.is_ack() {
+        if self.drops_at[port] && !packet.is_ack() {
             let (flow, segment, transmission) = (packet.flow, packet.segment, packet.transmission());
             self.drops.push(Drop { time, port, flow, segment, transmission, reason });
         }
@@ -172,10 +173,10 @@ impl Recorder {
         drops.sort_by_key(|drop| (drop.time, drop.port));
         let reasons = Arc::new(DropReason::ALL.map(|reason| reason.name().to_string()).to_vec());
         let of = |pick: fn(&Drop) -> u32| drops.iter().map(|drop| pick(drop)).collect::<Vec<u32>>();
-        let (groups, indices) = flows.columns(&of(|drop| drop.flow));
+        let (groups, indices) = flows.columns(&drops.iter().map(|drop| drop.flow).collect::<Vec<_>>());
         let columns = vec![
             ("time_s", Column::Float(drops.iter().map(|drop| drop.time.seconds()).collect())),
-            ("queue", Column::Word(of(|drop| drop.port), queues.names.clone())),
+            ("queue", Column::Word(of(|drop| drop.port.0), queues.names.clone())),
             ("group", groups),
             ("flow", indices),
             ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.into()).collect())),
@@ -198,7 +199,7 @@ pub(crate) struct QueueRows<'a> {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct DepartureRow {
     pub(crate) time: Time,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) bytes: u32,
 }
 
@@ -226,7 +227,7 @@ impl QueueRows<'_> {
         let mut rows: Vec<(DepartureRow, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
         rows.retain(|(departure, _)| span.contains(&departure.time));
         rows.sort_by_key(|&(departure, port)| (departure.time, port));
-        let (groups, indices) = flows.columns(&rows.iter().map(|row| row.0.flow).collect::<Vec<u32>>());
+        let (groups, indices) = flows.columns(&rows.iter().map(|row| row.0.flow).collect::<Vec<_>>());
         let columns = vec![
             ("time_s", Column::Float(rows.iter().map(|row| row.0.time.seconds()).collect())),
             ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), self.names.clone())),

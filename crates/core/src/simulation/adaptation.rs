@@ -149,6 +149,7 @@ impl Adaptation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ids::FlowId;
     use crate::primitives::packet::OutgoingPacket;
     use crate::primitives::units::Bytes;
 
@@ -156,7 +157,7 @@ mod tests {
         Packet::data(
             Time(0),
             Time(u64::from(segment)),
-            &OutgoingPacket { flow: 0, segment, transmission: 1, bytes: Bytes(112) },
+            &OutgoingPacket { flow: FlowId(0), segment, transmission: 1, bytes: Bytes(112) },
             0,
         )
     }

@@ -6,6 +6,7 @@ use super::path::Path;
 use super::port::{Entry, ReorderedPackets};
 use super::senders::End;
 use crate::network::Transport;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::queue::DropReason;
@@ -33,31 +34,31 @@ impl Engine {
     /// `in_lines`: packets and cells in flight.
     pub(crate) fn check_conservation(&self, in_lines: &UnitsInNetwork) -> Result<(), ConservationError> {
         let UnitsInNetwork { data, acks, .. } = in_lines;
-        for (index, path) in self.senders.fabric.paths.iter().enumerate() {
+        for (flow, path) in FlowId::all(self.senders.ends.len()).zip(&self.senders.fabric.paths) {
             let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
                     return Ok(());
                 }
-                let name = self.senders.network.groups[path.wire.group as usize].name.clone();
-                Err(ConservationError { of: format!("flow {index} of {name}"), sent, accounted_for: accounted, what })
+                let name = self.senders.network.groups[path.wire.group].name.clone();
+                Err(ConservationError { of: format!("flow {flow} of {name}"), sent, accounted_for: accounted, what })
             };
-            let sent = self.sent_in_all(index);
-            self.check_edge(index)?;
-            self.check_application(index)?;
-            self.check_outstanding(index)?;
-            if let Some(channel) = self.senders.fabric.sim.channels.get(index).filter(|_| self.travels_in_cells(path)) {
+            let sent = self.sent_in_all(flow);
+            self.check_edge(flow)?;
+            self.check_application(flow)?;
+            self.check_outstanding(flow)?;
+            if let Some(channel) = self.senders.fabric.sim.channels.get(flow.index()).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
-                    [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
+                    [(&channel.data, data[flow], "data cells"), (&channel.acks, acks[flow], "cells back")]
                 {
                     of_flow(side.sent_in_all, side.received_in_all + side.discarded_in_all + in_lines, what)?;
                 }
                 continue;
             }
-            let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
-            let copies = self.senders.fabric.sim.copies.get(&(index as u32)).copied().unwrap_or_default();
+            let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[flow];
+            let copies = self.senders.fabric.sim.copies.get(&flow).copied().unwrap_or_default();
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
-            let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
+            let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[flow];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
         }
         for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
@@ -86,53 +87,53 @@ impl Engine {
     }
 
     fn travels_in_cells(&self, path: &Path) -> bool {
-        self.senders.network.groups[path.wire.group as usize].framing.is_some()
+        self.senders.network.groups[path.wire.group].framing.is_some()
     }
 
     /// Every packet sent is on its way to the edge, queued there, discarded there, or has left it in cells.
-    fn check_edge(&self, index: usize) -> Result<(), ConservationError> {
-        let Some(edge) = self.senders.fabric.edge(index as u32) else { return Ok(()) };
+    fn check_edge(&self, flow: FlowId) -> Result<(), ConservationError> {
+        let Some(edge) = self.senders.fabric.edge(flow) else { return Ok(()) };
         let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
-        let sent = u64::from(self.sent_in_all(index));
+        let sent = u64::from(self.sent_in_all(flow));
         let accounted_for = coming + waiting + counts.discarded_in_all + counts.left_in_all;
         if sent == accounted_for && sent == coming + counts.arrived_in_all {
             return Ok(());
         }
-        let group = self.senders.fabric.paths[index].wire.group as usize;
-        let of = format!("the edge of flow {index} of {}", self.senders.network.groups[group].name);
+        let group = self.senders.fabric.paths[flow].wire.group.index();
+        let of = format!("the edge of flow {flow} of {}", self.senders.network.groups[group].name);
         Err(ConservationError { of, sent, accounted_for, what: "packets" })
     }
 
     /// Only data handed over by the application is sent, and none of it is lost before the flow is stopped.
-    fn check_application(&self, index: usize) -> Result<(), ConservationError> {
-        let group = &self.senders.network.groups[self.senders.fabric.paths[index].wire.group as usize];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
+    fn check_application(&self, flow: FlowId) -> Result<(), ConservationError> {
+        let group = &self.senders.network.groups[self.senders.fabric.paths[flow].wire.group];
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[flow]) else { return Ok(()) };
         let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
         // The first segment opens the connection.
-        let handed_over = match self.senders.applications[index].handed_over(spec).0 {
+        let handed_over = match self.senders.applications[flow].handed_over(spec).0 {
             0 => 0,
             segments => segments + tcp.before_data().0,
         };
-        let kept = sender.sequence.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
+        let kept = sender.sequence.limit == handed_over || self.senders.stops.contains_key(&flow);
         if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
-            of: format!("flow {index} of {}", group.name),
+            of: format!("flow {flow} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.senders.ends[index].backlog()),
+            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.senders.ends[flow].backlog()),
             what: "segments handed over",
         })
     }
 
     /// A recovery with a state per outstanding segment has each in exactly one state, and its counters match the states.
-    fn check_outstanding(&self, index: usize) -> Result<(), ConservationError> {
-        let path = &self.senders.fabric.paths[index];
-        let End::Tcp(sender) = &self.senders.ends[index] else { return Ok(()) };
+    fn check_outstanding(&self, flow: FlowId) -> Result<(), ConservationError> {
+        let path = &self.senders.fabric.paths[flow];
+        let End::Tcp(sender) = &self.senders.ends[flow] else { return Ok(()) };
         let outstanding = sender.sequence.outstanding();
         match sender.accounted_for() {
             Some(known) if known != outstanding => Err(ConservationError {
-                of: format!("flow {index} of {}", self.senders.network.groups[path.wire.group as usize].name),
+                of: format!("flow {flow} of {}", self.senders.network.groups[path.wire.group].name),
                 sent: outstanding.0.into(),
                 accounted_for: known.0.into(),
                 what: "outstanding segments",
@@ -147,20 +148,20 @@ impl Engine {
         let mut acks = vec![0; self.senders.ends.len()];
         let mut are_under_way = vec![false; self.senders.ends.len()];
         for &(_, flow) in self.senders.fabric.sim.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
-            are_under_way[flow as usize] = true;
+            are_under_way[flow] = true;
         }
         self.each_packet(|packet, place| {
-            let path = &self.senders.fabric.paths[packet.flow as usize];
+            let path = &self.senders.fabric.paths[packet.flow];
             let units = match place {
                 Location::Network => 1,
                 Location::Edge => 0,
                 Location::Ends if packet.is_cell() => 0,
                 Location::Ends => 1,
-                Location::Access => self.senders.fabric.profiles[path.wire.group as usize].cells(packet).0,
+                Location::Access => self.senders.fabric.profiles[path.wire.group].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
-            counts[packet.flow as usize] += units;
-            are_under_way[packet.flow as usize] |= place != Location::Ends || packet.time >= self.now();
+            counts[packet.flow] += units;
+            are_under_way[packet.flow] |= place != Location::Ends || packet.time >= self.now();
         });
         for (flow, channel) in self.senders.fabric.sim.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
@@ -185,7 +186,7 @@ impl Engine {
     fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
         let pool = &self.senders.fabric.sim.pool;
         let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
-            let profile = &self.senders.fabric.profiles[path.wire.group as usize];
+            let profile = &self.senders.fabric.profiles[path.wire.group];
             let cut = if profile.has_edge { Location::Network } else { Location::Access };
             [(path.send, cut), (path.back, Location::Access), (path.ack_line, Location::Ends), (path.deliver, Location::Ends)]
         };

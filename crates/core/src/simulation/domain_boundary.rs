@@ -7,6 +7,7 @@ use super::event_order::EventOrder;
 use super::path::Feeder;
 use super::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
 use crate::primitives::calendar::{Ranks, Slot};
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Time, TimeDelta};
 use std::collections::BTreeMap;
@@ -28,8 +29,8 @@ impl Owners {
     /// The owner of a packet's next hop. `entry` is an entry of the flat list of routes.
     pub(crate) fn of_next_place(&self, packet: &Packet, entry: u32) -> Domain {
         match entry {
-            END | END_ANY_DOMAIN if packet.is_ack() => self.of_senders[packet.flow as usize],
-            END | END_ANY_DOMAIN => self.of_receivers[packet.flow as usize],
+            END | END_ANY_DOMAIN if packet.is_ack() => self.of_senders[packet.flow],
+            END | END_ANY_DOMAIN => self.of_receivers[packet.flow],
             end if is_end(end) => (end - END_IN_DOMAIN) as Domain,
             port => self.of_ports[(port & !REMOTE) as usize],
         }
@@ -199,7 +200,7 @@ pub(crate) struct DomainBoundary {
 /// A sender's wait for a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeoutWait {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) until: Time,
     pub(crate) idle: TimeDelta,
 }
@@ -226,7 +227,7 @@ impl DomainBoundary {
 
     /// Record the time that a sender was idle before its timeout.
     pub(crate) fn note_wait(&mut self, wait: TimeoutWait) {
-        if wait.idle > TimeDelta::ZERO && self.owners.of_receivers[wait.flow as usize] != self.own {
+        if wait.idle > TimeDelta::ZERO && self.owners.of_receivers[wait.flow] != self.own {
             self.waits.push(wait);
         }
     }

@@ -10,6 +10,7 @@
 use super::measurement_interval::MeasurementInterval;
 use crate::abr::Source;
 use crate::network::Abr;
+use crate::primitives::ids::FlowId;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use serde::{Deserialize, Serialize};
@@ -161,8 +162,8 @@ impl Edge {
 }
 
 /// The edge of a flow that has one.
-pub(crate) fn edge_of(edges: &mut [Option<Box<Edge>>], flow: u32) -> &mut Edge {
-    match edges.get_mut(flow as usize) {
+pub(crate) fn edge_of(edges: &mut [Option<Box<Edge>>], flow: FlowId) -> &mut Edge {
+    match edges.get_mut(flow.index()) {
         Some(Some(edge)) => edge,
         _ => unreachable!("an event of an edge for flow {flow}, which has none"),
     }

@@ -12,6 +12,7 @@ use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
 use super::wiring::route_starts;
 use crate::network::{ChangeKind, Network};
 use crate::primitives::calendar::Slot;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Failure, FailureSignal};
@@ -211,7 +212,7 @@ impl Engine {
 
     /// Send a datagram with this payload on an external flow, now. Returns its number, or `None` if the flow is not external or the
     /// datagram is empty or too large.
-    pub fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
+    pub fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn) -> Option<u32> {
         self.senders.inject(flow, payload, ecn)
     }
 
@@ -231,13 +232,13 @@ impl Engine {
         let Senders { network, fabric, .. } = &mut self.senders;
         let Some(change) = network.changes.get(self.next_change) else { return };
         match change.what {
-            ChangeKind::Rate(port, rate) => fabric.ports[port as usize].equipment.set_rate(rate),
-            ChangeKind::Delay(port, delay) => fabric.ports[port as usize].equipment.set_delay(delay),
-            ChangeKind::RandomLoss(port, loss) => fabric.ports[port as usize].equipment.set_loss(loss),
-            ChangeKind::Buffer(port, buffer) => fabric.ports[port as usize].equipment.set_buffer(buffer),
+            ChangeKind::Rate(port, rate) => fabric.ports[port].equipment.set_rate(rate),
+            ChangeKind::Delay(port, delay) => fabric.ports[port].equipment.set_delay(delay),
+            ChangeKind::RandomLoss(port, loss) => fabric.ports[port].equipment.set_loss(loss),
+            ChangeKind::Buffer(port, buffer) => fabric.ports[port].equipment.set_buffer(buffer),
             ChangeKind::Route(flow, forward, backward) => {
                 let starts = route_starts(network);
-                let wire = &mut fabric.paths[flow as usize].wire;
+                let wire = &mut fabric.paths[flow].wire;
                 wire.forward = starts[forward as usize];
                 wire.backward = starts[backward as usize];
             }

@@ -2,6 +2,7 @@
 //! an arrival needs it, and an event that can cause another without delay precedes it.
 
 use crate::primitives::calendar::{Ranks, Slot};
+use crate::primitives::ids::{FlowId, PortId};
 use serde::{Deserialize, Serialize};
 
 /// The subject of an event. The payload is the index of a flow, a port or a transmitter.
@@ -14,31 +15,31 @@ pub(crate) enum Event {
     /// The periodic update of a policy. The payload is its index among the policies with a period.
     Period(u32),
     /// The head of a port's delay line reaches the next port, or the end of its route.
-    Port(u32),
+    Port(PortId),
     /// The first acknowledgement gathered at a port has arrived.
-    Gathered(u32),
+    Gathered(PortId),
     /// A data packet reached its receiver.
-    Deliver(u32),
+    Deliver(FlowId),
     /// A delayed acknowledgement is due.
-    DelayedAck(u32),
+    DelayedAck(FlowId),
     /// An acknowledgement reached its sender.
-    AckArrival(u32),
+    AckArrival(FlowId),
     /// A retransmission timer may have expired.
-    Timer(u32),
+    Timer(FlowId),
     /// An application hands data to its sender.
-    AppWrite(u32),
+    AppWrite(FlowId),
     /// A flow starts, a paced sender may send, or a source sends its next datagram.
-    SendTimer(u32),
+    SendTimer(FlowId),
     /// The head of a flow's access line reaches the first port.
-    Send(u32),
+    Send(FlowId),
     /// The head of a receiver's access line reaches the first port of the reverse path.
-    Back(u32),
+    Back(FlowId),
     /// A backward RM cell has reached the edge of its flow.
-    Rm(u32),
+    Rm(FlowId),
     /// A packet has reached the edge of its flow.
-    AtEdge(u32),
+    AtEdge(FlowId),
     /// The edge of a flow may send its next cell.
-    Cell(u32),
+    Cell(FlowId),
 }
 
 /// The layout of slots: the timeline, transmitters, policies with a period, flows (all kinds of one flow adjacent), ports, gathering ports,
@@ -117,30 +118,31 @@ impl EventOrder {
     }
 
     #[inline]
-    pub(crate) fn flow(&self, kind: FlowKind, flow: u32) -> Slot {
-        self.first_flow + PER_FLOW * flow + kind as u32
+    pub(crate) fn flow(&self, kind: FlowKind, flow: FlowId) -> Slot {
+        self.first_flow + PER_FLOW * flow.0 + kind as u32
     }
 
     #[inline]
-    pub(crate) fn port(&self, port: u32) -> Slot {
-        self.first_port + port
+    pub(crate) fn port(&self, port: PortId) -> Slot {
+        self.first_port + port.0
     }
 
     #[inline]
-    pub(crate) fn gathered(&self, port: u32) -> Slot {
-        self.first_port + self.ports + port
+    pub(crate) fn gathered(&self, port: PortId) -> Slot {
+        self.first_port + self.ports + port.0
     }
 
-    pub(crate) fn edge(&self, kind: EdgeKind, flow: u32) -> Slot {
-        self.first_edge + PER_EDGE * flow + kind as u32
+    pub(crate) fn edge(&self, kind: EdgeKind, flow: FlowId) -> Slot {
+        self.first_edge + PER_EDGE * flow.0 + kind as u32
     }
 
     fn event_of_edge(&self, slot: Slot) -> Event {
         let place = slot - self.first_edge;
+        let flow = FlowId(place / PER_EDGE);
         match place % PER_EDGE {
-            0 => Event::Rm(place / PER_EDGE),
-            1 => Event::AtEdge(place / PER_EDGE),
-            _ => Event::Cell(place / PER_EDGE),
+            0 => Event::Rm(flow),
+            1 => Event::AtEdge(flow),
+            _ => Event::Cell(flow),
         }
     }
 
@@ -151,7 +153,7 @@ impl EventOrder {
             if slot >= self.first_edge {
                 return self.event_of_edge(slot);
             }
-            return if port < self.ports { Event::Port(port) } else { Event::Gathered(port - self.ports) };
+            return if port < self.ports { Event::Port(PortId(port)) } else { Event::Gathered(PortId(port - self.ports)) };
         }
         if slot < self.first_flow {
             return match slot {
@@ -161,7 +163,7 @@ impl EventOrder {
             };
         }
         let place = slot - self.first_flow;
-        let flow = place / PER_FLOW;
+        let flow = FlowId(place / PER_FLOW);
         match place % PER_FLOW {
             0 => Event::Deliver(flow),
             1 => Event::DelayedAck(flow),
@@ -202,13 +204,13 @@ mod tests {
         let order = EventOrder::new(&EntityCounts { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
         assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2 + 12);
-        assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
-        assert_eq!(order.event(order.flow(FlowKind::Timer, 2)), Event::Timer(2));
+        assert_eq!(order.event(order.gathered(PortId(1))), Event::Gathered(PortId(1)));
+        assert_eq!(order.event(order.flow(FlowKind::Timer, FlowId(2))), Event::Timer(FlowId(2)));
         assert_eq!(order.event(order.departure(3)), Event::Departure(3));
         assert_eq!(order.event(order.period(1)), Event::Period(1));
-        assert_eq!(order.event(order.port(1)), Event::Port(1));
-        assert_eq!(order.event(order.edge(EdgeKind::Rm, 0)), Event::Rm(0));
-        assert_eq!(order.event(order.edge(EdgeKind::Cell, 2)), Event::Cell(2));
+        assert_eq!(order.event(order.port(PortId(1))), Event::Port(PortId(1)));
+        assert_eq!(order.event(order.edge(EdgeKind::Rm, FlowId(0))), Event::Rm(FlowId(0)));
+        assert_eq!(order.event(order.edge(EdgeKind::Cell, FlowId(2))), Event::Cell(FlowId(2)));
         assert_eq!(seen[0], Event::Change);
     }
 
@@ -219,18 +221,18 @@ mod tests {
             EventOrder::CHANGE,
             order.departure(1),
             order.period(0),
-            order.port(0),
-            order.flow(FlowKind::Deliver, 2),
-            order.flow(FlowKind::AckArrival, 0),
-            order.flow(FlowKind::AckArrival, 2),
-            order.flow(FlowKind::Timer, 1),
-            order.flow(FlowKind::AppWrite, 0),
-            order.flow(FlowKind::SendTimer, 0),
-            order.flow(FlowKind::Send, 0),
-            order.flow(FlowKind::Back, 0),
-            order.edge(EdgeKind::Rm, 2),
-            order.edge(EdgeKind::AtEdge, 1),
-            order.edge(EdgeKind::Cell, 0),
+            order.port(PortId(0)),
+            order.flow(FlowKind::Deliver, FlowId(2)),
+            order.flow(FlowKind::AckArrival, FlowId(0)),
+            order.flow(FlowKind::AckArrival, FlowId(2)),
+            order.flow(FlowKind::Timer, FlowId(1)),
+            order.flow(FlowKind::AppWrite, FlowId(0)),
+            order.flow(FlowKind::SendTimer, FlowId(0)),
+            order.flow(FlowKind::Send, FlowId(0)),
+            order.flow(FlowKind::Back, FlowId(0)),
+            order.edge(EdgeKind::Rm, FlowId(2)),
+            order.edge(EdgeKind::AtEdge, FlowId(1)),
+            order.edge(EdgeKind::Cell, FlowId(0)),
         ];
         assert!(sorted.is_sorted_by_key(|&slot| order.rank(slot)));
     }

@@ -1,6 +1,7 @@
 //! Properties of each flow group that packet processing needs, computed once.
 
 use crate::network::{Aal5, Group, Transport};
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
@@ -142,8 +143,8 @@ impl GroupProfile {
 
     /// Index of a flow among the flows whose controllers request signals.
     #[inline]
-    pub(crate) fn place_among_signalled(&self, flow: u32) -> Option<usize> {
-        (self.unsignalled_before != UNSIGNALLED).then(|| (flow - self.unsignalled_before) as usize)
+    pub(crate) fn place_among_signalled(&self, flow: FlowId) -> Option<usize> {
+        (self.unsignalled_before != UNSIGNALLED).then(|| (flow.0 - self.unsignalled_before) as usize)
     }
 
     /// Size of the unit that ports see: of the packet, or of one of its cells.

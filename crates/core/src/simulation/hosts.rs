@@ -38,9 +38,9 @@ impl Hosts {
         }
         let mut counted = vec![0u64; network.groups.len()];
         let of_flow = |flow: &Flow| {
-            let name = &network.groups[flow.group as usize].name;
-            let of = Entity { seed: network.seed, name, index: counted[flow.group as usize] };
-            counted[flow.group as usize] += 1;
+            let name = &network.groups[flow.group].name;
+            let of = Entity { seed: network.seed, name, index: counted[flow.group] };
+            counted[flow.group] += 1;
             let server = |purpose| Server { draws: Draws::new(Stream::new(of, purpose)), free: Time::ZERO };
             Hosts {
                 send: server(Purpose::SendProcessing),

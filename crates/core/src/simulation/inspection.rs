@@ -5,7 +5,6 @@
 
 use super::engine::Engine;
 use super::port::{Entry, ReorderedPackets};
-use super::routes::END;
 use super::senders::End;
 use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
@@ -73,7 +72,7 @@ pub struct PortState {
 impl Engine {
     /// The counters of a port; `None` if there is no such port.
     pub fn port_state(&self, port: PortId) -> Option<PortState> {
-        let counts = self.senders.fabric.ports.get(port as usize)?.equipment.counts();
+        let counts = self.senders.fabric.ports.get(port.index())?.equipment.counts();
         Some(PortState {
             departed: Units(counts.departed.all()),
             departed_bytes: Bytes(counts.departed_bytes.all()),
@@ -84,7 +83,7 @@ impl Engine {
 
     /// The state of a flow's TCP sender; `None` for datagram flows.
     pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
-        let Some(End::Tcp(sender)) = self.senders.ends.get(flow as usize) else { return None };
+        let Some(End::Tcp(sender)) = self.senders.ends.get(flow.index()) else { return None };
         Some(SenderState {
             cwnd: sender.controller.window().0,
             ssthresh: sender.controller.ssthresh().0,
@@ -97,7 +96,7 @@ impl Engine {
 
     /// Data packets that a flow has sent, including retransmissions.
     pub fn sent_so_far(&self, flow: FlowId) -> u32 {
-        if (flow as usize) < self.senders.ends.len() { self.sent_in_all(flow as usize) } else { 0 }
+        if flow.index() < self.senders.ends.len() { self.sent_in_all(flow) } else { 0 }
     }
 
     /// Calls `see` with every packet in flight.
@@ -123,8 +122,7 @@ impl Engine {
             sim.pool.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
             for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.ack_line, path.wire.backward, sender)]
             {
-                let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
-                let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
+                let last = fabric.route(way).last().filter(|port| port.index() < fabric.ports.len());
                 for packet in sim.pool.iter(line) {
                     // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);
@@ -132,14 +130,14 @@ impl Engine {
                         Some(port) => {
                             let mut packet = *packet;
                             packet.time = at_access;
-                            show(&packet, PacketLocation::OnLink(port), fabric.ports[port as usize].equipment.delay());
+                            show(&packet, PacketLocation::OnLink(port), fabric.ports[port].equipment.delay());
                         }
                         None => show(packet, PacketLocation::DestinationAccess, delay),
                     }
                 }
             }
         }
-        for (id, port) in (0..).zip(&fabric.ports) {
+        for (id, port) in PortId::enumerate(&fabric.ports) {
             let delay = port.equipment.delay();
             sim.pool.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             port.reordered_packets()

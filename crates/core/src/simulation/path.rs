@@ -1,6 +1,7 @@
 //! The path of one flow between its ends.
 
 use super::wire::Wire;
+use crate::primitives::ids::PortId;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Feeder {
     Send,
     Back,
-    Port(u32),
+    Port(PortId),
 }
 
 /// All state of one flow between its ends. The fields that most packets need are in the first two of three cache lines.

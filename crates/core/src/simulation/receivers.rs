@@ -38,7 +38,7 @@ impl Path {
                     sim.return_rm(*packet);
                     return false;
                 }
-                if sim.channels[flow as usize].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
+                if sim.channels[flow].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
                     if packet.has_report() && packet.is_last() {
                         sim.reports.release(packet.ack_word());
                     }
@@ -60,7 +60,7 @@ impl Path {
         }
         packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<CELLS>(packet), &mut sim.rates);
         if CELLS && packet.is_cell() {
-            let channel = &mut sim.channels[flow as usize];
+            let channel = &mut sim.channels[flow];
             if profile.has_edge && packet.is_rm() {
                 channel.take_forward_rm(packet);
             } else {
@@ -124,7 +124,7 @@ impl Path {
         self.carried.received_in_all += 1;
         if !PLAIN
             && measured
-            && let Some(delays) = sim.delays.get_mut(self.wire.group as usize)
+            && let Some(delays) = sim.delays.get_mut(self.wire.group.index())
         {
             delays.add(time.since(packet.sent));
         }
@@ -214,7 +214,7 @@ impl Path {
         sim: &mut SimState,
     ) {
         let mut time = packet.time;
-        if !PLAIN && let Some(hosts) = sim.hosts.get_mut(packet.flow as usize) {
+        if !PLAIN && let Some(hosts) = sim.hosts.get_mut(packet.flow.index()) {
             time = hosts.receive(time, &profile.group);
         }
         if !PLAIN

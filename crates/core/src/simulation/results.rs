@@ -6,9 +6,9 @@ use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
-use super::routes::END;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Port, Transfer};
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::{DropReason, PolicySpec};
 use crate::record::recorder::QueueRows;
@@ -68,7 +68,7 @@ impl Engine {
         self.check_conservation(&in_lines)?;
         let until = self.now();
         let links = self.senders.network.best_links();
-        let slowdowns: Vec<f64> = (0..self.senders.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
+        let slowdowns: Vec<f64> = FlowId::all(self.senders.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
         Ok(Results {
             flows: self.flow_table(until, &in_lines, &slowdowns),
             queues: self.queue_table(until),
@@ -102,7 +102,7 @@ impl Engine {
     }
 
     /// Data packets that a flow has sent in the whole run, including injected ones.
-    pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
+    pub(crate) fn sent_in_all(&self, flow: FlowId) -> u32 {
         match &self.senders.ends[flow] {
             End::Tcp(sender) => sender.sequence.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
@@ -114,15 +114,15 @@ impl Engine {
     }
 
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64]) -> Table {
-        let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
+        let all: Vec<FlowId> = FlowId::all(self.senders.ends.len()).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
-        let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
-        let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
+        let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
+        let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
         let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
-        let counts = |i: usize| &self.senders.fabric.paths[i].counts;
-        let carried = |i: usize| &self.senders.fabric.paths[i].carried;
-        let channel = |i: usize| self.senders.fabric.sim.channels.get(i);
+        let counts = |i: FlowId| &self.senders.fabric.paths[i].counts;
+        let carried = |i: FlowId| &self.senders.fabric.paths[i].carried;
+        let channel = |i: FlowId| self.senders.fabric.sim.channels.get(i.index());
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -153,72 +153,72 @@ impl Engine {
     }
 
     /// NaN if no part of the flow's lifetime is measured.
-    fn active_share(&self, index: usize, until: Time, in_lines: &UnitsInNetwork) -> f64 {
+    fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
         let warmup = self.senders.fabric.sim.interval.warmup;
-        let started = self.senders.plans[index].start.max(warmup);
-        let ended = self.ended(index).min(until);
-        let cut_off = self.waiting_since(index, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
-        let waited = self.senders.ends[index].counts().idle + cut_off;
+        let started = self.senders.plans[flow].start.max(warmup);
+        let ended = self.ended(flow).min(until);
+        let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
+        let waited = self.senders.ends[flow].counts().idle + cut_off;
         1.0 - waited.seconds() / ended.since(started).seconds()
     }
 
     /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a
     /// report, and the application hands over no data that could be sent before the timeout.
-    fn waiting_since(&self, index: usize, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
-        let End::Tcp(sender) = &self.senders.ends[index] else { return None };
-        let is_over = until >= self.senders.fabric.paths[index].counts.completed;
+    fn waiting_since(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
+        let End::Tcp(sender) = &self.senders.ends[flow] else { return None };
+        let is_over = until >= self.senders.fabric.paths[flow].counts.completed;
         let sim = &self.senders.fabric.sim;
-        let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, index as u32)) != Time::NEVER;
-        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, index as u32));
-        let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.senders.window_of(sender, index);
+        let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, flow)) != Time::NEVER;
+        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, flow));
+        let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.senders.window_of(sender, flow);
         let may_receive_ack =
-            in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
+            in_lines.are_under_way[flow] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
         (!is_over && !may_receive_ack && sender.awaits_timeout()).then_some(sender.sequence.last_active)
     }
 
     /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
-    fn ended(&self, index: usize) -> Time {
-        match (self.senders.stops.get(&(index as u32)), &self.senders.ends[index]) {
+    fn ended(&self, flow: FlowId) -> Time {
+        match (self.senders.stops.get(&flow), &self.senders.ends[flow]) {
             (Some(&stop), End::Datagram(_)) => stop,
             (Some(&stop), End::Tcp(sender))
-                if sender.sequence.is_done() && sender.sequence.limit < self.senders.fabric.paths[index].complete_at =>
+                if sender.sequence.is_done() && sender.sequence.limit < self.senders.fabric.paths[flow].complete_at =>
             {
                 stop.max(sender.sequence.last_active)
             }
-            _ => self.senders.fabric.paths[index].counts.completed,
+            _ => self.senders.fabric.paths[flow].counts.completed,
         }
     }
 
-    fn completion(&self, index: usize) -> f64 {
-        match self.senders.fabric.paths[index].counts.completed {
+    fn completion(&self, flow: FlowId) -> f64 {
+        match self.senders.fabric.paths[flow].counts.completed {
             time if time >= self.senders.fabric.sim.interval.end => f64::NAN,
-            time => time.since(self.senders.plans[index].start).seconds(),
+            time => time.since(self.senders.plans[flow].start).seconds(),
         }
     }
 
     /// NaN for an endless flow.
-    fn size(&self, index: usize) -> f64 {
-        match self.senders.plans[index].size {
+    fn size(&self, flow: FlowId) -> f64 {
+        match self.senders.plans[flow].size {
             Bytes(u64::MAX) => f64::NAN,
             Bytes(bytes) => bytes as f64,
         }
     }
 
     /// NaN for unfinished flows and for datagrams.
-    fn slowdown(&self, index: usize, links: &[Hop]) -> f64 {
-        let completion = self.completion(index);
+    fn slowdown(&self, flow: FlowId, links: &[Hop]) -> f64 {
+        let completion = self.completion(flow);
         if completion.is_nan() {
             return f64::NAN;
         }
         let Senders { network, fabric, .. } = &self.senders;
-        let wire = &fabric.paths[index].wire;
-        let route = &fabric.routes[wire.forward as usize..];
+        let wire = &fabric.paths[flow].wire;
+        let route: Vec<PortId> = fabric.route(wire.forward).collect();
         let transfer = Transfer {
-            group: &network.groups[wire.group as usize],
-            size: self.senders.plans[index].size,
+            group: &network.groups[wire.group],
+            size: self.senders.plans[flow].size,
             sender_access: wire.sender_access(&fabric.sim.rates),
             receiver_access: wire.receiver_access(&fabric.sim.rates),
-            route: &route[..route.iter().position(|&port| port == END).unwrap_or(route.len())],
+            route: &route,
             links,
         };
         transfer.min_completion_time().map_or(f64::NAN, |min| completion / min.seconds())
@@ -289,14 +289,14 @@ impl Engine {
 
     fn queue_flow_table(&self, until: Time) -> Table {
         let Senders { network, fabric, .. } = &self.senders;
-        let rows: Vec<(u32, u32, &FlowTotals)> = (0..)
+        let rows: Vec<(u32, FlowId, &FlowTotals)> = (0..)
             .zip(&fabric.ports)
             .flat_map(|(port, of)| of.equipment.of_flows().map(move |(flow, passed)| (port, flow, passed)))
             .filter(|(_, _, passed)| passed.units.measured() > 0)
             .collect();
         let names = network.ports.iter().map(|port| port.name.clone()).collect();
         let seconds = self.measured_seconds(until);
-        let flows: Vec<u32> = rows.iter().map(|row| row.1).collect();
+        let flows: Vec<FlowId> = rows.iter().map(|row| row.1).collect();
         let (groups, indices) = self.flow_names().columns(&flows);
         let columns = vec![
             ("queue", Column::Word(rows.iter().map(|row| row.0).collect(), Arc::new(names))),
@@ -349,8 +349,8 @@ impl Engine {
 
     fn edge_table(&self, until: Time) -> Option<Table> {
         let sim = &self.senders.fabric.sim;
-        let (flows, edges): (Vec<u32>, Vec<&Edge>) =
-            (0..).zip(&sim.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
+        let (flows, edges): (Vec<FlowId>, Vec<&Edge>) =
+            FlowId::enumerate(&sim.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
         if edges.is_empty() {
             return None;
         }
@@ -381,16 +381,10 @@ impl Engine {
     /// Whether each port carries cells.
     fn ports_of_cells(&self) -> Vec<bool> {
         let mut cells = vec![false; self.senders.fabric.ports.len()];
-        for path in self
-            .senders
-            .fabric
-            .paths
-            .iter()
-            .filter(|path| self.senders.network.groups[path.wire.group as usize].framing.is_some())
+        for path in self.senders.fabric.paths.iter().filter(|path| self.senders.network.groups[path.wire.group].framing.is_some())
         {
             for start in [path.wire.forward, path.wire.backward] {
-                let route = self.senders.fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
-                route.for_each(|&port| cells[port as usize] = true);
+                self.senders.fabric.route(start).for_each(|port| cells[port] = true);
             }
         }
         cells
@@ -406,7 +400,7 @@ impl Engine {
 
     fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
         let names: Vec<String> = self.senders.network.groups.iter().map(|group| group.name.clone()).collect();
-        let members: Vec<Vec<usize>> = self.members();
+        let members: Vec<Vec<FlowId>> = self.members();
         let seconds = self.measured_seconds(until);
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
@@ -414,7 +408,7 @@ impl Engine {
             members[group].iter().map(|&i| self.senders.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds)
         };
         let sorted =
-            |of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
+            |of: &dyn Fn(FlowId) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
         let completions = sorted(&|i| self.completion(i));
         let slowdowns = sorted(&|i| slowdowns[i]);
         let mut columns = vec![
@@ -451,15 +445,17 @@ impl Engine {
         FlowNames::new(&self.senders.network, self.senders.fabric.paths.iter().map(|path| path.wire.group).collect())
     }
 
-    fn members(&self) -> Vec<Vec<usize>> {
+    fn members(&self) -> Vec<Vec<FlowId>> {
         let mut members = vec![Vec::new(); self.senders.network.groups.len()];
-        self.senders.fabric.paths.iter().enumerate().for_each(|(index, path)| members[path.wire.group as usize].push(index));
+        FlowId::all(self.senders.fabric.paths.len())
+            .zip(&self.senders.fabric.paths)
+            .for_each(|(flow, path)| members[path.wire.group].push(flow));
         members
     }
 }
 
 /// Known values of the flows, in ascending order.
-fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+fn known_sorted(flows: &[FlowId], of: &dyn Fn(FlowId) -> f64) -> Vec<f64> {
     let mut known: Vec<f64> = flows.iter().map(|&i| of(i)).filter(|value| !value.is_nan()).collect();
     known.sort_by(f64::total_cmp);
     known

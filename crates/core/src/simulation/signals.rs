@@ -5,6 +5,7 @@ use super::user_code_factory::Code;
 use super::wiring::first_flows;
 use crate::congestion::{ControllerSpec, Subscriptions};
 use crate::network::{Group, Network, Transport};
+use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
@@ -23,15 +24,14 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
     let subscriptions: Vec<Option<(Subscriptions, Recovery)>> = network.groups.iter().map(subscriptions).collect();
     let mut readers = Vec::new();
     let mut signalled = vec![None; subscriptions.len()];
-    for (index, flow) in (0..).zip(&network.flows) {
-        let group = flow.group as usize;
+    for (flow, spec) in FlowId::enumerate(&network.flows) {
+        let group = spec.group;
         if let Some((subscriptions, recovery)) = subscriptions[group] {
             signalled[group].get_or_insert_with(|| SignalGroup {
-                unsignalled_before: first_flows[group] - readers.len() as u32,
+                unsignalled_before: first_flows[group].0 - readers.len() as u32,
                 by_receivers: subscriptions.marks || subscriptions.price || subscriptions.one_way_delay,
             });
-            let of =
-                Entity { seed: network.seed, name: &network.groups[group].name, index: index - u64::from(first_flows[group]) };
+            let of = Entity { seed: network.seed, name: &network.groups[group].name, index: (flow - first_flows[group]).into() };
             readers.push(SignalReader::new(subscriptions, recovery, &network.prices, Stream::new(of, Purpose::Price)));
         }
     }
@@ -44,10 +44,10 @@ mod common;
 
 #[cfg(test)]
 mod tests {
-    use super::common::{TestRandom, dumbbell, flow, group, link, random_network, tcp};
+    use super::common::{TestRandom, dumbbell, flow, group, link, random_network, route, tcp};
     use crate::congestion::probe::{ProbeLog, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Subscriptions};
-    use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+    use crate::network::{Buffer, FlowId, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
@@ -108,7 +108,7 @@ mod tests {
         let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
-        network.paths[0] = vec![0, 2, 3];
+        network.paths[0] = route([0, 2, 3]);
         let log = log(&run(&network)).clone();
         assert!(log.prices.len() > 500 && log.prices.iter().all(|&price| price == Some(3.5)));
 
@@ -163,7 +163,7 @@ mod tests {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
             let spec = TcpSpec { handshake: true, ..tcp(recovery) };
             let mut network = network(spec, subscribes_to_delays(), PolicySpec::DropTail(()));
-            network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
+            network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 30, transmission: 1, cell: None }];
             let engine = run(&network);
             let delays = delays(&engine);
             let [_, in_recovery, duplicates] = log(&engine).acks;
@@ -192,7 +192,7 @@ mod tests {
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), policy(4, None, None));
         network.ports.push(clearing(true));
-        network.paths[0] = vec![0, 2];
+        network.paths[0] = route([0, 2]);
         let engine = run(&network);
         assert_eq!((log(&engine).marks, log(&engine).congestion), (0, 0));
         let marked = |engine: &Engine| engine.results().unwrap().queues.floats("marked_units").unwrap();
@@ -227,7 +227,7 @@ mod tests {
     fn duplicate_acknowledgements_give_rate_samples_during_recovery() {
         let mut network = network(tcp(Recovery::Sack), subscribes_to_all(), PolicySpec::DropTail(()));
         network.ports[0].listed_drops =
-            [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
+            [30, 32, 33].map(|segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).into();
         let engine = run(&network);
         let log = log(&engine);
         assert!(log.acks[1] > 0 && log.acks[2] > 10, "{:?}", log.acks);
@@ -249,7 +249,7 @@ mod tests {
             );
             network.flows[0].size = Some(Bytes(960 * 500));
             network.ports[0].listed_drops =
-                lost.map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
+                lost.map(|segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).into();
             let engine = run(&network);
             let log = log(&engine);
             assert_eq!((log.acked, log.timeouts), (500, 0), "{recovery:?}");
@@ -274,7 +274,7 @@ mod tests {
             );
             network.flows[0].size = Some(Bytes(960 * 16));
             network.ports[0].listed_drops = (0..16)
-                .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: 0, segment, transmission, cell: None }))
+                .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment, transmission, cell: None }))
                 .collect();
             network.duration = TimeDelta::from_millis(30_000);
             let engine = run(&network);
@@ -330,7 +330,7 @@ mod tests {
                 let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(Bytes(960 * 20));
                 network.duration = TimeDelta::from_millis(20_000);
-                network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
+                network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: lost, transmission: 1, cell: None }];
                 let engine = run(&network);
                 assert_eq!(log(&engine).acked, 20, "{recovery:?}, {lost} lost");
             }
@@ -342,7 +342,7 @@ mod tests {
         for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
             let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(2))), PolicySpec::DropTail(()));
-            network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
+            network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 30, transmission: 1, cell: None }];
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
             let times = sent(&engine.results().unwrap());
@@ -412,9 +412,12 @@ mod tests {
         let mut network = network(tcp(Recovery::Sack), subscribes_to_all(), PolicySpec::DropTail(()));
         network.groups.push(group("reno", Transport::Tcp(tcp(Recovery::Sack), ControllerSpec::Reno(()))));
         network.groups.push(network.groups[0].clone());
-        network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
+        network.flows = [0, 1, 1, 2, 2].map(|group| flow(group, 0, 1)).to_vec();
         let engine = run(&network);
         assert_eq!((engine.senders.readers.len(), engine.senders.fabric.sim.at_receivers.len()), (3, 3));
-        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(FlowId(flow))),
+            [Some(0), None, None, Some(1), Some(2)]
+        );
     }
 }

@@ -14,6 +14,7 @@ use crate::network::{Flow, Network, PortId};
 use crate::price::{Estimators, Feedback, PriceSpec};
 use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::histogram::Histogram;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
@@ -43,7 +44,7 @@ pub(crate) struct SimState {
     /// Packets in the buffers of ports that compute departures ahead.
     pub(crate) waiting: Pool<QueuedUnit>,
     /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
-    pub(crate) early_acks: Vec<u32>,
+    pub(crate) early_acks: Vec<FlowId>,
     /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
     /// slices of a run ([`Fabric::store_pending_acks`](super::fabric::Fabric::store_pending_acks)).
     #[serde(skip)]
@@ -69,9 +70,9 @@ pub(crate) struct SimState {
     /// Fates of datagrams of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
     /// Copies of packets made by links, by flow.
-    pub(crate) copies: BTreeMap<u32, DuplicateCounts>,
+    pub(crate) copies: BTreeMap<FlowId, DuplicateCounts>,
     /// Discards that were computed ahead: time and flow. Entries in the past are removed from time to time.
-    pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
+    pub(crate) to_be_discarded: VecDeque<(Time, FlowId)>,
     /// Present if the run is parallel.
     #[serde(skip)]
     pub(crate) boundary: Option<Box<DomainBoundary>>,
@@ -89,7 +90,7 @@ pub(crate) struct DuplicateCounts {
 pub struct Fate {
     /// Time of delivery or discard.
     pub time: Time,
-    pub flow: u32,
+    pub flow: FlowId,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
     pub datagram: u32,
     pub outcome: DatagramOutcome,
@@ -165,7 +166,7 @@ impl SimState {
     #[cold]
     pub(crate) fn return_rm(&mut self, cell: Packet) {
         let slot = self.order.edge(EdgeKind::Rm, cell.flow);
-        let side = &mut self.channels[cell.flow as usize].acks;
+        let side = &mut self.channels[cell.flow].acks;
         side.note_received(cell.time);
         let edge = edge_of(&mut self.edges, cell.flow);
         if edge.returning.is_empty() {
@@ -198,7 +199,7 @@ impl SimState {
         }
         // The flow's memory is read for few packets only.
         if packet.time < batch.first {
-            let delay = paths[packet.flow as usize].wire.delay_behind(entry, &packet);
+            let delay = paths[packet.flow].wire.delay_behind(entry, &packet);
             batch.first = batch.first.min(packet.time + delay);
         }
         batch.packets.push((feeder, packet));
@@ -217,7 +218,7 @@ impl SimState {
     }
 
     /// The slot of the event that processes a line. `flow` is the flow of the packet.
-    pub(crate) fn slot_of(&self, feeder: Feeder, flow: u32) -> Slot {
+    pub(crate) fn slot_of(&self, feeder: Feeder, flow: FlowId) -> Slot {
         match feeder {
             Feeder::Send => self.order.flow(FlowKind::Send, flow),
             Feeder::Back => self.order.flow(FlowKind::Back, flow),
@@ -238,9 +239,9 @@ impl SimState {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, feeder: Feeder, packet: Packet, paths: &mut [Path], ports: &mut [Port]) {
         let (line, slot) = match feeder {
-            Feeder::Send => (&mut paths[packet.flow as usize].send, self.order.flow(FlowKind::Send, packet.flow)),
-            Feeder::Back => (&mut paths[packet.flow as usize].back, self.order.flow(FlowKind::Back, packet.flow)),
-            Feeder::Port(port) => (&mut ports[port as usize].line, self.order.port(port)),
+            Feeder::Send => (&mut paths[packet.flow].send, self.order.flow(FlowKind::Send, packet.flow)),
+            Feeder::Back => (&mut paths[packet.flow].back, self.order.flow(FlowKind::Back, packet.flow)),
+            Feeder::Port(port) => (&mut ports[port].line, self.order.port(port)),
         };
         debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
         if line.is_empty() {
@@ -251,6 +252,6 @@ impl SimState {
 }
 
 fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {
-    let of_flow = |flow: &Flow| network.groups[flow.group as usize].abr.map(|abr| Box::new(Edge::new(abr)));
+    let of_flow = |flow: &Flow| network.groups[flow.group].abr.map(|abr| Box::new(Edge::new(abr)));
     network.flows.iter().map(of_flow).collect()
 }

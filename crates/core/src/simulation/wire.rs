@@ -2,6 +2,7 @@
 
 use super::routes::is_end;
 use crate::network::{AccessLink, Flow};
+use crate::primitives::ids::GroupId;
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The private links of a flow and the entries of its packets into the shared network. One cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wire {
-    pub(crate) group: u32,
+    pub(crate) group: GroupId,
     /// First entries of the forward and the reverse path in the flat list of routes.
     pub(crate) forward: u32,
     pub(crate) backward: u32,

@@ -121,7 +121,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
 
 pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
     Flow {
-        group,
+        group: GroupId(group),
         forward,
         backward,
         sender_access: AccessLink::default(),
@@ -130,6 +130,11 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
         stop: Time::NEVER,
         size: None,
     }
+}
+
+/// A route over these ports.
+pub fn route<const N: usize>(ports: [u32; N]) -> Vec<PortId> {
+    ports.map(PortId).into()
 }
 
 /// One bottleneck with `flows`; acknowledgements return over its reverse.
@@ -142,7 +147,7 @@ pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Time
 pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: TimeDelta) -> Network {
     Network {
         ports: ports.into(),
-        paths: vec![vec![0], vec![1]],
+        paths: vec![route([0]), route([1])],
         groups: vec![group],
         flows,
         changes: Vec::new(),
@@ -172,15 +177,17 @@ pub fn with_access_as_ports(network: &Network) -> Network {
     let (sender_up, receiver_up) = (network.ports.len() as u32, network.ports.len() as u32 + flows);
     let (receiver_down, sender_down) = (receiver_up + flows, receiver_up + 2 * flows);
     let mut paths = Vec::new();
-    let mut route = |first: u32, middle: u32, last: u32| {
-        paths.push(std::iter::once(first).chain(network.paths[middle as usize].iter().copied()).chain([last]).collect());
+    let mut expanded_route = |first: u32, middle: u32, last: u32| {
+        paths.push(
+            std::iter::once(PortId(first)).chain(network.paths[middle as usize].iter().copied()).chain([PortId(last)]).collect(),
+        );
         paths.len() as u32 - 1
     };
     let mut expanded: Vec<Flow> = Vec::new();
     for (index, flow) in network.flows.iter().enumerate() {
         let index = index as u32;
-        let forward = route(sender_up + index, flow.forward, receiver_down + index);
-        let backward = route(receiver_up + index, flow.backward, sender_down + index);
+        let forward = expanded_route(sender_up + index, flow.forward, receiver_down + index);
+        let backward = expanded_route(receiver_up + index, flow.backward, sender_down + index);
         expanded.push(Flow {
             forward,
             backward,
@@ -192,8 +199,8 @@ pub fn with_access_as_ports(network: &Network) -> Network {
     let mut changes = network.changes.clone();
     for change in &mut changes {
         if let ChangeKind::Route(flow, forward, backward) = &mut change.what {
-            *forward = route(sender_up + *flow, *forward, receiver_down + *flow);
-            *backward = route(receiver_up + *flow, *backward, sender_down + *flow);
+            *forward = expanded_route(sender_up + flow.0, *forward, receiver_down + flow.0);
+            *backward = expanded_route(receiver_up + flow.0, *backward, sender_down + flow.0);
         }
     }
     Network { ports, paths, flows: expanded, changes, ..network.clone() }

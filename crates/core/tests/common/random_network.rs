@@ -1,6 +1,6 @@
 //! Random networks with fixed seeds. They combine anything that a scenario can describe and are valid by construction.
 
-use super::{flow, group, link, one_link, port, reno, tcp};
+use super::{flow, group, link, one_link, port, reno, route, tcp};
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
@@ -99,7 +99,9 @@ pub fn long_parking_lot() -> Network {
     let (hops, rate, delay) = (20, Rate(1_000_000_000), TimeDelta::from_millis(1));
     let bottleneck = |hop| Port { buffer: Buffer::Units(100), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), rate, delay)));
-    let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
+    let over = |first: u32, last: u32| {
+        [(first..=last).map(PortId).collect(), (first..=last).rev().map(|hop| PortId(hops + hop)).collect()]
+    };
     let paths = over(0, hops - 1).into_iter().chain((0..hops).flat_map(|hop| over(hop, hop))).collect();
     let one = |index: u32| Flow {
         sender_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
@@ -135,7 +137,9 @@ pub fn random_parking_lot(seed: u64) -> Network {
     let delay = micros(3000);
     let bottleneck = |hop| Port { buffer: Buffer::Units(10), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), Rate(2 * rate.0), delay)));
-    let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
+    let over = |first: u32, last: u32| {
+        [(first..=last).map(PortId).collect(), (first..=last).rev().map(|hop| PortId(hops + hop)).collect()]
+    };
     let paths = (0..hops).flat_map(|hop| over(hop, hop)).chain(over(0, hops - 1)).collect();
     let mut flows = Vec::new();
     for place in (0..=hops).flat_map(|place| [place; 3]) {
@@ -177,7 +181,7 @@ pub fn random_trunk(seed: u64) -> Network {
         let link = delay(&mut dice) + TimeDelta::from_micros(250);
         ports.extend([port(&format!("input{edge}"), rate, link), port(&format!("output{edge}"), rate, link)]);
     }
-    let paths = (0..edges).flat_map(|edge| [vec![2 + 2 * edge, 0], vec![1, 3 + 2 * edge]]).collect();
+    let paths = (0..edges).flat_map(|edge| [route([2 + 2 * edge, 0]), route([1, 3 + 2 * edge])]).collect();
     let groups: Vec<Group> = (0..dice.pick(1, 3))
         .map(|index| {
             let transport = match random_tcp(&mut dice) {
@@ -227,8 +231,8 @@ pub fn random_network(seed: u64) -> Network {
     let mut paths = Vec::new();
     for first in 0..hops {
         for last in first..hops {
-            paths.push((first..=last).map(|hop| hop as u32).collect::<Vec<u32>>());
-            paths.push((first..=last).rev().map(|hop| (hops + hop) as u32).collect());
+            paths.push((first..=last).map(|hop| PortId(hop as u32)).collect::<Vec<_>>());
+            paths.push((first..=last).rev().map(|hop| PortId((hops + hop) as u32)).collect());
         }
     }
     let mut groups: Vec<Group> =
@@ -247,7 +251,7 @@ pub fn random_network(seed: u64) -> Network {
     if dice.chance(3) {
         let port = dice.pick(0, hops - 1) as usize;
         for _ in 0..dice.pick(1, 10) {
-            let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
+            let flow = FlowId(dice.pick(0, flows.len() as u64 - 1) as u32);
             let (segment, transmission) = (dice.pick(0, 40) as u32, dice.pick(1, 2) as u32);
             let cell = (in_cells && dice.chance(2)).then(|| dice.pick(0, 12) as u32);
             ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell });
@@ -326,15 +330,15 @@ fn give_rates(seed: u64, groups: &mut [Group]) {
 /// Make these ports cut-through, and make the ports that feed them suitable: they get delays, and are at least as fast, because 1 Mbit/s is
 /// the lowest rate of any link or change.
 fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows: &mut [Flow], changes: &mut Vec<Change>) {
-    let is_chosen = |port: PortId| chosen[port as usize];
+    let is_chosen = |port: PortId| chosen[port];
     for port in (0..ports.len()).filter(|&port| chosen[port]) {
         (ports[port].switching, ports[port].rate) = (Switching::CutThrough, Rate(1_000_000));
     }
     let feeds = |port: PortId| paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == port && is_chosen(hop[1]));
     let min = |delay: &mut TimeDelta| *delay = (*delay).max(TimeDelta::from_millis(1));
-    for port in (0..ports.len() as PortId).filter(|&port| feeds(port)) {
-        min(&mut ports[port as usize].delay);
-        ports[port as usize].shaper = None;
+    for port in PortId::all(ports.len()).filter(|&port| feeds(port)) {
+        min(&mut ports[port].delay);
+        ports[port].shaper = None;
     }
     // If access links are expanded, they are ports too.
     flows
@@ -385,11 +389,11 @@ fn random_port(name: &str, dice: &mut TestRandom, coarse: bool, in_cells: bool) 
 fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Vec<Change>, in_cells: bool) -> bool {
     let mut dice = TestRandom::new(seed + (1 << 45));
     let is_impaired = dice.chance(2);
-    for id in (0..ports.len() as PortId).filter(|_| is_impaired) {
-        let cuts_through = |port: PortId| ports[port as usize].switching == Switching::CutThrough;
+    for id in PortId::all(ports.len()).filter(|_| is_impaired) {
+        let cuts_through = |port: PortId| ports[port].switching == Switching::CutThrough;
         let feeds_heads = paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == id && cuts_through(hop[1]));
         let may_send_by_trace = !feeds_heads && !cuts_through(id);
-        let port = &mut ports[id as usize];
+        let port = &mut ports[id];
         port.impairments = random_impairments(&mut dice, in_cells);
         if feeds_heads {
             (port.impairments.jitter, port.impairments.duplication) = (None, 0.0);
@@ -570,8 +574,8 @@ fn random_changes(dice: &mut TestRandom, ports: &[Port], flows: &[Flow], routes:
     }
     let mut changes = Vec::new();
     for _ in 0..dice.pick(1, 4) {
-        let port = dice.pick(0, ports.len() as u64 - 1) as u32;
-        let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
+        let port = PortId(dice.pick(0, ports.len() as u64 - 1) as u32);
+        let flow = FlowId(dice.pick(0, flows.len() as u64 - 1) as u32);
         let route = dice.pick(0, routes - 1) as u32;
         let what = match dice.pick(0, 4) {
             0 => ChangeKind::Rate(port, Rate(dice.pick(1, 10) * 1_000_000)),

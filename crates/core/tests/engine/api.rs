@@ -44,14 +44,14 @@ fn an_injected_datagram_is_delivered_after_the_link_delay() {
     let mut engine = external();
     assert_eq!(engine.next_event_time(), None);
     engine.run_until(millis(10));
-    assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), Some(0));
-    assert_eq!(engine.inject(1, Bytes(960), Ecn::ECT), Some(0));
+    assert_eq!(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT), Some(0));
+    assert_eq!(engine.inject(FlowId(1), Bytes(960), Ecn::ECT), Some(0));
     assert_eq!(fates(&mut engine), []);
     // The fates of packets that have reached the bottleneck are known: the first arrives at 16 ms, the second, which is queued behind it,
     // at 17 ms.
     engine.run_until(Time(millis(10).0 + 1));
     let outcome = DatagramOutcome::Delivered { is_marked: false };
-    let delivered = |flow, ms| Fate { time: millis(ms), flow, datagram: 0, outcome };
+    let delivered = |flow, ms| Fate { time: millis(ms), flow: FlowId(flow), datagram: 0, outcome };
     assert_eq!(fates(&mut engine), [delivered(0, 16), delivered(1, 17)]);
     engine.run_until(millis(50));
     assert_eq!(fates(&mut engine), []);
@@ -61,12 +61,12 @@ fn an_injected_datagram_is_delivered_after_the_link_delay() {
 fn a_third_datagram_at_once_finds_the_buffer_full() {
     let mut engine = external();
     for number in 0..3 {
-        assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), Some(number));
+        assert_eq!(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT), Some(number));
     }
     engine.run_until(Time::NEVER);
     let fates = fates(&mut engine);
-    let outcome = DatagramOutcome::Discarded { port: 0, reason: DropReason::Full };
-    assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, outcome }, 3));
+    let outcome = DatagramOutcome::Discarded { port: PortId(0), reason: DropReason::Full };
+    assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: FlowId(0), datagram: 2, outcome }, 3));
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
     assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
@@ -89,12 +89,12 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
         let policy = PolicySpec::Red(RedSpec { signals, ..red });
         let mut engine = external_through(Port { policy, ..bottleneck(Buffer::Units(5)) });
         for _ in 0..3 {
-            engine.inject(0, Bytes(960), ecn).unwrap();
+            engine.inject(FlowId(0), Bytes(960), ecn).unwrap();
         }
         engine.run_until(Time::NEVER);
         fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().outcome
     };
-    let discarded = DatagramOutcome::Discarded { port: 0, reason: DropReason::Early };
+    let discarded = DatagramOutcome::Discarded { port: PortId(0), reason: DropReason::Early };
     assert_eq!(third(Ecn::ECT, RedSignals::Marks), DatagramOutcome::Delivered { is_marked: true });
     assert_eq!(third(Ecn::NOT_ECT, RedSignals::Marks), discarded);
     assert_eq!(third(Ecn::ECT, RedSignals::Drops), discarded);
@@ -103,13 +103,13 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
 #[test]
 fn invalid_datagrams_are_rejected() {
     let mut engine = external();
-    assert_eq!(engine.inject(0, Bytes(0), Ecn::NOT_ECT), None);
-    assert_eq!(engine.inject(0, MAX_PACKET, Ecn::NOT_ECT), None);
-    assert_eq!(engine.inject(7, Bytes(960), Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(FlowId(0), Bytes(0), Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(FlowId(0), MAX_PACKET, Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(FlowId(7), Bytes(960), Ecn::NOT_ECT), None);
     let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(100)));
-    assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT), None);
 }
 
 #[test]
@@ -132,7 +132,8 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
 #[test]
 fn the_trace_of_drops_has_the_lost_transmission() {
     let mut bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
-    bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission, cell: None }).into();
+    bottleneck.listed_drops =
+        [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: 3, transmission, cell: None }).into();
     let spec = Transport::Tcp(tcp(Recovery::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
     let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(5000));
     network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
@@ -155,7 +156,7 @@ fn the_trace_of_a_queue_includes_the_unit_in_service_and_its_departure() {
         let mut engine = Engine::new(network);
         for at in [0, 0, 5] {
             engine.run_until(millis(at));
-            engine.inject(0, Bytes(960), Ecn::NOT_ECT).unwrap();
+            engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT).unwrap();
         }
         engine.run_until(Time(millis(until).0 + 1));
         let trace = &engine.results().unwrap().traces[0];
@@ -246,7 +247,7 @@ fn first(results: &Results, name: &str) -> f64 {
 }
 
 fn loses_from(ms: u64, port: u32) -> Change {
-    Change { at: millis(ms), what: ChangeKind::RandomLoss(port, 1.0) }
+    Change { at: millis(ms), what: ChangeKind::RandomLoss(PortId(port), 1.0) }
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn a_stopped_flow_is_active_until_its_stop() {
     let stopped = Flow { stop: millis(100), ..flow(0, 0, 1) };
     assert_eq!(first(&short_transfer(Vec::new(), stopped.clone()), "active_share"), 1.0);
     // All packets are lost from 50 ms to 1 s: the flow waits for most of its lifetime, which ends with the last repair.
-    let gap = vec![loses_from(50, 0), Change { at: millis(1000), what: ChangeKind::RandomLoss(0, 0.0) }];
+    let gap = vec![loses_from(50, 0), Change { at: millis(1000), what: ChangeKind::RandomLoss(PortId(0), 0.0) }];
     let share = first(&short_transfer(gap, stopped), "active_share");
     assert!((0.0..0.5).contains(&share), "{share}");
     // All packets are lost from then on: the flow waits until the end, whether or not there is a timeout.
@@ -282,7 +283,7 @@ fn a_wait_for_a_timeout_counts_even_if_the_run_ends_first() {
         let group = group("tcp", Transport::Tcp(spec, ControllerSpec::Reno(())));
         let network = dumbbell(bottleneck, group, flows, TimeDelta::from_millis(ms));
         let lossy = Network {
-            changes: vec![loses_from(0, 0), Change { at: millis(50), what: ChangeKind::RandomLoss(0, 0.0) }],
+            changes: vec![loses_from(0, 0), Change { at: millis(50), what: ChangeKind::RandomLoss(PortId(0), 0.0) }],
             ..network
         };
         let mut engine = Engine::new(lossy);

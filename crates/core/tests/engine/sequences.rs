@@ -13,7 +13,7 @@
 use crate::common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
 use tailback_core::Results;
-use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Recording, Trace, TraceKind};
+use tailback_core::network::{Change, ChangeKind, Flow, FlowId, ListedDrop, Network, PortId, Recording, Trace, TraceKind};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::record::Column;
 use tailback_core::tcp::{Recovery, TcpSpec};
@@ -272,7 +272,7 @@ fn a_spurious_timeout_is_undone_after_one_retransmission() {
         let mut network = network_of(TcpSpec { timestamps, ..steady(recovery, 8) }, None);
         let at = |ms, delay| Change {
             at: Time(TimeDelta::from_millis(ms).0),
-            what: ChangeKind::Delay(0, TimeDelta::from_millis(delay)),
+            what: ChangeKind::Delay(PortId(0), TimeDelta::from_millis(delay)),
         };
         network.changes = vec![at(150, 1549), at(1000, 49)];
         let results = run(network);
@@ -329,7 +329,7 @@ fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Played {
 /// Losses are (segment, transmission); `size` is in segments for a transfer.
 fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Option<u64>) -> Played {
     let mut network = network_of(steady(recovery, window), size);
-    let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: 0, segment, transmission, cell: None });
+    let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: FlowId(0), segment, transmission, cell: None });
     network.ports[0].listed_drops = lost.collect();
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
     network.record = Recording { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Recording::default() };

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use crate::common::{flow, group, link};
+use crate::common::{flow, group, link, route};
 use tailback_core::network::*;
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
@@ -25,7 +25,7 @@ fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(1000) - HEADER), header: HEADER };
     Network {
         ports: inputs.into_iter().chain([trunk, link("back", 8, TimeDelta::ZERO, Buffer::Unlimited)]).collect(),
-        paths: vec![vec![0, 3], vec![1, 3], vec![2, 3], vec![4]],
+        paths: vec![route([0, 3]), route([1, 3]), route([2, 3]), route([4])],
         groups: vec![group("outside", Transport::Datagram(spec))],
         flows: vec![flow(0, 0, 3), flow(0, 1, 3), flow(0, 2, 3)],
         changes: Vec::new(),
@@ -45,7 +45,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut engine = Engine::new(Network { stepped, ..network.clone() });
         for &(time, input, bytes) in sent {
             engine.run_until(micros(time));
-            engine.inject(input, Bytes(bytes.into()) - HEADER, Ecn::NOT_ECT).unwrap();
+            engine.inject(FlowId(input), Bytes(bytes.into()) - HEADER, Ecn::NOT_ECT).unwrap();
         }
         engine.run_until(Time::NEVER);
         engine.results().unwrap();
@@ -53,7 +53,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         engine.take_fates(&mut fates);
         fates.sort_unstable();
         let delivered = fates.iter().filter(|fate| matches!(fate.outcome, DatagramOutcome::Delivered { .. }));
-        delivered.map(|fate| (fate.flow, fate.time.0 / 1_000_000)).collect::<Vec<_>>()
+        delivered.map(|fate| (fate.flow.0, fate.time.0 / 1_000_000)).collect::<Vec<_>>()
     };
     assert_eq!(run(false), run(true));
     run(false)
@@ -111,7 +111,7 @@ fn each_transmitter_takes_a_head() {
 #[test]
 fn heads_come_over_private_links_too() {
     let mut network = network(Switching::CutThrough, 1, 1);
-    network.paths = vec![vec![3], vec![3], vec![3], vec![4]];
+    network.paths = vec![route([3]), route([3]), route([3]), route([4])];
     for flow in &mut network.flows {
         flow.sender_access = AccessLink { rate: Some(Rate(8_000_000)), delay: TimeDelta::from_millis(2) };
     }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use crate::common::{flow, group, link, port, reno, run, tcp};
+use crate::common::{flow, group, link, port, reno, route, run, tcp};
 use tailback_core::Results;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
@@ -44,8 +44,7 @@ fn erica(target: f64) -> PolicySpec {
 fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Network {
     ports.push(port("back", Rate(155 * MEGA), TimeDelta::from_millis(2)));
     let back = ports.len() as u32 - 1;
-    let mut paths: Vec<Vec<u32>> = routes.iter().map(|route| route.to_vec()).collect();
-    paths.push(vec![back]);
+    let paths = routes.iter().map(|route| route.iter().copied().map(PortId).collect()).chain([route([back])]).collect();
     let flows = (0..).zip(&groups).map(|(index, _)| flow(index, index, routes.len() as u32)).collect();
     Network {
         ports,

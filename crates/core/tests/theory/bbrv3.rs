@@ -3,7 +3,7 @@
 use crate::common::{dumbbell, first, floats, flow, group, link, reno, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::congestion::{Bbr3Spec, ControllerSpec};
-use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, Trace, TraceKind, Transport};
+use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, PortId, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
@@ -163,8 +163,8 @@ fn ten_times_the_bandwidth_is_found() {
     // A.15.
     let mut network = network(1, 1000, 30.0);
     network.changes = vec![
-        Change { at: Time::ZERO, what: ChangeKind::Rate(0, Rate(2_000_000)) },
-        Change { at: Time(TimeDelta::from_millis(10_000).0), what: ChangeKind::Rate(0, Rate(20_000_000)) },
+        Change { at: Time::ZERO, what: ChangeKind::Rate(PortId(0), Rate(2_000_000)) },
+        Change { at: Time(TimeDelta::from_millis(10_000).0), what: ChangeKind::Rate(PortId(0), Rate(20_000_000)) },
     ];
     let results = run(network);
     let found = quantity(&results, "max_bw_bps");

@@ -29,7 +29,7 @@ fn fates_of(count: u64, spacing: TimeDelta, port: Port, seed: u64) -> Vec<Fate> 
     let mut engine = Engine::new(Network { seed, ..network });
     for number in 0..count {
         engine.run_until(Time(number * spacing.0));
-        engine.inject(0, Bytes(960), Ecn::NOT_ECT).unwrap();
+        engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT).unwrap();
     }
     engine.run_until(Time::NEVER);
     engine.results().unwrap();

@@ -1,6 +1,6 @@
 //! Price-based sources reach the theoretical allocation with every price scheme. For a parking lot it is known analytically.
 
-use crate::common::{floats, flow, group, link, run, tcp};
+use crate::common::{floats, flow, group, link, route, run, tcp};
 use tailback_core::congestion::{ClampClientSpec, ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
 use tailback_core::network::*;
 use tailback_core::price::{
@@ -21,7 +21,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
     let duration = TimeDelta::from_millis(1000 * seconds);
     let results = run(Network {
         ports: (0..3).map(there).chain((0..3).map(back)).collect(),
-        paths: vec![vec![0, 1, 2], vec![5, 4, 3], vec![0], vec![3], vec![1], vec![4], vec![2], vec![5]],
+        paths: vec![route([0, 1, 2]), route([5, 4, 3]), route([0]), route([3]), route([1]), route([4]), route([2]), route([5])],
         groups: laws
             .into_iter()
             .zip(["long", "first", "second", "third"])

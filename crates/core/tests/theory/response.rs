@@ -4,9 +4,11 @@
 //! the window, and they take one round trip. Both are counted here. CUBIC is in `controllers.rs`.
 
 use crate::common::statistics::{Interval, SEEDS};
-use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
+use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, route, run, trace};
 use tailback_core::congestion::*;
-use tailback_core::network::{Buffer, Change, ChangeKind, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+use tailback_core::network::{
+    Buffer, Change, ChangeKind, FlowId, ListedDrop, Network, Port, PortId, Trace, TraceKind, Transport,
+};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 
@@ -38,7 +40,8 @@ impl Form<'_> {
 fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<f64> {
     let largest = form.largest(packets);
     let left = (form.left)(largest);
-    let lost = (0..12).map(|index| ListedDrop { flow: 0, segment: 1 + index * packets, transmission: 1, cell: None }).collect();
+    let lost =
+        (0..12).map(|index| ListedDrop { flow: FlowId(0), segment: 1 + index * packets, transmission: 1, cell: None }).collect();
     let link = Port { listed_drops: lost, ..wire("link", round_trip_s) };
     let seconds = 13.5 * f64::from(packets) / left * round_trip_s;
     let mut network = through(link, form.law.clone(), largest, round_trip_s, TimeDelta::from_seconds(seconds));
@@ -154,7 +157,8 @@ fn hybla_sends_at_a_rate_that_does_not_depend_on_the_round_trip() {
 fn high_speed_tcp_has_the_windows_of_its_table() {
     // RFC 3649 section 5: w = 0.12 / p^0.835; the packets between losses over the round trips.
     for (packets, window) in [(10_000, 262.5), (100_000, 1795.0)] {
-        let lost = (1..=12).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1, cell: None }).collect();
+        let lost =
+            (1..=12).map(|index| ListedDrop { flow: FlowId(0), segment: index * packets, transmission: 1, cell: None }).collect();
         let link = Port { listed_drops: lost, ..wire("link", ROUND_TRIP_S) };
         let seconds = TimeDelta::from_seconds(16.0 * f64::from(packets) / window * ROUND_TRIP_S);
         let law = ControllerSpec::HighSpeed(HighSpeedSpec::default());
@@ -234,7 +238,7 @@ fn westwood_plus_scales_with_the_square_root_of_rtt_over_queueing_delay() {
         let law = ControllerSpec::WestwoodPlus(WestwoodPlusSpec::default());
         let mut network = through(link, law, form, ROUND_TRIP_S - wait_s, warmup + TimeDelta::from_seconds(seconds));
         let longer = wire("link", ROUND_TRIP_S + wait_s).delay;
-        network.changes = vec![Change { at: Time(TimeDelta::from_millis(1000).0), what: ChangeKind::Delay(0, longer) }];
+        network.changes = vec![Change { at: Time(TimeDelta::from_millis(1000).0), what: ChangeKind::Delay(PortId(0), longer) }];
         let found = interval(&Network { warmup, ..network }, seconds);
         let ratio = found.mean / form;
         assert!(
@@ -326,7 +330,7 @@ fn ledbat_keeps_its_rate_with_a_queue_on_the_reverse_path() {
         let mut network = one_link([there.clone(), back.clone()], ledbat.clone(), flows, TimeDelta::from_millis(120_000));
         network.groups.push(group("reno", crate::common::reno(base.clone())));
         network.ports.push(crate::common::link("aside", 20, TimeDelta::from_millis(10), Buffer::Unlimited));
-        network.paths.push(vec![2]);
+        network.paths.push(route([2]));
         let results = run(Network { warmup: TimeDelta::from_millis(60_000), ..network });
         // Share of the link's capacity in one minute, in packets of 1040 bytes.
         floats(&results.flows, "delivered_packets").iter().map(|packets| packets * 1040.0 * 8.0 / 1.2e9).collect::<Vec<f64>>()

@@ -6,7 +6,7 @@
 //! within the 99.9 % confidence interval of 30 seeds, whose half-width is less than 2 %.
 
 use crate::common::statistics::{Interval, SEEDS};
-use crate::common::{first, flow, group, port, run};
+use crate::common::{first, flow, group, port, route, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::network::{AccessLink, Buffer, Flow, MAX_PACKET, Network, Port, Recording, Switching, Transport};
@@ -217,7 +217,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         ..port("trunk", RATE, TimeDelta::ZERO)
     };
     let mut ports = vec![trunk, port("back", RATE, TimeDelta::ZERO)];
-    let mut paths = vec![vec![0], vec![1]];
+    let mut paths = vec![route([0]), route([1])];
     let mut flows: Vec<Flow> = (0..inputs).map(|_| flow(0, 0, 1)).collect();
     for (index, flow) in (0..inputs as u32).zip(&mut flows) {
         match kind {
@@ -225,7 +225,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
             Inputs::Links => {
                 ports.push(port(&format!("input{index}"), RATE, TimeDelta::from_millis(1)));
                 flow.forward = paths.len() as u32;
-                paths.push(vec![ports.len() as u32 - 1, 0]);
+                paths.push(route([ports.len() as u32 - 1, 0]));
             }
         }
     }

@@ -88,7 +88,7 @@ fn round_trips(given: &Distribution<Duration>, flows: u64) -> Option<RoundTrips>
 
 /// The port with a limited buffer and the smallest capacity per TCP flow.
 fn bottleneck(traffic: &Traffic) -> Result<PortId, String> {
-    let limited = (0..traffic.network.ports.len() as PortId).filter(|&port| traffic.port(port).buffer != Buffer::Unlimited);
+    let limited = PortId::all(traffic.network.ports.len()).filter(|&port| traffic.port(port).buffer != Buffer::Unlimited);
     let shares = limited.filter_map(|port| {
         let flows: usize = lasting(traffic, port).iter().map(|group| crossing_flows(traffic, group, port).count()).sum();
         (flows > 0).then(|| (port, capacity_bps(traffic.port(port)) / flows as f64))

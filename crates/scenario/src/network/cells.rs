@@ -64,7 +64,7 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&G
         let Some((port, other)) = crossing.ports().find_map(|port| Some((port, carriers.get(&port)?))) else { continue };
         let at = format!("flows.{}", crossing.name);
         if report.is_valid(&at) {
-            let link = &graph.ports[port as usize].name;
+            let link = &graph.ports[port].name;
             let problem = report.add(at, format!("`framing` differs between flows that share `{link}`"));
             problem.given(format!("packets of `{}` and cells of `{other}`", crossing.name));
             problem.expected("`framing` for all flows that share a link, or for none");
@@ -81,7 +81,7 @@ impl Crossing<'_> {
 /// A virtual channel delivers its cells in order and once (ITU-T I.150).
 fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     for id in crossing.ports().collect::<BTreeSet<PortId>>() {
-        let port = &graph.ports[id as usize];
+        let port = &graph.ports[id];
         for (key, is_given) in
             [("duplication", port.impairments.duplication > 0.0), ("jitter.reordering", port.impairments.reorders())]
         {
@@ -106,10 +106,8 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
     }
     let shared = |(forward, backward): &RoutePair| forward.iter().find(|port| backward.contains(port)).copied();
     if let Some(port) = ways.iter().find_map(shared) {
-        let message = format!(
-            "`framing` needs other links for acknowledgements, which share `{}` with data",
-            graph.ports[port as usize].name
-        );
+        let message =
+            format!("`framing` needs other links for acknowledgements, which share `{}` with data", graph.ports[port].name);
         report.add(&at, message).expected("a `return_route` over other links");
     }
     let ecn_at = format!("flows.{name}.tcp.ecn");
@@ -133,7 +131,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
     let crossed: BTreeSet<PortId> = ways.iter().flat_map(|(forward, _)| forward).copied().collect();
     for port in crossed {
         let buffers = changes.buffers(port);
-        let port = &graph.ports[port as usize];
+        let port = &graph.ports[port];
         let of_buffer = |buffer| match buffer {
             Buffer::Units(cells) => cells,
             Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
@@ -151,7 +149,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
 
 /// Policies that discard frames, count cells per VC or allocate rates require VCs.
 fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
-    for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
+    for (id, port) in PortId::enumerate(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
         let Some(of_vcs) =
             port.policies().find(|policy| policy.discards_frames() || policy.writes_explicit_rate()).and_then(PolicySpec::name)
         else {
@@ -185,9 +183,9 @@ fn largest_packet(transport: &Transport) -> Bytes {
 fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
     let mut users: Vec<Option<&Crossing>> = vec![None; graph.ports.len()];
     for crossing in crossings {
-        crossing.ports().for_each(|port| users[port as usize] = Some(crossing));
+        crossing.ports().for_each(|port| users[port] = Some(crossing));
     }
-    for (id, crossing) in (0..).zip(users).filter_map(|(id, user)| Some((id, user?))) {
+    for (id, crossing) in PortId::enumerate(&users).filter_map(|(id, user)| Some((id, (*user)?))) {
         let (buffer, at) = graph.buffer_as_written(id);
         let fits = if crossing.framed { !buffer.is_in_packets() } else { !buffer.is_in_cells() };
         let at = format!("{at}.buffer");

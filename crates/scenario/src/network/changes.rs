@@ -10,7 +10,7 @@ use crate::problem::{Alike, Report, key};
 use crate::schema::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
-use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Port, PortId, Queues, Scheduling};
+use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, FlowId, Port, PortId, Queues, Scheduling};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::{Kind, Value};
@@ -115,13 +115,13 @@ impl Changes {
             report.add(at, format!("{} changes nothing", key(at))).expected("`rate`, `delay`, `loss` or `buffer` with `link`");
         }
         let rate_at = format!("{at}.rate");
-        if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.is_valid(&rate_at) {
+        if event.rate.is_some() && graph.ports[port].trace.is_some() && report.is_valid(&rate_at) {
             let problem = report.add(rate_at, "`rate` cannot change on a link with a trace");
             problem.expected("no `rate`, or a trace that contains the change");
         }
         if let Some(rate) = event.rate {
-            let max_rate = &mut self.max_rates[port as usize];
-            *max_rate = speed(&graph.ports[port as usize], rate.rate()).max(*max_rate);
+            let max_rate = &mut self.max_rates[port];
+            *max_rate = speed(&graph.ports[port], rate.rate()).max(*max_rate);
         }
         let when = time(event.at.time_delta());
         self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: when, what }));
@@ -166,6 +166,7 @@ impl Changes {
             report.add(at, format!("{} changes nothing", key(at))).expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
+            let flows = FlowId::range(flows);
             let seed = description.seed.0;
             let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
             let [_] = pairs.as_slice() else {
@@ -219,7 +220,7 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
 
 /// Warns of thresholds that exceed the new buffer.
 fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
-    let (port, overflow) = (&graph.ports[port as usize], buffer.core());
+    let (port, overflow) = (&graph.ports[port], buffer.core());
     let units = match overflow {
         network::Buffer::Units(units) => units,
         // In cells: policies that count packets have no buffer in bytes.
@@ -282,9 +283,9 @@ mod tests {
         ));
         let at = |seconds: u64| Time::ZERO + TimeDelta::from_millis(1000 * seconds);
         let wanted = [
-            Change { at: at(2), what: ChangeKind::Delay(1, TimeDelta::from_millis(3)) },
-            Change { at: at(5), what: ChangeKind::Rate(0, Rate(1_000_000)) },
-            Change { at: at(5), what: ChangeKind::RandomLoss(0, 0.01) },
+            Change { at: at(2), what: ChangeKind::Delay(PortId(1), TimeDelta::from_millis(3)) },
+            Change { at: at(5), what: ChangeKind::Rate(PortId(0), Rate(1_000_000)) },
+            Change { at: at(5), what: ChangeKind::RandomLoss(PortId(0), 0.01) },
         ];
         assert_eq!(network.changes, wanted);
     }
@@ -308,7 +309,7 @@ mod tests {
         let ChangeKind::Route(flow, forward, backward) = network.changes[1].what else { panic!("{:?}", network.changes) };
         assert_eq!(
             (flow, names(&network, forward), names(&network, backward)),
-            (1, vec!["ab", "bc"], vec!["bc.reverse", "ab.reverse"])
+            (FlowId(1), vec!["ab", "bc"], vec!["bc.reverse", "ab.reverse"])
         );
         assert_eq!(names(&network, network.flows[1].forward), ["ac"]);
     }

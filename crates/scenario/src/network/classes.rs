@@ -6,7 +6,7 @@ use crate::problem::{Alike, Report, key as name_of, listed};
 use crate::schema::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
-use tailback_core::network::{ClassQueue, Group, Network, Queues, Scheduling};
+use tailback_core::network::{ClassQueue, Group, GroupId, Network, PortId, Queues, Scheduling};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
 
@@ -179,22 +179,20 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         return;
     }
     let is_valid: Vec<bool> = queue_places.iter().map(|place| report.is_valid(&format!("{place}.classes"))).collect();
-    let classes_of = |port: u32| match &network.ports[port as usize].scheduling {
-        Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_valid[port as usize] => {
-            Some((queues, of_classes))
-        }
+    let classes_of = |port: PortId| match &network.ports[port].scheduling {
+        Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_valid[port] => Some((queues, of_classes)),
         _ => None,
     };
-    let mut ways: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut ways: BTreeSet<(GroupId, u32)> = BTreeSet::new();
     for flow in &network.flows {
         ways.extend([(flow.group, flow.forward), (flow.group, flow.backward)]);
     }
-    let mut used: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut used: BTreeSet<(PortId, u32)> = BTreeSet::new();
     let mut told = BTreeSet::new();
     for (group, path) in ways {
         for &port in &network.paths[path as usize] {
             let Some((queues, of_classes)) = classes_of(port) else { continue };
-            let Group { name, class, .. } = &network.groups[group as usize];
+            let Group { name, class, .. } = &network.groups[group];
             if let Some(queue) = of_classes.get(*class as usize).copied().flatten() {
                 used.insert((port, queue));
                 continue;
@@ -203,7 +201,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
             if !told.insert(group) {
                 continue;
             }
-            let (at, link) = (format!("flows.{name}.class"), &network.ports[port as usize].name);
+            let (at, link) = (format!("flows.{name}.class"), &network.ports[port].name);
             let known = queues.iter().map(|queue| queue.name.as_str());
             match &flow.class {
                 Some(class) => {
@@ -219,7 +217,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
             }
         }
     }
-    for (port, place) in (0..).zip(queue_places) {
+    for (port, place) in PortId::enumerate(queue_places) {
         let Some((queues, _)) = classes_of(port) else { continue };
         for (queue, class) in (0..).zip(queues).filter(|(queue, _)| !used.contains(&(port, *queue))) {
             let at = format!("{place}.classes[{queue}]");

@@ -6,7 +6,7 @@ use super::graph::Graph;
 use crate::problem::Report;
 use crate::quantity::Rate;
 use std::collections::BTreeSet;
-use tailback_core::network::{AccessLink, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
+use tailback_core::network::{AccessLink, ChangeKind, Flow, FlowId, Group, Port, PortId, Switching, Transport};
 use tailback_core::primitives::units::{self, TimeDelta};
 
 pub(super) struct Feeders<'d> {
@@ -30,11 +30,11 @@ impl Feeders<'_> {
         for change in &changes.list {
             match change.what {
                 ChangeKind::Rate(port, rate) => {
-                    let bounds = &mut bounds[port as usize];
+                    let bounds = &mut bounds[port];
                     (bounds.min_rate, bounds.max_rate) = (bounds.min_rate.min(rate.0), bounds.max_rate.max(rate.0));
                 }
                 ChangeKind::Delay(port, delay) => {
-                    let bounds = &mut bounds[port as usize];
+                    let bounds = &mut bounds[port];
                     bounds.shortest_delay = bounds.shortest_delay.min(delay);
                 }
                 ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) | ChangeKind::Route(..) => {}
@@ -57,11 +57,11 @@ impl Feeders<'_> {
             ChangeKind::Route(flow, forward, backward) => Some((flow, forward, backward)),
             _ => None,
         });
-        let now = (0..).zip(flows).map(|(index, flow)| (index, flow.forward, flow.backward));
+        let now = FlowId::enumerate(flows).map(|(index, flow)| (index, flow.forward, flow.backward));
         let first = |path: u32| paths.get(path as usize).and_then(|path| path.first()).copied();
         for (flow, forward, backward) in now.chain(later) {
-            let Some(flow) = flows.get(flow as usize) else { continue };
-            let group = &groups[flow.group as usize];
+            let Some(flow) = flows.get(flow.index()) else { continue };
+            let group = &groups[flow.group];
             self.check_access("sender_access", &flow.sender_access, first(forward), group, report);
             if matches!(group.transport, Transport::Tcp(..)) {
                 self.check_access("receiver_access", &flow.receiver_access, first(backward), group, report);
@@ -71,16 +71,16 @@ impl Feeders<'_> {
 
     fn check_hop(&self, (feeder, link): (PortId, PortId), report: &mut Report) {
         let at = format!("{}.switching", self.graph.place(link));
-        let name = |port: PortId| &self.graph.ports[port as usize].name;
-        let what = disorder(&self.graph.ports[feeder as usize]);
+        let name = |port: PortId| &self.graph.ports[port].name;
+        let what = disorder(&self.graph.ports[feeder]);
         if let Some(what) = what.filter(|_| report.is_valid(&at)) {
             let problem = report.add(&at, format!("`switching` cannot be cut-through: `{}` {what}", name(feeder)));
             problem.given("\"cut_through\"").expected("\"store_and_forward\"");
             return;
         }
-        let Bounds { min_rate, shortest_delay, .. } = self.bounds[feeder as usize];
-        let needed = self.bounds[link as usize].max_rate;
-        if self.graph.ports[feeder as usize].shaper.is_some() && report.is_valid(&at) {
+        let Bounds { min_rate, shortest_delay, .. } = self.bounds[feeder];
+        let needed = self.bounds[link].max_rate;
+        if self.graph.ports[feeder].shaper.is_some() && report.is_valid(&at) {
             let problem = report
                 .add(&at, format!("`switching` cannot be cut-through: `{}`, which feeds the link, has a shaper", name(feeder)));
             problem.expected("`store_and_forward`, or no `shaper`");
@@ -100,10 +100,10 @@ impl Feeders<'_> {
     /// Checks an access link; `link` is the next one.
     fn check_access(&self, key: &str, access: &AccessLink, link: Option<PortId>, group: &Group, report: &mut Report) {
         let (Some(units::Rate(rate)), Some(link)) = (access.rate, link.filter(|&link| self.cuts_through(link))) else { return };
-        let needed = self.bounds[link as usize].max_rate;
+        let needed = self.bounds[link].max_rate;
         let at = format!("flows.{}.{key}.rate", group.name);
         if rate < needed && report.is_valid(&at) {
-            let name = &self.graph.ports[link as usize].name;
+            let name = &self.graph.ports[link].name;
             let problem = report.add(at, format!("`rate` is below that of `{name}`, a cut-through link"));
             problem.given(Rate::new(rate).to_string());
             problem.expected(format!("at least {}, or switching = \"store_and_forward\" there", self.described(link, needed)));
@@ -112,12 +112,12 @@ impl Feeders<'_> {
 
     /// A rate of a port in bit/s, with its origin.
     fn described(&self, port: PortId, rate: u64) -> String {
-        let is_first = self.graph.ports[port as usize].rate.0 == rate;
+        let is_first = self.graph.ports[port].rate.0 == rate;
         format!("{}{}", Rate::new(rate), if is_first { "" } else { " (by `timeline`)" })
     }
 
     fn cuts_through(&self, port: PortId) -> bool {
-        self.graph.ports[port as usize].switching == Switching::CutThrough
+        self.graph.ports[port].switching == Switching::CutThrough
     }
 }
 

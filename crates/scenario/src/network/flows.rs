@@ -18,7 +18,7 @@ use crate::schema::{self, NodeKind, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
-use tailback_core::network::{AccessLink, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+use tailback_core::network::{AccessLink, Flow, FlowId, Group, GroupId, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 
@@ -39,8 +39,8 @@ pub(super) fn flows(
     for (name, flow) in &description.flows {
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
-        let of_group = groups.flows(name.as_str(), &at, report).unwrap_or(0..0);
-        let count = of_group.len();
+        let of_group = groups.flows(name.as_str(), &at, report).unwrap_or_default();
+        let count = (of_group.end - of_group.start) as usize;
         let pairs = traffic::ends(name, flow, description.seed.0, count, &graph.sites, report);
         let Some(group) =
             group((name, groups.class(flow.class.as_ref())), flow, &at, pairs.as_deref().unwrap_or_default(), graph, report)
@@ -69,10 +69,10 @@ pub(super) fn flows(
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
             crossed.push((name, of_group, data_ports));
-            let rate = |port: PortId| changes.max_rates[port as usize];
+            let rate = |port: PortId| changes.max_rates[port];
             if let Some(port) = distinct.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port))
             {
-                let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
+                let first = FirstLink { name: &graph.ports[port].name, rate: rate(port) };
                 offered::check(flow, &group, &first, description.duration.time_delta(), &at, report);
             }
             let segments =
@@ -83,7 +83,7 @@ pub(super) fn flows(
                 count: count as u64,
                 arrivals: arrivals::starts(description, name, flow, count),
                 at: &at,
-                group: core_groups.len() as u32,
+                group: GroupId(core_groups.len() as u32),
                 seed: description.seed.0,
                 max_segments: distinct.iter().map(segments).max().unwrap_or(0),
                 ways: dealt,
@@ -218,7 +218,7 @@ fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &m
 
 /// Reports listed drops at ports that the data of the flow does not cross.
 fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Graph, report: &mut Report) {
-    for (id, port) in (0..).zip(&graph.ports) {
+    for (id, port) in PortId::enumerate(&graph.ports) {
         for drop in &port.listed_drops {
             let position = crossed.partition_point(|(_, flows, _)| flows.end <= drop.flow);
             let Some((name, flows, ports)) = crossed.get(position) else { continue };
@@ -240,7 +240,7 @@ fn max_segments(
     changes: &Changes,
     here: &GroupChanges,
 ) -> u128 {
-    let slowest = |route: &[PortId]| route.iter().map(|&port| changes.max_rates[port as usize]).min();
+    let slowest = |route: &[PortId]| route.iter().map(|&port| changes.max_rates[port]).min();
     let routes = std::iter::once(forward).chain(here.routes.iter().map(Vec::as_slice));
     let network = routes.filter_map(slowest).max();
     let access = [&flow.sender_access, &flow.receiver_access].into_iter().flatten().filter_map(|access| access.rate);
@@ -261,7 +261,7 @@ struct Expansion<'d> {
     /// Time from `start` to the start of each flow with `arrivals`; otherwise empty.
     arrivals: Vec<TimeDelta>,
     at: &'d str,
-    group: u32,
+    group: GroupId,
     seed: u64,
     max_segments: u128,
     /// Taken in turn.
@@ -281,7 +281,7 @@ struct AssignedRoute {
 
 impl AssignedRoute {
     fn of((forward, backward): &RoutePair, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
-        let delays = forward.iter().chain(backward).map(|&port| graph.ports[port as usize].delay);
+        let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
         AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),

@@ -80,7 +80,7 @@ impl Graph {
                 continue;
             }
             first = by;
-            graph.by_name.push((name.clone(), graph.ports.len() as PortId));
+            graph.by_name.push((name.clone(), PortId(graph.ports.len() as u32)));
             match origin {
                 Origin::Written(link) => graph.add_link(name, link, groups, report),
                 Origin::Made { by, link } => {
@@ -112,8 +112,8 @@ impl Graph {
     }
 
     fn add_pair(&mut self, name: &Name, ends: Option<(usize, usize)>, pair: Pair) {
-        let first = self.ports.len() as PortId;
-        let back = pair.back.is_some().then_some(first + 1);
+        let first = PortId(self.ports.len() as u32);
+        let back = pair.back.is_some().then_some(PortId(first.0 + 1));
         self.add_port(name.to_string(), pair.there, ends, back);
         if let Some(back) = pair.back {
             self.add_port(format!("{name}.reverse"), back, ends.map(|(from, to)| (to, from)), Some(first));
@@ -127,7 +127,7 @@ impl Graph {
 
     /// Path of the queue of a port.
     pub(super) fn queue_place(&self, port: PortId) -> &str {
-        &self.written[port as usize].1
+        &self.written[port].1
     }
 
     fn add_port(
@@ -137,7 +137,7 @@ impl Graph {
         ends: Option<(usize, usize)>,
         mirror: Option<PortId>,
     ) {
-        let id = self.ports.len() as PortId;
+        let id = PortId(self.ports.len() as u32);
         if let Some((from, to)) = ends {
             self.leaving[from].push((id, to));
             self.arriving[to].push((id, from));
@@ -153,7 +153,7 @@ impl Graph {
         let (link, is_back) = name.0.strip_suffix(".reverse").map_or((name.0.as_str(), false), |link| (link, true));
         let found = self.by_name.binary_search_by(|(known, _)| known.as_str().cmp(link)).ok();
         let there = found.map(|index| self.by_name[index].1);
-        let found = there.and_then(|there| if is_back { self.mirror[there as usize] } else { Some(there) });
+        let found = there.and_then(|there| if is_back { self.mirror[there] } else { Some(there) });
         if found.is_none() && report.is_valid(at) && self.sites.all_named {
             let mut known: Vec<&str> = self.ports.iter().map(|port| port.name.as_str()).collect();
             known.sort_unstable();
@@ -174,13 +174,13 @@ impl Graph {
 
     /// Buffer of a port as in the scenario, and path of its queue.
     pub fn buffer_as_written(&self, port: PortId) -> (Buffer, &str) {
-        let (buffer, at) = &self.written[port as usize];
+        let (buffer, at) = &self.written[port];
         (*buffer, at)
     }
 
     /// Path of the link or reverse link of a port.
     pub fn place(&self, port: PortId) -> &str {
-        let at = &self.written[port as usize].1;
+        let at = &self.written[port].1;
         at.strip_suffix(".queue").unwrap_or(at)
     }
 
@@ -192,7 +192,7 @@ impl Graph {
     /// Ports of forward directions.
     pub fn forward_ports(&self) -> impl Iterator<Item = PortId> {
         let forward = |(_, port): &(PortId, &Port)| !port.name.ends_with(".reverse");
-        (0..).zip(&self.ports).filter(forward).map(|(id, _)| id)
+        PortId::enumerate(&self.ports).filter(forward).map(|(id, _)| id)
     }
 
     /// Converts a given route between two nodes to ports. Errors are reported.
@@ -209,7 +209,7 @@ impl Graph {
             problem.expected("links of the scenario");
         }
         let ports: Vec<PortId> = ports.into_iter().collect::<Option<_>>()?;
-        let hops: Vec<(usize, usize)> = ports.iter().map(|&port| self.ends[port as usize]).collect::<Option<_>>()?;
+        let hops: Vec<(usize, usize)> = ports.iter().map(|&port| self.ends[port]).collect::<Option<_>>()?;
         let (start, end) = ends;
         let mut here = start;
         let mut seen = vec![start];
@@ -252,7 +252,7 @@ impl Graph {
 
     /// The reverse path, if every link has a reverse link.
     pub fn mirrored(&self, ports: &[PortId]) -> Option<Vec<PortId>> {
-        ports.iter().rev().map(|&port| self.mirror[port as usize]).collect()
+        ports.iter().rev().map(|&port| self.mirror[port]).collect()
     }
 
     /// Whether all links are known, so that a path that is not found does not exist.

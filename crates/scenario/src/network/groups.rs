@@ -39,7 +39,7 @@ impl<'d> Groups<'d> {
         let total = || description.flows.iter().map(count_of).fold(0, u64::saturating_add);
         for (name, flow) in &description.flows {
             let count = count_of((name, flow));
-            list.insert(name.as_str(), (first as FlowId, count as u32));
+            list.insert(name.as_str(), (FlowId(first as u32), count as u32));
             first = u64::saturating_add(first, count);
             if first > MAX_FLOWS {
                 report
@@ -55,7 +55,7 @@ impl<'d> Groups<'d> {
 
     /// Total number of flows.
     pub fn total(&self) -> u32 {
-        self.list.last().map_or(0, |(_, (first, count))| first + count)
+        self.list.last().map_or(0, |(_, (first, count))| first.0 + count)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'d str> {
@@ -83,18 +83,18 @@ impl<'d> Groups<'d> {
         if found.is_none() && report.is_valid(at) {
             report.unknown(at, "flow group", name, self.names());
         }
-        found.map(|&(first, count)| first..first + count)
+        found.map(|&(first, count)| first..FlowId(first.0 + count))
     }
 
     /// One flow of a group; unknown groups and indices are reported.
     pub fn flow(&self, name: &str, index: u64, at: &str, report: &mut Report) -> Option<FlowId> {
         let flows = self.flows(name, at, report)?;
-        let count = flows.len() as u64;
+        let count = u64::from(flows.end - flows.start);
         if index >= count && report.is_valid(at) {
             let expected = format!("0 to {}: the group has {count}", count.saturating_sub(1));
             report.add(at, format!("`{name}` has no flow {index}")).given(index.to_string()).expected(expected);
         }
-        (index < count).then(|| flows.start + index as FlowId)
+        (index < count).then(|| FlowId(flows.start.0 + index as u32))
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         let names = ["flow2", "flow10", "a"];
         let network = dumbbell(&names.map(group).concat());
         assert_eq!(network.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), names);
-        assert_eq!(network.flows.iter().map(|flow| flow.group).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(network.flows.iter().map(|flow| flow.group.0).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]

@@ -4,14 +4,14 @@ use crate::problem::Report;
 use crate::schema::Description;
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Network, Port, Transport};
+use tailback_core::network::{GroupId, Network, Port, Transport};
 
 /// Warns of controllers that receive no marks: they react to losses only.
 pub(super) fn check(description: &Description, network: &Network, report: &mut Report) {
     if network.groups.len() != description.flows.len() {
         return;
     }
-    for ((index, group), name) in (0..).zip(&network.groups).zip(description.flows.keys()) {
+    for ((index, group), name) in GroupId::enumerate(&network.groups).zip(description.flows.keys()) {
         let Transport::Tcp(spec, law) = &group.transport else { continue };
         if matches!(law, ControllerSpec::User(_)) || !law.abilities().subscriptions.marks {
             continue;
@@ -23,7 +23,7 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
             continue;
         }
         let paths: BTreeSet<u32> = network.flows.iter().filter(|flow| flow.group == index).map(|flow| flow.forward).collect();
-        let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port as usize]);
+        let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port]);
         let is_aqm = |port: &Port| port.scheduling.as_ref().is_some_and(|scheduling| scheduling.scheduler.is_aqm());
         if !ports.any(|port| is_aqm(port) || port.policies().any(|policy| policy.may_mark())) {
             let problem = report.warn(

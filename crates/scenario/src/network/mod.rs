@@ -132,9 +132,10 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
     let mut found = Vec::new();
     for (name, flow) in &description.flows {
         let Some(flows) = groups.flows(name.as_str(), "flows", report) else { continue };
-        let pairs = traffic::ends(name, flow, description.seed.0, flows.len(), &sites, report).unwrap_or_default();
+        let count = (flows.end - flows.start) as usize;
+        let pairs = traffic::ends(name, flow, description.seed.0, count, &sites, report).unwrap_or_default();
         // In the order in which flows are assigned to pairs.
-        found.extend(pairs.into_iter().cycle().take(flows.len()));
+        found.extend(pairs.into_iter().cycle().take(count));
     }
     let names: Vec<&Name> = sites.names().collect();
     found.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect()
@@ -181,6 +182,6 @@ mod tests {
 
     /// Names of the ports of a path.
     pub fn names(network: &Network, path: u32) -> Vec<&str> {
-        network.paths[path as usize].iter().map(|&port| network.ports[port as usize].name.as_str()).collect()
+        network.paths[path as usize].iter().map(|&port| network.ports[port].name.as_str()).collect()
     }
 }

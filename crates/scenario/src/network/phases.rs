@@ -28,16 +28,16 @@ pub(super) fn note(network: &Network, report: &mut Report) {
     }
     let mut sharing: BTreeMap<PortId, usize> = BTreeMap::new();
     for flow in &network.flows {
-        let group = &network.groups[flow.group as usize];
+        let group = &network.groups[flow.group];
         let is_greedy = fills_queues(&group.transport) && group.application.is_none() && flow.size.is_none();
         let route = &network.paths[flow.forward as usize];
-        let narrowest = route.iter().copied().min_by_key(|&port| network.ports[port as usize].rate);
+        let narrowest = route.iter().copied().min_by_key(|&port| network.ports[port].rate);
         if let (true, Some(port)) = (is_greedy, narrowest) {
             *sharing.entry(port).or_default() += 1;
         }
     }
     for (port, flows) in sharing {
-        let port = &network.ports[port as usize];
+        let port = &network.ports[port];
         let drops_at_tail =
             port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
         if drops_at_tail && (2..=FEW).contains(&flows) {

@@ -4,26 +4,23 @@ use crate::problem::Report;
 use crate::quantity::Size;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tailback_core::network::{Network, Port, Queues, Scheduling};
+use tailback_core::network::{GroupId, Network, Port, PortId, Queues, Scheduling};
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 
 /// Warns of bursts that are smaller than full packets, so that none conforms.
 pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
-    let has_policer = |&(_, port): &(usize, &Port)| policies(port).any(|policy| matches!(policy, PolicySpec::Policer(_)));
-    let policed: BTreeMap<u32, Vec<(String, u64)>> = network
-        .ports
-        .iter()
-        .enumerate()
+    let has_policer = |&(_, port): &(PortId, &Port)| policies(port).any(|policy| matches!(policy, PolicySpec::Policer(_)));
+    let policed: BTreeMap<PortId, Vec<(String, u64)>> = PortId::enumerate(&network.ports)
         .filter(has_policer)
-        .map(|(index, port)| (index as u32, bursts(port, &queue_places[index])))
+        .map(|(index, port)| (index, bursts(port, &queue_places[index])))
         .collect();
     if policed.is_empty() {
         return;
     }
     // Largest packet of each port and its group.
-    let mut largest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    let mut largest: BTreeMap<PortId, (u64, GroupId)> = BTreeMap::new();
     for flow in &network.flows {
-        let group = &network.groups[flow.group as usize];
+        let group = &network.groups[flow.group];
         let Some(packet) = group.transport.full_packet().filter(|_| group.framing.is_none()) else { continue };
         for &port in network.paths[flow.forward as usize].iter().filter(|port| policed.contains_key(port)) {
             let known = largest.entry(port).or_insert((packet.0, flow.group));
@@ -33,7 +30,7 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
         }
     }
     for (port, (packet, group)) in largest {
-        let name = &network.groups[group as usize].name;
+        let name = &network.groups[group].name;
         for (at, burst) in &policed[&port] {
             if *burst < packet && report.is_valid(at) {
                 let problem =

@@ -159,7 +159,7 @@ pub(super) fn check(
     let is_of_rates = description.prices.as_ref().is_some_and(|prices| prices.min_rate.is_some() || prices.max_rate.is_some());
     for flow in flows {
         // Invalid groups have no flows, or flows without a path.
-        let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
+        let (Some(group), Some(ports)) = (groups.get(flow.group.index()), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
         if law.abilities().price_meaning.is_none() && !is_user {
@@ -175,7 +175,7 @@ pub(super) fn check(
             None => check_for_user_code(spec, graph, ports, group, report),
         }
     }
-    for (index, port) in (0..).zip(&graph.ports) {
+    for (index, port) in PortId::enumerate(&graph.ports) {
         // REM also marks packets of senders that do not use prices.
         let is_price_alone = matches!(
             port.policy.price_meaning(),
@@ -206,7 +206,7 @@ pub(super) fn check(
 /// Checks user code, which may use prices.
 fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group: &Group, report: &mut Report) {
     let at = format!("flows.{}.tcp.controller", group.name);
-    let told: Vec<PriceMeaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.price_meaning()).collect();
+    let told: Vec<PriceMeaning> = ports.iter().filter_map(|&port| graph.ports[port].policy.price_meaning()).collect();
     let Some(&first) = told.first() else { return };
     let (trouble, expected) = if group.framing.is_some() {
         ("cells carry no prices".to_string(), "a group without `framing`")
@@ -256,10 +256,10 @@ impl Path<'_> {
             return;
         }
         let named = |ports: &mut dyn Iterator<Item = PortId>| {
-            let names: Vec<&str> = ports.map(|port| self.graph.ports[port as usize].name.as_str()).collect();
+            let names: Vec<&str> = ports.map(|port| self.graph.ports[port].name.as_str()).collect();
             listed(&names).replace("one of ", "")
         };
-        let price_meaning = |port: PortId| self.graph.ports[port as usize].policy.price_meaning();
+        let price_meaning = |port: PortId| self.graph.ports[port].policy.price_meaning();
         let told = self.ports.iter().filter(|&&port| price_meaning(port) == Some(self.meaning)).count();
         let mut others =
             self.ports.iter().copied().filter(|&port| price_meaning(port).is_some_and(|other| other != self.meaning)).peekable();
@@ -275,7 +275,7 @@ impl Path<'_> {
                 .expected(format!("other queue policies at {}, or another controller", named(&mut others)));
             return;
         }
-        let may_tell = |port: &&PortId| matches!(self.graph.ports[**port as usize].policy, PolicySpec::User(_));
+        let may_tell = |port: &&PortId| matches!(self.graph.ports[**port].policy, PolicySpec::User(_));
         if told == 0 && self.ports.iter().any(|port| may_tell(&port)) {
             // User code may write prices.
             return;

@@ -120,7 +120,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             problem.given(format!("{bytes} B")).expected(format!("at least {} B", packet.0));
         }
         let says = |port: &&PortId| {
-            let mut policies = graph.ports[**port as usize].policies();
+            let mut policies = graph.ports[**port].policies();
             policies.any(|policy| policy.writes_explicit_rate() || policy.may_mark())
         };
         if !forward.iter().any(|port| says(&port)) && report.is_valid(&at) {
@@ -129,7 +129,9 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
         }
     }
-    for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate())) {
+    for (id, port) in
+        PortId::enumerate(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate()))
+    {
         let (_, queue) = graph.buffer_as_written(id);
         if port.scheduling.is_some() && report.is_valid(queue) {
             let problem =

@@ -103,7 +103,7 @@ impl Ways<'_> {
     /// Delay of a link.
     fn cost(&self, port: PortId) -> TimeDelta {
         match self.routing {
-            Routing::Shortest => self.graph.ports[port as usize].delay,
+            Routing::Shortest => self.graph.ports[port].delay,
             Routing::Ecmp => TimeDelta::ZERO,
         }
     }

@@ -28,7 +28,7 @@ struct Limit {
 pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
-        let spec = &network.ports[port as usize];
+        let spec = &network.ports[port];
         let told = signalling_delay(network, spec, &flows);
         let limit = |setting, given, min_unstable| Limit { setting, given, min_unstable, doubtful: min_unstable };
         let limit = match &spec.policy {
@@ -49,7 +49,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
             PolicySpec::Xcp(xcp) => limit("alpha", xcp.alpha, FRAC_PI_2),
             _ => continue,
         };
-        let at = format!("{}.{}", places[port as usize], limit.setting);
+        let at = format!("{}.{}", places[port], limit.setting);
         if limit.given > limit.doubtful && report.is_valid(&at) {
             let (max, verb) = match limit.given > limit.min_unstable {
                 true => (limit.min_unstable, "makes"),
@@ -75,7 +75,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
 /// several round trips.
 pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
-        let spec = &network.ports[port as usize];
+        let spec = &network.ports[port];
         let (rate, rtt) = (capacity(spec), flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max));
         let wanted: f64 = flows
             .iter()
@@ -88,7 +88,7 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
             Buffer::Unlimited => continue,
         };
         let integrates = matches!(spec.policy.price_meaning(), Some(PriceMeaning::Cost | PriceMeaning::Marginal));
-        let at = format!("{}.buffer", places[port as usize]);
+        let at = format!("{}.buffer", places[port]);
         if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.is_valid(&at) {
             let message =
                 "`buffer` is too small for the initial rates of senders that use its price: many packets are lost at the start";
@@ -112,7 +112,7 @@ fn capacity(port: &Port) -> f64 {
 }
 
 fn packet_bits(network: &Network, flow: &Flow) -> f64 {
-    match &network.groups[flow.group as usize].transport {
+    match &network.groups[flow.group].transport {
         Transport::Tcp(spec, _) => 8.0 * (spec.mss + spec.header).0 as f64,
         Transport::Datagram(_) => 0.0,
     }
@@ -120,7 +120,7 @@ fn packet_bits(network: &Network, flow: &Flow) -> f64 {
 
 /// The controller of a flow that uses prices.
 fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
-    match &network.groups[flow.group as usize].transport {
+    match &network.groups[flow.group].transport {
         Transport::Tcp(_, law) if law.abilities().price_meaning.is_some() => Some(law),
         _ => None,
     }
@@ -158,8 +158,8 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
         return;
     }
     for (port, flows) in crossing(network) {
-        let rate = capacity(&network.ports[port as usize]);
-        let at_rest = match network.ports[port as usize].policy.price_meaning() {
+        let rate = capacity(&network.ports[port]);
+        let at_rest = match network.ports[port].policy.price_meaning() {
             Some(PriceMeaning::Cost) => (0.0, 1.0),
             Some(PriceMeaning::Rate) => (1.0 / rate, 2.0 / rate),
             Some(PriceMeaning::Marginal) => {
@@ -172,7 +172,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
         if share < 1.0 && spec.mapping.covers(at_rest.0) {
             let message = format!(
                 "`prices` has too wide a range: the prices {:.3e} and {:.3e} of `{}` are encoded alike, though rates differ by a factor of 2 or more",
-                at_rest.0, at_rest.1, places[port as usize]
+                at_rest.0, at_rest.1, places[port]
             );
             let given = format!("least = {:e}, most = {:e}", spec.mapping.min, spec.mapping.max);
             report.warn("prices", message).given(given).expected("a narrower range, or `mapping = \"logarithmic\"`");

@@ -36,7 +36,9 @@ struct Follow<'a> {
 impl Follow<'_> {
     fn everything(&self, word: TraceWord) -> Trace {
         let of = match word {
-            TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => self.graph.forward_ports().collect(),
+            TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => {
+                self.graph.forward_ports().map(|port| port.0).collect()
+            }
             _ => (0..self.groups.total()).collect(),
         };
         Trace { kind: kind(word, DEFAULT_BIN), of }
@@ -66,7 +68,7 @@ impl Follow<'_> {
                 let at = format!("record.traces.{key}[{position}]");
                 report.among(&mut faults, |report| match word {
                     TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => {
-                        of.extend(self.graph.port(&PortName(name.clone()), &at, report))
+                        of.extend(self.graph.port(&PortName(name.clone()), &at, report).map(|port| port.0))
                     }
                     _ => of.extend(self.flows(name, &at, report)),
                 });
@@ -85,8 +87,8 @@ impl Follow<'_> {
     fn flows(&self, name: &str, at: &str, report: &mut Report) -> std::ops::Range<u32> {
         let one = name.strip_suffix(']').and_then(|name| name.split_once('['));
         let flows = match one.and_then(|(group, index)| Some((group, index.parse().ok()?))) {
-            Some((group, index)) => self.groups.flow(group, index, at, report).map(|flow| flow..flow + 1),
-            None => self.groups.flows(name, at, report),
+            Some((group, index)) => self.groups.flow(group, index, at, report).map(|flow| flow.0..flow.0 + 1),
+            None => self.groups.flows(name, at, report).map(|flows| flows.start.0..flows.end.0),
         };
         flows.unwrap_or(0..0)
     }

@@ -35,7 +35,7 @@ const ALL: &str = "size = \"100 kB\"";
 
 /// The nodes at the ends of a port, by its name.
 fn ends(network: &Network, port: PortId) -> (String, String) {
-    let name = &network.ports[port as usize].name;
+    let name = &network.ports[port].name;
     let (link, is_back) = name.strip_suffix(".reverse").map_or((name.as_str(), false), |link| (link, true));
     let (from, to) = link.split_once('-').unwrap();
     if is_back { (to.into(), from.into()) } else { (from.into(), to.into()) }
@@ -57,7 +57,7 @@ fn pairs(network: &Network) -> Vec<(String, String)> {
 /// Neighbours by name.
 fn neighbours(network: &Network) -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for port in 0..network.ports.len() as PortId {
+    for port in PortId::all(network.ports.len()) {
         let (from, to) = ends(network, port);
         assert!(found.entry(from).or_default().insert(to), "two links between two nodes");
     }
@@ -355,8 +355,7 @@ fn a_generated_network_equals_a_handwritten_one() {
     for (index, (from, to)) in pairs(&made).into_iter().enumerate() {
         // A group per flow would draw other routes, so that routes are given.
         let flow = &made.flows[index];
-        let route =
-            |path: u32| made.paths[path as usize].iter().map(|&port| made.ports[port as usize].name.as_str()).collect::<Vec<_>>();
+        let route = |path: u32| made.paths[path as usize].iter().map(|&port| made.ports[port].name.as_str()).collect::<Vec<_>>();
         let routes = format!("route = {:?}\nreturn_route = {:?}", route(flow.forward), route(flow.backward));
         writeln!(
             hand,
@@ -387,7 +386,7 @@ fn nodes_and_links_may_extend_a_generated_network() {
                 [flows.web]\nfrom = \"host*\"\nto = \"store\"\ncount = 16\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
     let network = fat_tree(4, "shortest", more);
     let last: BTreeSet<_> = network.flows.iter().map(|flow| *network.paths[flow.forward as usize].last().unwrap()).collect();
-    assert_eq!(last.iter().map(|&port| network.ports[port as usize].name.as_str()).collect::<Vec<_>>(), ["uplink"]);
+    assert_eq!(last.iter().map(|&port| network.ports[port].name.as_str()).collect::<Vec<_>>(), ["uplink"]);
 }
 
 #[test]
@@ -460,7 +459,7 @@ fn routes_are_as_long_as_the_shortest_path() {
     let index = |name: &str| name.strip_prefix("router").unwrap().parse::<usize>().unwrap();
     let mut shortest = vec![vec![u64::MAX / 2; 40]; 40];
     (0..40).for_each(|node| shortest[node][node] = 0);
-    for (id, port) in (0..).zip(&network.ports) {
+    for (id, port) in PortId::enumerate(&network.ports) {
         let (from, to) = ends(&network, id);
         shortest[index(&from)][index(&to)] = port.delay.0;
     }
@@ -474,7 +473,7 @@ fn routes_are_as_long_as_the_shortest_path() {
     // Alone, a router is looked for no further than it is.
     for network in [&network, &with("permutation = \"router*\"")] {
         for (flow, (from, to)) in network.flows.iter().zip(pairs(network)) {
-            let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
+            let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port].delay.0).sum();
             assert_eq!(delay, shortest[index(&from)][index(&to)], "{from} to {to}");
         }
     }

@@ -7,7 +7,7 @@ use super::predictions;
 use super::session::refuse_user_code;
 use serde_json::{Value, json};
 use tailback_core::Engine;
-use tailback_core::network::{Buffer, ChangeKind, Flow, Group, Network, PortId, Transport};
+use tailback_core::network::{Buffer, ChangeKind, Flow, FlowId, Group, Network, PortId, Transport};
 use tailback_core::primitives::units::Time;
 use tailback_scenario::{Problem, Warnings};
 
@@ -23,9 +23,9 @@ pub(super) fn describe(of: &RunSpec) -> Result<Value, Fault> {
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;
     let observed = ObservedEntities::of(&network, of.follow);
-    let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
+    let ports = PortId::enumerate(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
     // The observed flows are included.
-    let is_listed = |index: usize| index < MAX_FLOWS || observed.flows.contains(&(index as u32));
+    let is_listed = |index: usize| index < MAX_FLOWS || observed.flows.contains(&FlowId(index as u32));
     let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| is_listed(index));
     let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));
     Ok(json!({
@@ -47,7 +47,7 @@ pub(super) fn describe(of: &RunSpec) -> Result<Value, Fault> {
 }
 
 fn described_port(network: &Network, id: PortId, from: &str, to: &str) -> Value {
-    let port = &network.ports[id as usize];
+    let port = &network.ports[id];
     let (buffer, unit) = room(port.buffer);
     let later = network.changes.iter().filter_map(|change| match change.what {
         ChangeKind::Buffer(of, buffer) if of == id => Some(json!([change.at.seconds(), room(buffer).0])),
@@ -79,7 +79,7 @@ fn described_flow(network: &Network, index: usize, flow: &Flow, [from, to]: [&st
     let first = network.flows.partition_point(|other| other.group < flow.group);
     json!({
         "flow": index,
-        "group": network.groups[flow.group as usize].name,
+        "group": network.groups[flow.group].name,
         "index": index - first,
         "from": from,
         "to": to,
@@ -99,7 +99,7 @@ fn described_group(network: &Network, index: usize, group: &Group) -> Value {
     };
     json!({
         "name": group.name,
-        "count": network.flows.iter().filter(|flow| flow.group as usize == index).count(),
+        "count": network.flows.iter().filter(|flow| flow.group.index() == index).count(),
         "law": law,
         "packet_bytes": group.transport.full_packet().map(|bytes| bytes.0),
         "cells": group.framing.is_some(),

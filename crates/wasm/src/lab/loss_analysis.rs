@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use tailback_core::Engine;
-use tailback_core::network::{Buffer, Network, Trace, TraceKind};
+use tailback_core::network::{Buffer, FlowId, Network, PortId, Trace, TraceKind};
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::record::Table;
 
@@ -18,8 +18,8 @@ use tailback_core::record::Table;
 #[serde(deny_unknown_fields)]
 pub(super) struct Loss {
     time_s: f64,
-    port: u32,
-    flow: u32,
+    port: PortId,
+    flow: FlowId,
     segment: u64,
     transmission: u64,
 }
@@ -64,7 +64,7 @@ impl LossAnalysis {
     pub(super) fn new(of: &RunSpec, loss: Loss) -> Result<LossAnalysis, Fault> {
         let PreparedRun { mut network, .. } = read(of)?;
         let at = instant(loss.time_s)?;
-        let (Some(flow), Some(port)) = (network.flows.get(loss.flow as usize), network.ports.get(loss.port as usize)) else {
+        let (Some(flow), Some(port)) = (network.flows.get(loss.flow.index()), network.ports.get(loss.port.index())) else {
             return Err(Fault::of_page("no such flow or queue"));
         };
         let (buffer, unit) = match network.buffer_at(loss.port, at) {
@@ -257,8 +257,8 @@ impl TraceEvent {
 
 fn traces(loss: &Loss, network: &Network) -> Vec<Trace> {
     let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State, TraceKind::Segments, TraceKind::Acks];
-    let mut traces: Vec<Trace> = kinds.into_iter().map(|kind| Trace { kind, of: vec![loss.flow] }).collect();
-    let port = loss.port.min(network.ports.len() as u32 - 1);
+    let mut traces: Vec<Trace> = kinds.into_iter().map(|kind| Trace { kind, of: vec![loss.flow.0] }).collect();
+    let port = loss.port.0.min(network.ports.len() as u32 - 1);
     traces.extend([TraceKind::Queue, TraceKind::Drops].map(|kind| Trace { kind, of: vec![port] }));
     traces
 }

@@ -5,6 +5,7 @@ use super::rows::{count, floats, integers, word, words};
 use super::series::Series;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
+use tailback_core::network::GroupId;
 use tailback_core::network::Network;
 use tailback_core::queue::DropReason;
 use tailback_core::record::{Column, Table};
@@ -51,20 +52,17 @@ const NOWHERE: u32 = u32::MAX;
 impl Observations {
     pub(super) fn new(network: &Network, observed: &ObservedEntities) -> Observations {
         let duration_s = network.duration.seconds();
-        let places = |of: &[u32], all: usize| {
-            let mut places = vec![NOWHERE; all];
-            (0..).zip(of).for_each(|(place, &index)| places[index as usize] = place);
-            places
-        };
-        let series = |of: &[u32]| vec![Series::new(duration_s); of.len()];
+        let series = |count: usize| vec![Series::new(duration_s); count];
         Observations {
             duration_s,
-            first_flows: (0..network.groups.len() as u32)
+            first_flows: GroupId::all(network.groups.len())
                 .map(|group| network.flows.partition_point(|flow| flow.group < group) as u32)
                 .collect(),
-            series: std::array::from_fn(|quantity| series(if quantity == QUEUE { &observed.ports } else { &observed.flows })),
-            flow_places: places(&observed.flows, network.flows.len()),
-            port_places: places(&observed.ports, network.ports.len()),
+            series: std::array::from_fn(|quantity| {
+                series(if quantity == QUEUE { observed.ports.len() } else { observed.flows.len() })
+            }),
+            flow_places: places(observed.flows.iter().map(|flow| flow.0), network.flows.len()),
+            port_places: places(observed.ports.iter().map(|port| port.0), network.ports.len()),
             states: Vec::new(),
             drops: Vec::new(),
             first_drops: Vec::new(),
@@ -208,8 +206,8 @@ impl Observations {
     pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Map<String, Value> {
         let mut series = Map::new();
         for (quantity, curves) in self.series.iter_mut().enumerate() {
-            let of = if quantity == QUEUE { &self.observed.ports } else { &self.observed.flows };
-            for (curve, of) in curves.iter_mut().zip(of) {
+            for (place, curve) in curves.iter_mut().enumerate() {
+                let of = if quantity == QUEUE { self.observed.ports[place].0 } else { self.observed.flows[place].0 };
                 if let Some(read) = curve.read(numbers) {
                     series.insert(format!("{}:{of}", QUANTITIES[quantity]), read);
                 }
@@ -240,4 +238,11 @@ fn cut(reports: &mut Vec<Value>) {
     if reports.len() > MAX_REPORTED {
         reports.drain(..reports.len() - MAX_REPORTED);
     }
+}
+
+/// By index of a flow or port: its place among the observed ones.
+fn places(of: impl Iterator<Item = u32>, all: usize) -> Vec<u32> {
+    let mut places = vec![NOWHERE; all];
+    (0..).zip(of).for_each(|(place, index)| places[index as usize] = place);
+    places
 }

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use serde::Deserialize;
 use std::cmp::Reverse;
-use tailback_core::network::{Network, Trace, TraceKind};
+use tailback_core::network::{FlowId, Network, PortId, Trace, TraceKind};
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::{MemoryEstimate, memory_estimate};
 use tailback_scenario::{Integer, Scenario};
@@ -84,8 +84,8 @@ impl From<bool> for DetailLevel {
 /// Flows and ports that are observed.
 #[derive(Clone, Debug)]
 pub(super) struct ObservedEntities {
-    pub(super) flows: Vec<u32>,
-    pub(super) ports: Vec<u32>,
+    pub(super) flows: Vec<FlowId>,
+    pub(super) ports: Vec<PortId>,
     /// The width of a goodput bin.
     pub(super) bin: TimeDelta,
 }
@@ -94,44 +94,44 @@ impl ObservedEntities {
     /// The flows from `from` on; if it is `None`, the first flows of each group in turn. The ports are the slowest that data of
     /// these flows cross; among equally slow ones, those shared by most flows come first.
     pub(super) fn of(network: &Network, from: Option<u32>) -> ObservedEntities {
-        let all = 0..network.flows.len() as u32;
-        let mut flows: Vec<u32> = match from {
+        let all = FlowId::all(network.flows.len());
+        let mut flows: Vec<FlowId> = match from {
             Some(first) => all.skip(first as usize).take(FLOWS).collect(),
             None => first_of_groups(network, all.collect()),
         };
         flows.sort_unstable();
         let mut sharing = vec![0u64; network.ports.len()];
         for flow in &network.flows {
-            network.paths[flow.forward as usize].iter().for_each(|&port| sharing[port as usize] += 1);
+            network.paths[flow.forward as usize].iter().for_each(|&port| sharing[port] += 1);
         }
-        let of_flow = |&flow: &u32| &network.paths[network.flows[flow as usize].forward as usize];
-        let mut ports: Vec<u32> = flows.iter().flat_map(of_flow).copied().collect();
-        ports.sort_by_key(|&port| (network.ports[port as usize].rate, Reverse(sharing[port as usize]), port));
+        let of_flow = |&flow: &FlowId| &network.paths[network.flows[flow].forward as usize];
+        let mut ports: Vec<PortId> = flows.iter().flat_map(of_flow).copied().collect();
+        ports.sort_by_key(|&port| (network.ports[port].rate, Reverse(sharing[port]), port));
         ports.dedup();
         ports.truncate(QUEUES);
         ports.sort_unstable();
-        let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow as usize])).max().unwrap_or(TimeDelta::ZERO);
+        let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow])).max().unwrap_or(TimeDelta::ZERO);
         let bin = TimeDelta((network.duration.0 / BINS).max(longest.0).clamp(1, network.duration.0.max(1)));
         ObservedEntities { flows, ports, bin }
     }
 
     /// Traces of the observed flows and ports, and the drops of all ports.
     pub(super) fn traces(&self, network: &Network, look: DetailLevel) -> Vec<Trace> {
-        let flows = |kind| Trace { kind, of: self.flows.clone() };
+        let flows = |kind| Trace { kind, of: self.flows.iter().map(|flow| flow.0).collect() };
         let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
         let mut traces: Vec<Trace> = kinds.into_iter().map(flows).collect();
         if look == DetailLevel::Packets {
             traces.push(flows(TraceKind::InFlight));
         }
-        traces.push(Trace { kind: TraceKind::Queue, of: self.ports.clone() });
+        traces.push(Trace { kind: TraceKind::Queue, of: self.ports.iter().map(|port| port.0).collect() });
         traces.push(Trace { kind: TraceKind::Drops, of: (0..network.ports.len() as u32).collect() });
         traces
     }
 }
 
-fn first_of_groups(network: &Network, mut flows: Vec<u32>) -> Vec<u32> {
-    let of_group = |flow: u32| network.flows[flow as usize].group;
-    let place = |flow: u32| flow - network.flows.partition_point(|other| other.group < of_group(flow)) as u32;
+fn first_of_groups(network: &Network, mut flows: Vec<FlowId>) -> Vec<FlowId> {
+    let of_group = |flow: FlowId| network.flows[flow].group;
+    let place = |flow: FlowId| flow.index() - network.flows.partition_point(|other| other.group < of_group(flow));
     flows.sort_by_cached_key(|&flow| (place(flow), of_group(flow)));
     flows.truncate(FLOWS);
     flows

@@ -87,22 +87,22 @@ fn lines(network: &Network, observed: &ObservedEntities, prediction: &Prediction
         found.extend(theory.filter(|_| !value.is_nan()).map(|theory| Line { panel, of, value, label, theory }));
     };
     for &flow in &observed.flows {
-        let group = &network.groups[network.flows[flow as usize].group as usize];
-        let (known, of_group) = (&prediction.flows[flow as usize], || theory(format!("flows.{}", group.name)));
-        draw(Panel::Goodput, flow, known.goodput_bps, "mean goodput", of_group());
+        let group = &network.groups[network.flows[flow].group];
+        let (known, of_group) = (&prediction.flows[flow], || theory(format!("flows.{}", group.name)));
+        draw(Panel::Goodput, flow.0, known.goodput_bps, "mean goodput", of_group());
         match known.window {
-            Some(Window::Constant(segments)) => draw(Panel::Cwnd, flow, segments, "window", of_group()),
+            Some(Window::Constant(segments)) => draw(Panel::Cwnd, flow.0, segments, "window", of_group()),
             Some(Window::Sawtooth(peak)) => {
-                draw(Panel::Cwnd, flow, peak, "largest window", of_group());
-                draw(Panel::Cwnd, flow, peak / 2.0, "half of it", of_group());
+                draw(Panel::Cwnd, flow.0, peak, "largest window", of_group());
+                draw(Panel::Cwnd, flow.0, peak / 2.0, "half of it", of_group());
             }
-            Some(Window::Mean(segments)) => draw(Panel::Cwnd, flow, segments, "mean window", Theory::of_mean_window()),
+            Some(Window::Mean(segments)) => draw(Panel::Cwnd, flow.0, segments, "mean window", Theory::of_mean_window()),
             None => {}
         }
     }
     for &port in &observed.ports {
-        let at = format!("links.{}", network.ports[port as usize].name);
-        draw(Panel::Queue, port, prediction.queues[port as usize].mean_queue_units, "mean queue", theory(at));
+        let at = format!("links.{}", network.ports[port].name);
+        draw(Panel::Queue, port.0, prediction.queues[port].mean_queue_units, "mean queue", theory(at));
     }
     found
 }

@@ -9,7 +9,7 @@ use crate::hashes::digest;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use tailback_core::network::{FlowId, Network};
+use tailback_core::network::{FlowId, Network, PortId};
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::queue::DropReason;
 use tailback_core::record::Table;
@@ -153,7 +153,7 @@ impl Session {
                 }
             }
             Step::RoundTrip => {
-                let first = self.observed.flows.first().and_then(|&flow| self.network.flows.get(flow as usize));
+                let first = self.observed.flows.first().map(|&flow| &self.network.flows[flow]);
                 let rtt = first.map_or(TimeDelta(1), |flow| self.network.base_rtt(flow));
                 self.engine.run_until(self.engine.now() + TimeDelta(rtt.0.max(1)));
             }
@@ -198,31 +198,31 @@ impl Session {
         // A sender may have been computed further ahead than is shown; traces have not.
         let now_or_traced = |now: Option<f64>, quantity| match self.look {
             DetailLevel::Packets => now,
-            DetailLevel::Ports => self.observations.last(quantity, flow),
+            DetailLevel::Ports => self.observations.last(quantity, flow.0),
         };
         json!({
             "flow": flow,
             "cwnd": now_or_traced(state.map(|state| state.cwnd), "cwnd"),
             "ssthresh": now_or_traced(state.map(|state| state.ssthresh), "ssthresh").filter(|value| *value < 1e9),
             "in_flight": now_or_traced(state.map(|state| f64::from(state.in_flight.0)), "in_flight"),
-            "rtt_s": self.observations.last("rtt", flow),
-            "goodput_bps": self.observations.last("goodput", flow),
+            "rtt_s": self.observations.last("rtt", flow.0),
+            "goodput_bps": self.observations.last("goodput", flow.0),
             "sent": self.engine.sent_so_far(flow),
-            "lost": self.observations.lost_of_flows.get(&flow).copied().unwrap_or(0),
+            "lost": self.observations.lost_of_flows.get(&flow.0).copied().unwrap_or(0),
             "timer_s": state.and_then(|state| state.timer).map(Time::seconds),
         })
     }
 
-    fn port(&self, port: u32) -> Value {
+    fn port(&self, port: PortId) -> Value {
         let counts = self.engine.port_state(port);
-        let described = self.network.ports.get(port as usize);
+        let described = self.network.ports.get(port.index());
         let capacity = described.map_or(0, |port| port.rate.0.saturating_mul(port.transmitters.into())) as f64;
         let sent = counts.map_or(0.0, |counts| counts.departed_bytes.0 as f64 * 8.0);
         let discarded: Map<String, Value> = counts.map_or_else(Map::new, |counts| {
             let of = DropReason::ALL.into_iter().zip(counts.discarded).filter(|(_, units)| units.0 > 0);
             of.map(|(reason, units)| (reason.name().into(), json!(units.0))).collect()
         });
-        let queue = self.observations.last("queue", port).unwrap_or(0.0);
+        let queue = self.observations.last("queue", port.0).unwrap_or(0.0);
         json!({
             "port": port,
             "queue": queue,
@@ -291,9 +291,9 @@ fn position(seen: &PacketInFlight, now: Time) -> (u8, u32, f64) {
     let far = || (far() * 1000.0).round() / 1000.0;
     match seen.place {
         PacketLocation::SourceAccess => (0, 0, far()),
-        PacketLocation::Queued(port, behind) => (1, port, behind.into()),
-        PacketLocation::InService(port) => (2, port, 0.0),
-        PacketLocation::OnLink(port) => (3, port, far()),
+        PacketLocation::Queued(port, behind) => (1, port.0, behind.into()),
+        PacketLocation::InService(port) => (2, port.0, 0.0),
+        PacketLocation::OnLink(port) => (3, port.0, far()),
         PacketLocation::DestinationAccess => (4, 0, far()),
     }
 }

@@ -1,6 +1,7 @@
 //! A first-in first-out buffer for policy tests: cells arrive and leave one at a time, and the verdict on each is recorded.
 
 use super::flow_records::FlowRecords;
+use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Time, Units};
@@ -23,7 +24,7 @@ pub(in crate::queue) struct ModelBuffer<P: Policy> {
 
 impl<P: Policy> ModelBuffer<P> {
     pub(in crate::queue) fn new(policy: P, places: u64, vcs: u32) -> ModelBuffer<P> {
-        let all: Vec<u32> = (0..vcs).collect();
+        let all: Vec<FlowId> = FlowId::all(vcs as usize).collect();
         ModelBuffer { policy, places, cells: VecDeque::new(), records: FlowRecords::new(&all) }
     }
 
@@ -36,13 +37,13 @@ impl<P: Policy> ModelBuffer<P> {
         let bytes = units * CELL_BYTES.0;
         let has_room = units < self.places;
         let mut buffer = Occupancy { has_room, ..Occupancy::of(Units(units), Bytes(bytes)) };
-        let record = self.records.describe(vc, &mut buffer);
+        let record = self.records.describe(FlowId(vc), &mut buffer);
         let cell = Unit { bytes: CELL_BYTES, is_last };
         let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);
         if verdict == Verdict::Accept {
             assert!(has_room, "a policy must discard cells that do not fit");
             self.cells.push_back(vc);
-            self.records.add(vc);
+            self.records.add(FlowId(vc));
         }
         verdict
     }
@@ -50,7 +51,7 @@ impl<P: Policy> ModelBuffer<P> {
     /// Whether a cell was available to leave.
     pub(in crate::queue) fn leave(&mut self) -> bool {
         let vc = self.cells.pop_front();
-        vc.into_iter().for_each(|vc| self.records.remove(vc));
+        vc.into_iter().for_each(|vc| self.records.remove(FlowId(vc)));
         vc.is_some()
     }
 

@@ -1,6 +1,7 @@
 //! Packets in cells. A packet is segmented where it leaves its end, one cell at a time.
 
 use super::Fabric;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::Units;
 use crate::simulation::event_order::FlowKind;
@@ -11,13 +12,13 @@ impl Fabric {
     /// A packet leaves its end at `packet.time` in cells. If it has to queue for the first port, it does so as one packet and is segmented
     /// when its turn comes.
     pub(super) fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
-        let path = &mut self.paths[packet.flow as usize];
-        let profile = &self.profiles[path.wire.group as usize];
+        let path = &mut self.paths[packet.flow];
+        let profile = &self.profiles[path.wire.group];
         let cells = profile.cells(&packet);
         let cut = packet.time + profile.segmentation();
         packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.sim.rates);
         packet.become_cell(Units(cells.0 - 1));
-        let channel = &mut self.sim.channels[packet.flow as usize];
+        let channel = &mut self.sim.channels[packet.flow];
         let (feeder, side) = match direction {
             Direction::Forward => (Feeder::Send, &mut channel.data),
             Direction::Reverse => (Feeder::Back, &mut channel.acks),
@@ -42,16 +43,16 @@ impl Fabric {
     }
 
     /// The next cell of the packet at the head of a line to a first port, whose turn has come.
-    pub(super) fn next_cell(&mut self, flow: u32, direction: Direction) -> Option<Packet> {
-        let path = &mut self.paths[flow as usize];
-        let channel = &mut self.sim.channels[flow as usize];
+    pub(super) fn next_cell(&mut self, flow: FlowId, direction: Direction) -> Option<Packet> {
+        let path = &mut self.paths[flow];
+        let channel = &mut self.sim.channels[flow];
         let (line, side, kind) = match direction {
             Direction::Forward => (&mut path.send, &mut channel.data, FlowKind::Send),
             Direction::Reverse => (&mut path.back, &mut channel.acks, FlowKind::Back),
         };
         let slot = self.sim.order.flow(kind, flow);
         let packet = *self.sim.pool.front(line)?;
-        let cell = side.next_cell(&packet, self.profiles[path.wire.group as usize].cells(&packet));
+        let cell = side.next_cell(&packet, self.profiles[path.wire.group].cells(&packet));
         if cell.is_last() {
             self.sim.take_head(line, slot);
         } else {

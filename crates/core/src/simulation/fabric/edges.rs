@@ -1,6 +1,7 @@
 //! Edges of virtual channels with the available bit rate service: packets arrive, cells leave one at a time, RM cells return.
 
 use super::Fabric;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Time, Units};
 use crate::simulation::edge::{Edge, edge_of};
@@ -9,13 +10,13 @@ use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
 
 impl Fabric {
-    pub(crate) fn edge(&self, flow: u32) -> Option<&Edge> {
-        self.sim.edges.get(flow as usize)?.as_deref()
+    pub(crate) fn edge(&self, flow: FlowId) -> Option<&Edge> {
+        self.sim.edges.get(flow.index())?.as_deref()
     }
 
     /// A packet leaves its sender and reaches the edge at `packet.time`.
     pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
-        let profile = &self.profiles[self.paths[packet.flow as usize].wire.group as usize];
+        let profile = &self.profiles[self.paths[packet.flow].wire.group];
         packet.time += profile.segmentation();
         let slot = self.sim.order.edge(EdgeKind::AtEdge, packet.flow);
         let edge = edge_of(&mut self.sim.edges, packet.flow);
@@ -26,9 +27,9 @@ impl Fabric {
     }
 
     /// A packet arrives at its edge.
-    pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
-        let path = &mut self.paths[flow as usize];
-        let profile = &self.profiles[path.wire.group as usize];
+    pub(crate) fn on_edge(&mut self, now: Time, flow: FlowId) {
+        let path = &mut self.paths[flow];
+        let profile = &self.profiles[path.wire.group];
         let slot = self.sim.order.edge(EdgeKind::AtEdge, flow);
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
@@ -45,7 +46,7 @@ impl Fabric {
     }
 
     /// Schedule the next cell of an edge, if it has any. The rate may have changed.
-    fn await_cell(&mut self, now: Time, flow: u32) {
+    fn await_cell(&mut self, now: Time, flow: FlowId) {
         let slot = self.sim.order.edge(EdgeKind::Cell, flow);
         let Some(edge) = self.edge(flow).filter(|edge| !edge.queue.is_empty()) else { return };
         let (due, pending) = (edge.due(now), self.sim.calendar.time_of(slot));
@@ -59,9 +60,9 @@ impl Fabric {
     }
 
     /// An edge sends its next cell.
-    pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
-        let path = &mut self.paths[flow as usize];
-        let profile = &self.profiles[path.wire.group as usize];
+    pub(crate) fn on_cell(&mut self, now: Time, flow: FlowId) {
+        let path = &mut self.paths[flow];
+        let profile = &self.profiles[path.wire.group];
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
         let Some(&packet) = sim.pool.front(&edge.queue) else { unreachable!("an empty edge sends a cell") };
@@ -82,13 +83,13 @@ impl Fabric {
             cell
         };
         cell.time = path.wire.up_in_cells(Direction::Forward, now, Units(1), &mut sim.rates);
-        sim.channels[flow as usize].data.sent_in_all += 1;
+        sim.channels[flow].data.sent_in_all += 1;
         self.await_cell(now, flow);
         self.walk(Some(Feeder::Send), cell);
     }
 
     /// A backward RM cell arrives at its edge.
-    pub(crate) fn on_rm(&mut self, now: Time, flow: u32) {
+    pub(crate) fn on_rm(&mut self, now: Time, flow: FlowId) {
         let slot = self.sim.order.edge(EdgeKind::Rm, flow);
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
@@ -107,7 +108,7 @@ impl Fabric {
     }
 
     /// Whether the edge of a flow may hold acknowledgements.
-    pub(crate) fn holds_acks(&self, flow: u32) -> bool {
+    pub(crate) fn holds_acks(&self, flow: FlowId) -> bool {
         self.edge(flow).is_some_and(|edge| edge.spec.holds_acks_from.is_some())
     }
 
@@ -119,9 +120,9 @@ impl Fabric {
     }
 
     /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
-    pub(crate) fn release_ack(&mut self, flow: u32, now: Time) -> Option<Packet> {
+    pub(crate) fn release_ack(&mut self, flow: FlowId, now: Time) -> Option<Packet> {
         let sim = &mut self.sim;
-        let edge = sim.edges.get_mut(flow as usize)?.as_deref_mut().filter(|edge| edge.can_release())?;
+        let edge = sim.edges.get_mut(flow.index())?.as_deref_mut().filter(|edge| edge.can_release())?;
         let ack = sim.pool.pop(&mut edge.held)?;
         if ack.time < now {
             edge.counts.held_acks += u64::from(sim.interval.measures(now));

@@ -15,13 +15,14 @@ use super::group_profile::{GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
-use super::routes::{END, END_ANY_DOMAIN, REMOTE};
+use super::routes::{END, END_ANY_DOMAIN, REMOTE, local_port};
 use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
+use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
 use crate::primitives::signal::PriceHeader;
@@ -45,14 +46,14 @@ pub(crate) struct Fabric {
     /// Whether arrivals at each port are events ([`Entry::ByEvent`]). The walk needs only this of the next port.
     by_event: Vec<bool>,
     /// Port of each transmitter of the stepped ports.
-    pub(crate) transmitters: Vec<u32>,
+    pub(crate) transmitters: Vec<PortId>,
     /// Queues whose policy has a period, and ports whose scheduler has one.
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
     /// Properties of each flow group.
     pub(crate) profiles: Vec<GroupProfile>,
     /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
-    pub(crate) rerouted: BTreeSet<u32>,
+    pub(crate) rerouted: BTreeSet<FlowId>,
     /// The state of ports and flows exceeds the nearer caches, so that prefetching is worthwhile.
     pub(crate) is_large: bool,
     pub(crate) sim: SimState,
@@ -61,7 +62,7 @@ pub(crate) struct Fabric {
 /// A policy or scheduler with a periodic update.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Periodic {
-    pub(crate) port: u32,
+    pub(crate) port: PortId,
     target: PeriodicTarget,
     period: TimeDelta,
 }
@@ -77,15 +78,15 @@ impl Fabric {
     /// `readers`: number of flows whose controllers request signals. `signalled`: the groups of those flows.
     pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<SignalGroup>], factory: &UserCodeFactory) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
-        let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
+        let rerouted: BTreeSet<FlowId> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, factory);
-        let periods = |(port, of): (u32, &Port)| {
+        let periods = |(port, of): (PortId, &Port)| {
             let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (PeriodicTarget::Policy(queue), period));
             let of_scheduler = of.stepped().and_then(|stepped| stepped.period_of_scheduler());
             let all = of_queues.chain([(PeriodicTarget::Scheduler, of_scheduler)]);
             all.filter_map(|(target, period)| Some(Periodic { port, target, period: period? })).collect::<Vec<_>>()
         };
-        let periodic: Vec<Periodic> = (0..).zip(&ports).flat_map(periods).collect();
+        let periodic: Vec<Periodic> = PortId::enumerate(&ports).flat_map(periods).collect();
         let order = EventOrder::new(&EntityCounts {
             transmitters: transmitters.len() as u32,
             periodic: periodic.len() as u32,
@@ -96,9 +97,9 @@ impl Fabric {
         let sim = SimState::new(network, order, readers);
         let in_time_order = network.stepped || network.user_code().next().is_some();
         let observed = !sim.delays.is_empty() || !sim.hosts.is_empty();
-        let run = |group: u32| {
+        let run = |group: GroupId| {
             let flows = flows_of(network, group);
-            let traced = |what: fn(&Recorder, &Range<u32>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
+            let traced = |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
             RunMode {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
@@ -106,10 +107,10 @@ impl Fabric {
                 in_time_order: in_time_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
             }
         };
-        let groups = (0..).zip(&network.groups).zip(signalled);
+        let groups = GroupId::enumerate(&network.groups).zip(signalled);
         let profile = groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
         let mut fabric = Fabric {
-            routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
+            routes: network.paths.iter().flat_map(|path| path.iter().map(|port| port.0).chain([END])).collect(),
             by_event: ports.iter().map(|port| matches!(port.entry, Entry::ByEvent)).collect(),
             ports,
             transmitters,
@@ -125,6 +126,11 @@ impl Fabric {
         fabric
     }
 
+    /// The ports of the route that starts at this entry of the flat list.
+    pub(crate) fn route(&self, start: u32) -> impl Iterator<Item = PortId> + Clone {
+        self.routes[start as usize..].iter().take_while(|&&entry| entry != END).map(|&port| PortId(port))
+    }
+
     /// Whether any trace or listed drop depends on the transmission number of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
         let traced = self.sim.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
@@ -133,14 +139,14 @@ impl Fabric {
 
     /// Whether a flow's sender is traced.
     #[inline]
-    pub(crate) fn is_traced(&self, flow: u32) -> bool {
+    pub(crate) fn is_traced(&self, flow: FlowId) -> bool {
         self.sim.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
     /// Index of a flow among the flows whose controllers request signals.
     #[inline]
-    pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
-        self.profiles[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
+    pub(crate) fn signalled(&self, flow: FlowId) -> Option<usize> {
+        self.profiles[self.paths[flow].wire.group].place_among_signalled(flow)
     }
 
     /// A sender hands down a data packet, now or ahead of time.
@@ -162,17 +168,17 @@ impl Fabric {
         if O::TRACED
             && let Some(recorder) = &mut sim.recorder
         {
-            let is_capable = self.profiles[self.paths[flow as usize].wire.group as usize].framing.is_none();
+            let is_capable = self.profiles[self.paths[flow].wire.group].framing.is_none();
             // Cells do not carry the marks of packets.
             recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::NOT_ECT });
         }
-        let path = &mut self.paths[flow as usize];
+        let path = &mut self.paths[flow];
         let mut time = now;
-        if let Some(hosts) = sim.hosts.get_mut(flow as usize) {
-            time = hosts.send(time, &self.profiles[path.wire.group as usize].group);
+        if let Some(hosts) = sim.hosts.get_mut(flow.index()) {
+            time = hosts.send(time, &self.profiles[path.wire.group].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
-        let profile = &self.profiles[path.wire.group as usize];
+        let profile = &self.profiles[path.wire.group];
         if profile.framing.is_some() {
             return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
         }
@@ -186,9 +192,9 @@ impl Fabric {
 
     /// The head of a flow's access line reaches the first port.
     #[inline]
-    pub(crate) fn on_send(&mut self, flow: u32) {
-        let path = &mut self.paths[flow as usize];
-        let profile = &self.profiles[path.wire.group as usize];
+    pub(crate) fn on_send(&mut self, flow: FlowId) {
+        let path = &mut self.paths[flow];
+        let profile = &self.profiles[path.wire.group];
         let packet = if profile.framing.is_some() && !profile.has_edge {
             self.next_cell(flow, Direction::Forward)
         } else {
@@ -201,9 +207,9 @@ impl Fabric {
 
     /// Like `on_send`, for the reverse path.
     #[inline]
-    pub(crate) fn on_back(&mut self, flow: u32) {
-        let path = &mut self.paths[flow as usize];
-        let packet = if self.profiles[path.wire.group as usize].framing.is_some() {
+    pub(crate) fn on_back(&mut self, flow: FlowId) {
+        let path = &mut self.paths[flow];
+        let packet = if self.profiles[path.wire.group].framing.is_some() {
             self.next_cell(flow, Direction::Reverse)
         } else {
             self.sim.take_head(&mut path.back, self.sim.order.flow(FlowKind::Back, flow))
@@ -215,9 +221,9 @@ impl Fabric {
 
     /// The head of a port's delay line reaches the next port, or the end of its route.
     #[inline]
-    pub(crate) fn on_port(&mut self, port: u32) {
+    pub(crate) fn on_port(&mut self, port: PortId) {
         let slot = self.sim.order.port(port);
-        if let Some(packet) = self.sim.take_head(&mut self.ports[port as usize].line, slot) {
+        if let Some(packet) = self.sim.take_head(&mut self.ports[port].line, slot) {
             self.walk(None, packet);
         } else {
             self.on_overtaking(port);
@@ -225,35 +231,35 @@ impl Fabric {
     }
 
     /// A data packet reaches its receiver.
-    pub(crate) fn on_deliver(&mut self, flow: u32) {
-        let path = &mut self.paths[flow as usize];
+    pub(crate) fn on_deliver(&mut self, flow: FlowId) {
+        let path = &mut self.paths[flow];
         let slot = self.sim.order.flow(FlowKind::Deliver, flow);
         let Some(mut packet) = self.sim.take_head(&mut path.deliver, slot) else {
             unreachable!("no packet is on its way to flow {flow}")
         };
-        let profile = &self.profiles[path.wire.group as usize];
+        let profile = &self.profiles[path.wire.group];
         if path.receive_unit(&mut packet, profile, &mut self.sim) {
             self.walk_back(packet);
         }
     }
 
     /// A delayed acknowledgement is due.
-    pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
-        let path = &mut self.paths[flow as usize];
+    pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: FlowId) {
+        let path = &mut self.paths[flow];
         if path.receiver.has_delayed() {
             // Only the report of a duplicate reads this number.
             let segment = path.receiver.expected.saturating_sub(1);
             let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
-            let profile = &self.profiles[path.wire.group as usize];
+            let profile = &self.profiles[path.wire.group];
             path.acknowledge::<false>(&mut packet, Cause::NewData, profile, &mut self.sim);
             self.walk_back(packet);
         }
     }
 
     /// Cells of a full data packet of the flow; 0 if its packets are not segmented.
-    pub(crate) fn frame_cells(&self, flow: usize) -> Units {
-        self.profiles[self.paths[flow].wire.group as usize].full_cells
+    pub(crate) fn frame_cells(&self, flow: FlowId) -> Units {
+        self.profiles[self.paths[flow].wire.group].full_cells
     }
 
     /// An acknowledgement starts from the first port of its path, or, if it travels in cells, from the receiver.
@@ -264,22 +270,22 @@ impl Fabric {
 
     /// Take the acknowledgement that has reached its sender.
     #[inline]
-    pub(crate) fn pop_ack(&mut self, flow: u32) -> Option<Packet> {
-        let path = &mut self.paths[flow as usize];
+    pub(crate) fn pop_ack(&mut self, flow: FlowId) -> Option<Packet> {
+        let path = &mut self.paths[flow];
         path.carried.acks_received_in_all += 1;
         self.sim.pool.pop(&mut path.ack_line)
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
     #[inline]
-    pub(crate) fn count_ack(&mut self, flow: u32) {
-        self.paths[flow as usize].carried.acks_received_in_all += 1;
+    pub(crate) fn count_ack(&mut self, flow: FlowId) {
+        self.paths[flow].carried.acks_received_in_all += 1;
     }
 
     /// Queue an acknowledgement at its sender. Returns true if it is the first one there.
     #[inline]
     pub(crate) fn push_ack(&mut self, ack: Packet) -> bool {
-        let ack_line = &mut self.paths[ack.flow as usize].ack_line;
+        let ack_line = &mut self.paths[ack.flow].ack_line;
         let is_first = ack_line.is_empty();
         self.sim.pool.push(ack_line, ack);
         is_first
@@ -298,11 +304,11 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
         let line = match self.sim.order.event(slot) {
-            Event::Port(port) => &self.ports[port as usize].line,
-            Event::AckArrival(flow) => &self.paths[flow as usize].ack_line,
-            Event::Send(flow) => &self.paths[flow as usize].send,
-            Event::Back(flow) => &self.paths[flow as usize].back,
-            Event::Deliver(flow) => &self.paths[flow as usize].deliver,
+            Event::Port(port) => &self.ports[port].line,
+            Event::AckArrival(flow) => &self.paths[flow].ack_line,
+            Event::Send(flow) => &self.paths[flow].send,
+            Event::Back(flow) => &self.paths[flow].back,
+            Event::Deliver(flow) => &self.paths[flow].deliver,
             _ => return None,
         };
         self.sim.pool.prefetch_front(line)
@@ -313,7 +319,7 @@ impl Fabric {
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
         match self.routes[packet.place()] {
             port if port < REMOTE => prefetch(&self.ports[port as usize]),
-            END | END_ANY_DOMAIN => prefetch(&self.paths[packet.flow as usize]),
+            END | END_ANY_DOMAIN => prefetch(&self.paths[packet.flow]),
             _ => {}
         }
     }
@@ -321,9 +327,8 @@ impl Fabric {
     /// Prefetch the memory that a packet needs in its next port.
     #[inline]
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
-        let next = self.routes[packet.place()];
-        if next < REMOTE {
-            let port = &self.ports[next as usize];
+        if let Some(next) = local_port(self.routes[packet.place()]) {
+            let port = &self.ports[next];
             self.sim.calendar.prefetch(self.sim.order.port(next));
             self.sim.pool.prefetch_back(&port.line);
             if let Some(waiting) = port.waiting() {
@@ -336,11 +341,10 @@ impl Fabric {
     /// Prefetch the first port of the answer's path: an acknowledgement for a data packet, new data for an acknowledgement.
     #[inline]
     pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
-        let path = &self.paths[packet.flow as usize];
+        let path = &self.paths[packet.flow];
         let start = if packet.is_ack() { path.wire.forward } else { path.wire.backward };
-        let first = self.routes[start as usize];
-        if first < REMOTE {
-            prefetch(&self.ports[first as usize]);
+        if let Some(first) = local_port(self.routes[start as usize]) {
+            prefetch(&self.ports[first]);
         }
         self.sim.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
@@ -354,14 +358,14 @@ impl Fabric {
 
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
-    pub(crate) fn schedule_ack(&mut self, flow: u32, next: Time) {
+    pub(crate) fn schedule_ack(&mut self, flow: FlowId, next: Time) {
         self.sim.calendar.schedule(self.sim.order.flow(FlowKind::AckArrival, flow), next);
     }
 
     /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
-    pub(crate) fn next_ack_time(&self, flow: u32) -> Option<Time> {
-        self.sim.pool.front(&self.paths[flow as usize].ack_line).map(|next| next.time)
+    pub(crate) fn next_ack_time(&self, flow: FlowId) -> Option<Time> {
+        self.sim.pool.front(&self.paths[flow].ack_line).map(|next| next.time)
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
@@ -380,8 +384,8 @@ impl Fabric {
                 prices.next().into_iter().for_each(|price| packet.store_price(price, &mut self.sim.prices));
             }
             let next = self.routes[packet.place()];
-            let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port as usize].reordered_packets().is_some());
-            if is_overtaking || (next < REMOTE && matches!(self.ports[next as usize].entry, Entry::ByEvent)) {
+            let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
+            if is_overtaking || local_port(next).is_some_and(|next| matches!(self.ports[next].entry, Entry::ByEvent)) {
                 arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
@@ -405,7 +409,7 @@ impl Fabric {
     }
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {
-        let delay = self.paths[packet.flow as usize].wire.delay_behind(self.routes[packet.place()], packet);
+        let delay = self.paths[packet.flow].wire.delay_behind(self.routes[packet.place()], packet);
         packet.time + delay >= self.sim.now
     }
 
@@ -418,7 +422,7 @@ impl Fabric {
     /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
         let feeder = match self.sim.order.event(arrival.slot) {
-            Event::Port(port) if self.ports[port as usize].reordered_packets().is_some() => {
+            Event::Port(port) if self.ports[port].reordered_packets().is_some() => {
                 return self.overtake(port, arrival.packet);
             }
             Event::Port(port) => Feeder::Port(port),
@@ -447,7 +451,7 @@ impl Fabric {
         let mut bytes = match sim.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
             Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),
-            _ => profiles[paths[flow as usize].wire.group as usize].unit_bytes::<CELLS>(&packet),
+            _ => profiles[paths[flow].wire.group].unit_bytes::<CELLS>(&packet),
         };
         loop {
             let next = routes[packet.place()];
@@ -461,8 +465,8 @@ impl Fabric {
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
                     return sim.enqueue(feeder, packet, paths, ports);
                 }
-                let path = &mut paths[flow as usize];
-                let profile = &profiles[path.wire.group as usize];
+                let path = &mut paths[flow];
+                let profile = &profiles[path.wire.group];
                 if !path.leave_network::<CELLS>(&mut packet, profile, sim, route) {
                     return;
                 }
@@ -473,12 +477,13 @@ impl Fabric {
                 bytes = profile.ack_unit;
                 continue;
             }
+            let next = PortId(next);
             if let Some(feeder) = feeder
-                && by_event[next as usize]
+                && by_event[next]
             {
                 return sim.enqueue(feeder, packet, paths, ports);
             }
-            let port = &mut ports[next as usize];
+            let port = &mut ports[next];
             if !matches!(port.entry, Entry::Immediate) {
                 if let Some(feeder) = feeder {
                     match (&mut port.entry, feeder) {
@@ -507,38 +512,38 @@ impl Fabric {
 
     /// At a cut-through port, a packet whose last bit would arrive at `packet.time` arrives with its head.
     #[inline(never)]
-    fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
-        let wire = &self.paths[packet.flow as usize].wire;
+    fn arrive_as_head(&mut self, port: PortId, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
+        let wire = &self.paths[packet.flow].wire;
         let service = match feeder {
             Feeder::Send => wire.service(Direction::Forward, bytes, &mut self.sim.rates),
             Feeder::Back => wire.service(Direction::Reverse, bytes, &mut self.sim.rates),
-            Feeder::Port(from) => self.ports[from as usize].equipment.service(bytes),
+            Feeder::Port(from) => self.ports[from].equipment.service(bytes),
         };
         packet.time = packet.time.before(service);
         self.join(port, feeder, packet);
     }
 
     /// A packet whose head reaches this port at `packet.time` is queued for its turn, or processed at once if the port needs no event.
-    fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
-        if self.ports[port as usize].entry.needs_event() {
+    fn join(&mut self, port: PortId, feeder: Feeder, packet: Packet) {
+        if self.ports[port].entry.needs_event() {
             return self.sim.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
         }
         self.walk(None, packet);
     }
 
     /// The first gathered acknowledgement of a port has arrived, unless it was already taken.
-    pub(crate) fn on_gathered(&mut self, now: Time, port: u32) {
+    pub(crate) fn on_gathered(&mut self, now: Time, port: PortId) {
         self.take_gathered(port, Time(now.0 + 1));
     }
 
     /// Advance the acknowledgements gathered at a port that arrive before `known`. The first of the others gets an event, in case no later
     /// packet extends the lookahead.
-    fn take_gathered(&mut self, port: u32, known: Time) {
-        while let Some(ack) = self.ports[port as usize].ack_merge_mut().and_then(|gather| gather.take_before(known)) {
+    fn take_gathered(&mut self, port: PortId, known: Time) {
+        while let Some(ack) = self.ports[port].ack_merge_mut().and_then(|gather| gather.take_before(known)) {
             self.walk(None, ack);
         }
         let slot = self.sim.order.gathered(port);
-        let first = self.ports[port as usize].ack_merge_mut().and_then(|gather| gather.first());
+        let first = self.ports[port].ack_merge_mut().and_then(|gather| gather.first());
         let Some(first) = first else { return };
         let pending = self.sim.calendar.time_of(slot);
         if first < pending {
@@ -551,14 +556,14 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: DropReason) {
+    fn discard(&mut self, port: PortId, mut packet: Packet, time: Time, reason: DropReason) {
         let (now, to_be_discarded) = (self.sim.now, &mut self.sim.to_be_discarded);
         while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
         if time > now {
             to_be_discarded.push_back((time, packet.flow));
         }
-        let counts = &mut self.paths[packet.flow as usize].counts;
-        if let Some(channel) = self.sim.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
+        let counts = &mut self.paths[packet.flow].counts;
+        if let Some(channel) = self.sim.channels.get_mut(packet.flow.index()).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
             side.discarded_in_all += 1;
         }
@@ -574,7 +579,7 @@ impl Fabric {
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures(time));
-            if self.profiles[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
+            if self.profiles[self.paths[packet.flow].wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
                 self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, outcome });
             }

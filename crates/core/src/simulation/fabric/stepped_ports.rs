@@ -1,24 +1,25 @@
 //! Packets at ports whose departures are events.
 
 use super::{Fabric, Periodic, PeriodicTarget};
+use crate::primitives::ids::PortId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
-use crate::simulation::routes::{END, REMOTE};
+use crate::simulation::routes::{END, REMOTE, local_port};
 
 /// A transmitter of a stepped port, by its index at the port.
 #[derive(Clone, Copy)]
 struct Transmitter {
-    port: u32,
+    port: PortId,
     number: u32,
 }
 
 impl Fabric {
     #[inline(never)]
-    pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: Bytes) {
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+    pub(super) fn arrive_stepped(&mut self, port: PortId, mut packet: Packet, bytes: Bytes) {
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             ArrivalOutcome::Waits(queue) => {
@@ -37,13 +38,11 @@ impl Fabric {
     /// If the next port is a cut-through port, the head of the packet in service goes ahead to it.
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
-        let Some(stepped) = self.ports[port as usize].stepped() else { return };
+        let Some(stepped) = self.ports[port].stepped() else { return };
         let Some(&PacketInService { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
-        let next = self.routes[packet.place() + 1];
-        if next >= REMOTE || !self.ports[next as usize].entry.is_of_heads() {
-            return;
-        }
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        let next = local_port(self.routes[packet.place() + 1]).filter(|&next| self.ports[next].entry.is_of_heads());
+        let Some(next) = next else { return };
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
         match stepped.send_head(equipment, number, now, departure, &self.sim.interval) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
@@ -53,21 +52,21 @@ impl Fabric {
     }
 
     fn unit_bytes(&self, packet: &Packet) -> Bytes {
-        self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
+        self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(packet)
     }
 
     /// A transmitter of a stepped port has finished sending.
     pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
         let port = self.transmitters[transmitter as usize];
-        let (stepped, _) = self.ports[port as usize].expect_stepped();
+        let (stepped, _) = self.ports[port].expect_stepped();
         let number = transmitter - stepped.first;
         let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         let gone = stepped.finish(equipment, sent, now, bytes, &self.sim.interval);
         let transmitter = Transmitter { port, number };
         let left_queue = self.serve_next(now, transmitter);
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         if left_queue || equipment.counts_in_service {
             stepped.trace_departure(equipment, now);
         }
@@ -80,8 +79,8 @@ impl Fabric {
     }
 
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
-    fn depart(&mut self, port: u32, packet: Packet, now: Time) {
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+    fn depart(&mut self, port: PortId, packet: Packet, now: Time) {
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
         let may_be_overtaken = stepped.reordered_packets().is_some();
         let copy = copy.map(|copy| self.with_copied_slab_entries(copy));
@@ -113,29 +112,29 @@ impl Fabric {
     }
 
     /// A packet enters a link on which packets may overtake one another. Its arrival is an event.
-    pub(super) fn overtake(&mut self, port: u32, packet: Packet) {
+    pub(super) fn overtake(&mut self, port: PortId, packet: Packet) {
         let next = self.routes[packet.place()];
         if next >= REMOTE && next != END && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
             return;
         }
-        if let Some(reordered) = self.ports[port as usize].reordered_packets_mut() {
+        if let Some(reordered) = self.ports[port].reordered_packets_mut() {
             reordered.insert(packet);
             self.await_overtaking(port);
         }
     }
 
     /// The first packet on such a link reaches the far end.
-    pub(super) fn on_overtaking(&mut self, port: u32) {
-        let first = self.ports[port as usize].reordered_packets_mut().and_then(ReorderedPackets::take_first);
+    pub(super) fn on_overtaking(&mut self, port: PortId) {
+        let first = self.ports[port].reordered_packets_mut().and_then(ReorderedPackets::take_first);
         self.await_overtaking(port);
         if let Some(packet) = first {
             self.walk(None, packet);
         }
     }
 
-    fn await_overtaking(&mut self, port: u32) {
+    fn await_overtaking(&mut self, port: PortId) {
         let slot = self.sim.order.port(port);
-        let Some(first) = self.ports[port as usize].reordered_packets().and_then(ReorderedPackets::first) else { return };
+        let Some(first) = self.ports[port].reordered_packets().and_then(ReorderedPackets::first) else { return };
         let pending = self.sim.calendar.time_of(slot);
         if first < pending {
             self.sim.calendar.cancel(slot);
@@ -149,7 +148,7 @@ impl Fabric {
         let mut left_queue = false;
         while let Some((queue, mut waiting, bytes)) = self.take_next(port) {
             left_queue = true;
-            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+            let (stepped, equipment) = self.ports[port].expect_stepped();
             stepped.leave_queue(equipment, queue, waiting.flow, bytes);
             let goes = stepped.dequeue(equipment, &mut waiting, (queue, now), bytes, &self.sim.interval, &mut self.sim.prices);
             stepped.served(queue, bytes, &goes);
@@ -167,28 +166,28 @@ impl Fabric {
     }
 
     /// The first packet of the queue that the scheduler selects.
-    fn take_next(&mut self, port: u32) -> Option<(usize, Packet, Bytes)> {
+    fn take_next(&mut self, port: PortId) -> Option<(usize, Packet, Bytes)> {
         let Fabric { ports, sim, paths, profiles, .. } = self;
-        let (stepped, _) = ports[port as usize].expect_stepped();
-        let bytes_of = |packet: &Packet| profiles[paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet);
+        let (stepped, _) = ports[port].expect_stepped();
+        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<true>(packet);
         let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
         let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
         Some((queue, packet, bytes_of(&packet)))
     }
 
     /// Discard packets from the longest queue until the buffer limit is met.
-    fn make_room(&mut self, port: u32, now: Time) {
+    fn make_room(&mut self, port: PortId, now: Time) {
         loop {
-            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+            let (stepped, equipment) = self.ports[port].expect_stepped();
             let Some((queue, units)) = stepped.overflow(equipment) else { return };
             for _ in 0..units {
-                let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+                let (stepped, equipment) = self.ports[port].expect_stepped();
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
-                let bytes = self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
+                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(&packet);
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }
-            let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+            let (stepped, equipment) = self.ports[port].expect_stepped();
             stepped.trace_departure(equipment, now);
         }
     }
@@ -196,7 +195,7 @@ impl Fabric {
     /// Periodic update of a queue's policy or of the scheduler; schedules the next one.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
         let Periodic { port, target, .. } = self.periodic[place as usize];
-        let (stepped, equipment) = self.ports[port as usize].expect_stepped();
+        let (stepped, equipment) = self.ports[port].expect_stepped();
         match target {
             PeriodicTarget::Policy(queue) => {
                 let first = self.sim.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);

@@ -2,6 +2,7 @@
 
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
+use crate::primitives::ids::PortId;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta};
 use crate::traffic::PacketSize;
@@ -21,8 +22,8 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     let mut longest: Vec<TimeDelta> = network.ports.iter().map(with_jitter).collect();
     for change in &network.changes {
         match change.what {
-            ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
-            ChangeKind::Delay(port, delay) => longest[port as usize] = longest[port as usize].max(delay),
+            ChangeKind::Rate(port, rate) => fastest[port] = fastest[port].max(rate.0),
+            ChangeKind::Delay(port, delay) => longest[port] = longest[port].max(delay),
             ChangeKind::Route(..) | ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) => {}
         }
     }
@@ -50,7 +51,7 @@ fn with_jitter(port: &Port) -> TimeDelta {
 
 /// A window is at most the receiver window, and at most the size of the transfer plus the opening of the connection.
 fn windows(network: &Network) -> f64 {
-    let window = |flow: &Flow| match &network.groups[flow.group as usize].transport {
+    let window = |flow: &Flow| match &network.groups[flow.group].transport {
         Transport::Tcp(spec, _) => {
             let segments = flow.size.map_or(f64::INFINITY, |size| (size.0 as f64 / spec.mss.0 as f64).ceil() + 1.0);
             segments.min(f64::from(spec.receiver_window.0))
@@ -75,26 +76,26 @@ fn clocked(network: &Network) -> f64 {
     }
     let mut crossing = vec![0_u64; network.ports.len()];
     for flow in &network.flows {
-        network.paths[flow.forward as usize].iter().for_each(|&port| crossing[port as usize] += 1);
+        network.paths[flow.forward as usize].iter().for_each(|&port| crossing[port] += 1);
     }
-    let rate = |port: u32| {
-        let port = &network.ports[port as usize];
+    let rate = |port: PortId| {
+        let port = &network.ports[port];
         port.rate.0 as f64 * f64::from(port.transmitters)
     };
-    let share = |port: &u32| rate(*port) / crossing[*port as usize] as f64;
-    let narrowest: Vec<Option<u32>> = network
+    let share = |port: &PortId| rate(*port) / crossing[*port] as f64;
+    let narrowest: Vec<Option<PortId>> = network
         .paths
         .iter()
-        .map(|path| path.iter().copied().filter(|&port| crossing[port as usize] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
+        .map(|path| path.iter().copied().filter(|&port| crossing[port] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
         .collect();
     // The longest round trip through each narrowest port.
-    let mut longest_rtts: BTreeMap<u32, TimeDelta> = BTreeMap::new();
+    let mut longest_rtts: BTreeMap<PortId, TimeDelta> = BTreeMap::new();
     let (mut first_windows, mut opens) = (0.0, 1.0_f64);
     for flow in &network.flows {
         let Some(port) = narrowest[flow.forward as usize] else { return f64::INFINITY };
         let longest = longest_rtts.entry(port).or_insert(TimeDelta::ZERO);
         *longest = (*longest).max(network.base_rtt(flow));
-        if let Transport::Tcp(spec, _) = &network.groups[flow.group as usize].transport {
+        if let Transport::Tcp(spec, _) = &network.groups[flow.group].transport {
             first_windows += spec.initial_window;
         }
     }
@@ -105,9 +106,9 @@ fn clocked(network: &Network) -> f64 {
     }
     let smallest = smallest_packet(network);
     let places = places(network, smallest);
-    let comes_back = |(&port, &round): (&u32, &TimeDelta)| match network.ports[port as usize].buffer {
+    let comes_back = |(&port, &round): (&PortId, &TimeDelta)| match network.ports[port].buffer {
         Buffer::Unlimited => f64::INFINITY,
-        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port as usize]),
+        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port]),
     };
     let wait_elsewhere = places.iter().sum::<f64>();
     longest_rtts.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
@@ -123,7 +124,7 @@ pub(super) fn places(network: &Network, smallest: f64) -> Vec<f64> {
     let mut places: Vec<f64> = network.ports.iter().map(|port| of_buffer(port.buffer)).collect();
     for change in &network.changes {
         if let ChangeKind::Buffer(port, buffer) = change.what {
-            places[port as usize] = places[port as usize].max(of_buffer(buffer));
+            places[port] = places[port].max(of_buffer(buffer));
         }
     }
     places
@@ -179,8 +180,10 @@ mod tests {
     fn links_count_with_their_highest_rate_and_longest_delay() {
         let mut network = traced(1, 5, &[]);
         let at = |seconds, what| Change { at: Time::ZERO + TimeDelta::from_seconds(seconds), what };
-        network.changes =
-            vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, TimeDelta::from_millis(800)))];
+        network.changes = vec![
+            at(1.0, ChangeKind::Rate(PortId(0), Rate(10_000_000))),
+            at(2.0, ChangeKind::Delay(PortId(0), TimeDelta::from_millis(800))),
+        ];
         // 10 Mbit/s for 800 ms on the forward path, 1 Mbit/s for 10 ms on the reverse path.
         assert_eq!(packets_in_flight(&network), 1000 + 1 + 2 * 100);
     }
@@ -193,10 +196,10 @@ mod tests {
         let edge = Port { rate: Rate(40_000_000), delay: TimeDelta::ZERO, buffer: Buffer::Unlimited, ..network.ports[0].clone() };
         let flow =
             Flow { sender_access: AccessLink { rate: None, delay: TimeDelta::from_millis(90) }, ..network.flows[0].clone() };
-        (network.flows, network.paths) = (Vec::new(), vec![vec![1]]);
+        (network.flows, network.paths) = (Vec::new(), vec![vec![PortId(1)]]);
         for index in 0..4 {
             network.ports.push(Port { name: format!("edge {index}"), ..edge.clone() });
-            network.paths.push(vec![2 + index, 0]);
+            network.paths.push(vec![PortId(2 + index), PortId(0)]);
             let start = Time::ZERO + TimeDelta::from_millis(u64::from(index));
             network.flows.push(Flow { forward: 1 + index, backward: 0, start, ..flow.clone() });
         }

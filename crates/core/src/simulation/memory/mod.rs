@@ -77,8 +77,7 @@ fn queues_of_schedulers(network: &Network) -> usize {
         return classes;
     }
     // There are at most as many hashed queues as flows.
-    let crossed: Vec<usize> =
-        network.paths.iter().map(|path| path.iter().filter(|&&port| of_flows[port as usize]).count()).collect();
+    let crossed: Vec<usize> = network.paths.iter().map(|path| path.iter().filter(|&&port| of_flows[port]).count()).collect();
     classes + network.flows.iter().map(|flow| crossed[flow.forward as usize] + crossed[flow.backward as usize]).sum::<usize>()
 }
 
@@ -125,7 +124,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
     let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
-    let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+    let beside = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
         // The requests of user code are not known here.
         Transport::Tcp(_, law) if law.abilities().subscriptions.is_any() || matches!(law, ControllerSpec::User(_)) => {
             let prices = size_of::<f64>() + size_of::<Estimators>() + SignalReader::BYTES_FOR_PRICES;
@@ -135,7 +134,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Datagram(_) => 0,
     };
     // With a copy of the controller, which is restored after a spurious loss.
-    let recovery = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+    let recovery = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
         Transport::Tcp(spec, law) if spec.recovery.heap_bytes() > 0 => {
             (spec.recovery.heap_bytes() + law.abilities().heap_bytes) as u64
         }

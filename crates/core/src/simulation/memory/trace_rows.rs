@@ -10,6 +10,7 @@ use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
 };
 use crate::price::{Price, PriceMeaning};
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -33,8 +34,10 @@ pub(super) fn trace_bytes(network: &Network) -> u64 {
 pub fn trace_rows(network: &Network) -> Vec<u64> {
     let ways = RunBounds::of(network);
     let rows = |trace: &Trace| match trace.kind {
-        kind if kind.is_of_ports() => trace.of.iter().map(|&port| ways.rows_of_port(kind, port)).sum::<f64>() * ways.copies,
-        kind => ways.rows_of_flows(kind, &trace.of) * ways.copies,
+        kind if kind.is_of_ports() => {
+            trace.of.iter().map(|&port| ways.rows_of_port(kind, PortId(port))).sum::<f64>() * ways.copies
+        }
+        kind => ways.rows_of_flows(kind, trace.of.iter().copied().map(FlowId)) * ways.copies,
     };
     network.record.traces.iter().map(|trace| rows(trace).ceil() as u64).collect()
 }
@@ -45,7 +48,7 @@ struct RunBounds<'a> {
     /// Maximum rate of each port over the run, all transmitters together, in bit/s.
     rates: Vec<f64>,
     /// Additional paths of flows with route changes: forward and backward.
-    further: BTreeMap<u32, Vec<(u32, u32)>>,
+    further: BTreeMap<FlowId, Vec<(u32, u32)>>,
     /// Capacity of all pipes and buffers, in packets.
     overflow: f64,
     /// Maximum loss probability of any link over the run.
@@ -73,14 +76,14 @@ fn loss_of(port: &Port) -> f64 {
 /// A duplicating link is estimated to produce twice its mean number of copies, but at most one per packet.
 fn copies(network: &Network, flow: &Flow) -> f64 {
     let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &network.paths[path as usize]);
-    ports.map(|&port| 1.0 + (2.0 * network.ports[port as usize].impairments.duplication).min(1.0)).product()
+    ports.map(|&port| 1.0 + (2.0 * network.ports[port].impairments.duplication).min(1.0)).product()
 }
 
 /// Totals over some flows.
 #[derive(Default)]
 struct PacketTotals {
     /// By the narrowest port of the path: segments that reach receivers if the port is not shared, and bytes of the smallest.
-    received: BTreeMap<u32, (f64, f64)>,
+    received: BTreeMap<PortId, (f64, f64)>,
     datagrams: f64,
     /// Reciprocal bytes of the smallest packet.
     per_byte: f64,
@@ -101,11 +104,11 @@ struct PacketTotals {
 impl<'a> RunBounds<'a> {
     fn of(network: &'a Network) -> RunBounds<'a> {
         let mut rates: Vec<f64> = network.ports.iter().map(|port| rate(port, network.duration)).collect();
-        let mut further: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut further: BTreeMap<FlowId, Vec<(u32, u32)>> = BTreeMap::new();
         let mut loss = network.ports.iter().map(loss_of).fold(0.0, f64::max);
         for change in &network.changes {
             match change.what {
-                ChangeKind::Rate(port, rate) => rates[port as usize] = rates[port as usize].max(rate.0 as f64),
+                ChangeKind::Rate(port, rate) => rates[port] = rates[port].max(rate.0 as f64),
                 ChangeKind::Route(flow, forward, backward) => further.entry(flow).or_default().push((forward, backward)),
                 ChangeKind::RandomLoss(_, share) => loss = share.max(loss),
                 ChangeKind::Delay(..) | ChangeKind::Buffer(..) => {}
@@ -117,7 +120,7 @@ impl<'a> RunBounds<'a> {
         let waiting: f64 = places(network, smallest).iter().sum();
         let pipe = |(port, rate): (&Port, &f64)| rate * port.delay.seconds() / 8.0 / smallest;
         let overflow = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
-        let is_external = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
+        let is_external = |flow: &&Flow| match &network.groups[flow.group].transport {
             Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
             Transport::Tcp(..) => false,
         };
@@ -126,9 +129,9 @@ impl<'a> RunBounds<'a> {
         RunBounds { network, rates, further, overflow, loss, external, copies }
     }
 
-    fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
+    fn rows_of_flows(&self, kind: TraceKind, flows: impl Iterator<Item = FlowId>) -> f64 {
         let mut sum = PacketTotals::default();
-        flows.iter().for_each(|&flow| self.add(&mut sum, flow));
+        flows.for_each(|flow| self.add(&mut sum, flow));
         let acks = self.received(&sum);
         match kind {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
@@ -144,11 +147,11 @@ impl<'a> RunBounds<'a> {
         }
     }
 
-    fn rows_of_port(&self, kind: TraceKind, port: u32) -> f64 {
+    fn rows_of_port(&self, kind: TraceKind, port: PortId) -> f64 {
         let crosses: BTreeSet<u32> =
             (0..).zip(&self.network.paths).filter(|(_, path)| path.contains(&port)).map(|(index, _)| index).collect();
         let (mut there, mut back) = (PacketTotals::default(), PacketTotals::default());
-        for (flow, spec) in (0..).zip(&self.network.flows) {
+        for (flow, spec) in FlowId::enumerate(&self.network.flows) {
             let further = self.further.get(&flow).map_or(&[][..], Vec::as_slice);
             let mut ways = further.iter().copied().chain([(spec.forward, spec.backward)]);
             if ways.clone().any(|(forward, _)| crosses.contains(&forward)) {
@@ -162,25 +165,25 @@ impl<'a> RunBounds<'a> {
             return self.lost(&there) * there.units;
         }
         // One row for the arrival and one for the departure of each unit.
-        let spec = &self.network.ports[port as usize];
+        let spec = &self.network.ports[port];
         let carried = match spec.buffer {
             // All sent packets may be queued.
             Buffer::Unlimited => f64::INFINITY,
             // Such a policy may discard units that it has accepted, so that more units arrive and leave than are carried.
             _ if spec.scheduling.is_some() || spec.shaper.is_some() || spec.policy.is_stepped() => f64::INFINITY,
-            _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.overflow,
+            _ => self.rates[port] * self.network.duration.seconds() / 8.0 * there.per_byte + self.overflow,
         };
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
     }
 
-    fn add(&self, sum: &mut PacketTotals, index: u32) {
+    fn add(&self, sum: &mut PacketTotals, index: FlowId) {
         let network = self.network;
-        let flow = &network.flows[index as usize];
+        let flow = &network.flows[index];
         let seconds = network.duration.seconds() - flow.start.seconds();
         if seconds <= 0.0 {
             return;
         }
-        let group = &network.groups[flow.group as usize];
+        let group = &network.groups[flow.group];
         let (narrowest, rate) = self.narrowest(index, flow);
         let bytes = wire_bytes(group);
         let carried = rate * seconds / 8.0 / bytes + 1.0;
@@ -224,10 +227,10 @@ impl<'a> RunBounds<'a> {
     }
 
     /// The narrowest port of a flow's path, and the lower of its rate and the access rates.
-    fn narrowest(&self, index: u32, flow: &Flow) -> (u32, f64) {
-        const SEVERAL: u32 = u32::MAX;
+    fn narrowest(&self, index: FlowId, flow: &Flow) -> (PortId, f64) {
+        const SEVERAL: PortId = PortId(u32::MAX);
         let of_path = |path: u32| {
-            let ports = self.network.paths[path as usize].iter().map(|&port| (port, self.rates[port as usize]));
+            let ports = self.network.paths[path as usize].iter().map(|&port| (port, self.rates[port]));
             ports.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((SEVERAL, f64::INFINITY))
         };
         let further = self.further.get(&index).into_iter().flatten();
@@ -255,13 +258,13 @@ impl<'a> RunBounds<'a> {
         }
         let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &self.network.paths[path as usize]);
         let access = flow.sender_access.delay + flow.receiver_access.delay;
-        ports.fold(access + access, |sum, &port| sum + self.network.ports[port as usize].delay)
+        ports.fold(access + access, |sum, &port| sum + self.network.ports[port].delay)
     }
 
     /// Segments that reach receivers.
     fn received(&self, sum: &PacketTotals) -> f64 {
-        let of_port = |(&port, &(alone, bytes)): (&u32, &(f64, f64))| {
-            let rate = self.rates.get(port as usize).copied().unwrap_or(f64::INFINITY);
+        let of_port = |(&port, &(alone, bytes)): (&PortId, &(f64, f64))| {
+            let rate = self.rates.get(port.index()).copied().unwrap_or(f64::INFINITY);
             alone.min(rate * self.network.duration.seconds() / 8.0 / bytes + 1.0)
         };
         sum.received.iter().map(of_port).sum()
@@ -347,6 +350,7 @@ pub(super) mod tests {
     use crate::congestion::ControllerSpec;
     use crate::network::{AccessLink, Group, Impairments, Opportunities, Recording};
     use crate::price::PriceSpec;
+    use crate::primitives::ids::GroupId;
     use crate::primitives::units::Rate;
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::TimerSpec;
@@ -379,7 +383,7 @@ pub(super) mod tests {
             ..TcpSpec::default()
         };
         let flow = Flow {
-            group: 0,
+            group: GroupId(0),
             forward: 0,
             backward: 1,
             sender_access: AccessLink::default(),
@@ -391,7 +395,7 @@ pub(super) mod tests {
         let transport = Transport::Tcp(tcp, ControllerSpec::Reno(()));
         Network {
             ports: vec![port("there"), port("back")],
-            paths: vec![vec![0], vec![1]],
+            paths: vec![vec![PortId(0)], vec![PortId(1)]],
             groups: vec![Group {
                 application: None,
                 framing: None,

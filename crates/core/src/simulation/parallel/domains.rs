@@ -2,6 +2,7 @@
 
 use super::relocation::{StateSource, StateSources, copy};
 use crate::primitives::histogram::Histogram;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::Time;
@@ -75,8 +76,8 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     copy(&mut whole.senders, &sources, |_| true, owners);
     whole.senders.fabric.sim.boundary = None;
     for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
-        let completed = whole.senders.fabric.paths[wait.flow as usize].counts.completed;
-        if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow as usize]
+        let completed = whole.senders.fabric.paths[wait.flow].counts.completed;
+        if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow]
             && wait.until >= completed
         {
             sender.sequence.counts.idle = sender.sequence.counts.idle - wait.idle;
@@ -93,24 +94,24 @@ impl StateSources<'_> {
         for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
             whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].ports[port]);
         }
-        for flow in (0..whole.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
+        for flow in FlowId::all(whole.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
             whole.take_sender(flow, self.of_sender(flow));
         }
-        for flow in (0..whole.ends.len()).filter(|&flow| owners.of_receivers[flow] > 0) {
+        for flow in FlowId::all(whole.ends.len()).filter(|&flow| owners.of_receivers[flow] > 0) {
             whole.fabric.take_receiver(flow, &self.of_receiver(flow).fabric);
         }
         for (domain, other) in (0..).zip(&self.all).skip(1) {
-            whole.fabric.add_counts(&other.senders.fabric, |flow| owners.of_senders[flow as usize] == domain);
+            whole.fabric.add_counts(&other.senders.fabric, |flow| owners.of_senders[flow] == domain);
         }
         whole.transmissions = whole.transmissions.take().map(|_| {
             let of = |(domain, other): (Domain, &StateSource<'_>)| {
                 let all = other.senders.transmissions.clone().unwrap_or_default().into_iter();
-                all.filter(move |((flow, _), _)| owners.of_senders[*flow as usize] == domain)
+                all.filter(move |((flow, _), _)| owners.of_senders[*flow] == domain)
             };
             (0..).zip(&self.all).flat_map(of).collect()
         });
         let discards = self.all.iter().flat_map(|other| other.senders.fabric.sim.to_be_discarded.iter().copied());
-        let mut discards: Vec<(Time, u32)> = discards.collect();
+        let mut discards: Vec<(Time, FlowId)> = discards.collect();
         discards.sort_unstable();
         whole.fabric.sim.to_be_discarded = discards.into();
     }
@@ -118,26 +119,26 @@ impl StateSources<'_> {
 
 impl Senders {
     /// Copy the state of a flow's sender.
-    fn take_sender(&mut self, flow: usize, from: &Senders) {
+    fn take_sender(&mut self, flow: FlowId, from: &Senders) {
         fn take<T: Clone>(into: &mut [T], from: &[T], at: usize) {
             if let (Some(into), Some(from)) = (into.get_mut(at), from.get(at)) {
                 into.clone_from(from);
             }
         }
-        take(&mut self.ends, &from.ends, flow);
-        take(&mut self.applications, &from.applications, flow);
-        take(&mut self.slow_starts, &from.slow_starts, flow);
-        take(&mut self.usages, &from.usages, flow);
-        if let Some(place) = self.fabric.signalled(flow as u32) {
+        take(&mut self.ends, &from.ends, flow.index());
+        take(&mut self.applications, &from.applications, flow.index());
+        take(&mut self.slow_starts, &from.slow_starts, flow.index());
+        take(&mut self.usages, &from.usages, flow.index());
+        if let Some(place) = self.fabric.signalled(flow) {
             take(&mut self.readers, &from.readers, place);
         }
         let (own, other) = (&mut self.fabric, &from.fabric);
         own.paths[flow].wire.take_sender(&other.paths[flow].wire);
-        if let (Some(own), Some(other)) = (own.sim.hosts.get_mut(flow), other.sim.hosts.get(flow)) {
+        if let (Some(own), Some(other)) = (own.sim.hosts.get_mut(flow.index()), other.sim.hosts.get(flow.index())) {
             own.take_sender(other);
         }
-        take(&mut own.sim.edges, &other.sim.edges, flow);
-        if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow), other.sim.channels.get(flow)) {
+        take(&mut own.sim.edges, &other.sim.edges, flow.index());
+        if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow.index()), other.sim.channels.get(flow.index())) {
             own.take_sender(other);
         }
     }
@@ -145,17 +146,17 @@ impl Senders {
 
 impl Fabric {
     /// Copy the state of a flow's receiver.
-    fn take_receiver(&mut self, flow: usize, from: &Fabric) {
+    fn take_receiver(&mut self, flow: FlowId, from: &Fabric) {
         let (path, other) = (&mut self.paths[flow], &from.paths[flow]);
         path.receiver.clone_from(&other.receiver);
         path.marked = other.marked;
         path.wire.take_receiver(&other.wire);
-        let place = self.signalled(flow as u32);
+        let place = self.signalled(flow);
         let (own, other) = (&mut self.sim, &from.sim);
-        if let (Some(own), Some(other)) = (own.hosts.get_mut(flow), other.hosts.get(flow)) {
+        if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_receiver(other);
         }
-        if let (Some(own), Some(other)) = (own.channels.get_mut(flow), other.channels.get(flow)) {
+        if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
             own.take_receiver(other);
         }
         if let Some(place) = place {
@@ -181,7 +182,7 @@ impl Fabric {
     }
 
     /// Add the counters and records of another domain. `sends`: whether it owns the sender of a flow.
-    fn add_counts(&mut self, other: &Fabric, sends: impl Fn(u32) -> bool) {
+    fn add_counts(&mut self, other: &Fabric, sends: impl Fn(FlowId) -> bool) {
         for (path, other) in self.paths.iter_mut().zip(&other.paths) {
             path.add_counts(other);
         }

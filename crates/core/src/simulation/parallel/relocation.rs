@@ -1,6 +1,7 @@
 //! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
 use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Time, TimeDelta};
@@ -49,15 +50,15 @@ impl<'a> StateSources<'a> {
         self.all[self.owners.map_or(0, |_| owner.into())]
     }
 
-    pub(super) fn of_port(&self, port: usize) -> StateSource<'a> {
+    pub(super) fn of_port(&self, port: PortId) -> StateSource<'a> {
         self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
     }
 
-    pub(super) fn of_sender(&self, flow: usize) -> &'a Senders {
+    pub(super) fn of_sender(&self, flow: FlowId) -> &'a Senders {
         self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())].senders
     }
 
-    pub(super) fn of_receiver(&self, flow: usize) -> &'a Senders {
+    pub(super) fn of_receiver(&self, flow: FlowId) -> &'a Senders {
         self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())].senders
     }
 }
@@ -129,7 +130,12 @@ impl Pools {
 
 impl Pools {
     /// Merge the kept packets on a link on which they may overtake one another.
-    fn copy_reordered(&mut self, sources: &StateSources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> ReorderedPackets {
+    fn copy_reordered(
+        &mut self,
+        sources: &StateSources<'_>,
+        port: PortId,
+        is_kept: impl Fn(&Packet) -> bool,
+    ) -> ReorderedPackets {
         let mut rebuilt = ReorderedPackets::default();
         for from in &sources.all {
             let under_way = from.ports[port].reordered_packets().into_iter().flat_map(ReorderedPackets::iter);
@@ -164,7 +170,7 @@ pub(super) fn copy(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl
         }
     }
     sim.waiting = Pool::default();
-    for (index, port) in ports.iter_mut().enumerate() {
+    for (index, port) in PortId::all(ports.len()).zip(ports) {
         let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
         port.line = pools.copy(lines, Segmentation::Done, keeps);
         if let Some(reordered) = port.reordered_packets_mut() {
@@ -183,12 +189,12 @@ pub(super) fn copy(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl
     sim.reports = pools.reports;
     sim.prices = pools.prices;
     let known = sources.all.iter().flat_map(|from| from.sim().early_acks.iter().copied());
-    sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow as usize])).collect();
+    sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow])).collect();
     into.fabric.sim.calendar = rebuilt_calendar(&into.fabric, sources, is_kept, owners);
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
-fn copy_in_port(port: &mut Port, index: usize, from: StateSource<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
     let sim = from.sim();
     if let Some(gather) = port.ack_merge_mut() {
         gather.retain_mut(|packet| {
@@ -219,7 +225,7 @@ fn copy_in_port(port: &mut Port, index: usize, from: StateSource<'_>, pools: &mu
 fn copy_ends(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Senders { ends, fabric, .. } = into;
     fabric.sim.out_of_order = Slab::default();
-    for (flow, end) in ends.iter_mut().enumerate() {
+    for (flow, end) in FlowId::all(ends.len()).zip(ends) {
         if let End::Tcp(sender) = end
             && !is_kept(owners.of_senders[flow])
         {
@@ -245,15 +251,15 @@ fn rebuilt_calendar(
     let pending = 2 * (paths.len() + ports.len());
     let expected = CalendarConfig { entities: sim.order.total(), pending, reach: TimeDelta(2 * sim.ahead.0) };
     let mut calendar = Calendar::new(sim.order, &expected);
-    let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize).senders);
-    let of_sender = |flow: u32| (owners.of_senders[flow as usize], sources.of_sender(flow as usize));
-    let of_receiver = |flow: u32| (owners.of_receivers[flow as usize], sources.of_receiver(flow as usize));
-    let of_entry = |start: u32| of_port(routes[start as usize] & !REMOTE);
+    let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).senders);
+    let of_sender = |flow: FlowId| (owners.of_senders[flow], sources.of_sender(flow));
+    let of_receiver = |flow: FlowId| (owners.of_receivers[flow], sources.of_receiver(flow));
+    let of_entry = |start: u32| of_port(PortId(routes[start as usize] & !REMOTE));
     for slot in 0..sim.order.total() as Slot {
         let (owner, from) = match sim.order.event(slot) {
             Event::Port(port) => {
                 // Its line may merge the lines of several domains.
-                let port = &ports[port as usize];
+                let port = &ports[port];
                 let first = sim.pool.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.reordered_packets().and_then(ReorderedPackets::first));
                 calendar.schedule(slot, first.unwrap_or(Time::NEVER));
@@ -269,8 +275,8 @@ fn rebuilt_calendar(
             Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),
             Event::AckArrival(flow) | Event::Timer(flow) | Event::AppWrite(flow) | Event::SendTimer(flow) => of_sender(flow),
             Event::Rm(flow) | Event::AtEdge(flow) | Event::Cell(flow) => of_sender(flow),
-            Event::Send(flow) => of_entry(paths[flow as usize].wire.forward),
-            Event::Back(flow) => of_entry(paths[flow as usize].wire.backward),
+            Event::Send(flow) => of_entry(paths[flow].wire.forward),
+            Event::Back(flow) => of_entry(paths[flow].wire.backward),
         };
         if is_kept(owner) {
             calendar.schedule(slot, from.fabric.sim.calendar.time_of(slot));

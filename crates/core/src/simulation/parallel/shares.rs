@@ -2,6 +2,7 @@
 //! on every connection between them.
 
 use crate::network::{ChangeKind, Network};
+use crate::primitives::ids::FlowId;
 use crate::primitives::units::{Bytes, TimeDelta};
 use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::engine::Engine;
@@ -89,7 +90,7 @@ impl Graph {
     fn of(senders: &Senders) -> Graph {
         let Senders { network, fabric, plans, .. } = senders;
         let (ports, flows) = (fabric.ports.len(), fabric.paths.len());
-        let (sender, receiver) = (|flow: u32| ports as u32 + flow, |flow: u32| (ports + flows) as u32 + flow);
+        let (sender, receiver) = (|flow: FlowId| ports as u32 + flow.0, |flow: FlowId| (ports + flows) as u32 + flow.0);
         let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new() };
         let are_finite = plans.iter().all(|plan| plan.size != Bytes(u64::MAX));
         let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
@@ -101,13 +102,13 @@ impl Graph {
         for path in &fabric.paths {
             acknowledged_to[fabric.routes[path.wire.backward as usize] as usize] += 1;
         }
-        for (flow, path) in (0..).zip(&fabric.paths) {
-            let load = loads[flow as usize];
+        for (flow, path) in FlowId::all(flows).zip(&fabric.paths) {
+            let load = loads[flow];
             graph.work[sender(flow) as usize] = SENDER * load;
             graph.work[receiver(flow) as usize] = RECEIVER * load;
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
-            let is_cut = fabric.profiles[wire.group as usize].framing.is_some();
+            let is_cut = fabric.profiles[wire.group].framing.is_some();
             let access = |delay: TimeDelta, first: u32| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
             let rates = &fabric.sim.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
@@ -188,7 +189,7 @@ fn min_delays(fabric: &Fabric, network: &Network) -> Vec<TimeDelta> {
     let mut delays: Vec<TimeDelta> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
     for change in &network.changes {
         if let ChangeKind::Delay(port, delay) = change.what {
-            delays[port as usize] = delays[port as usize].min(delay);
+            delays[port] = delays[port].min(delay);
         }
     }
     delays

@@ -62,14 +62,17 @@ impl AckMerge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ids::FlowId;
     use crate::primitives::packet::OutgoingPacket;
 
     #[test]
     fn acknowledgements_are_taken_by_time_and_flow_and_only_if_known() {
-        let ack = |time, flow| Packet::data(Time(time), Time(0), &OutgoingPacket { flow, ..OutgoingPacket::default() }, 0);
+        let ack = |time, flow: u32| {
+            Packet::data(Time(time), Time(0), &OutgoingPacket { flow: FlowId(flow), ..OutgoingPacket::default() }, 0)
+        };
         let mut gather = AckMerge::new(TimeDelta(10));
         [ack(5, 1), ack(7, 0), ack(6, 3), ack(6, 2)].into_iter().for_each(|ack| gather.insert(ack));
-        let taken: Vec<_> = std::iter::from_fn(|| gather.take_before(Time(7))).map(|ack| (ack.time.0, ack.flow)).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| gather.take_before(Time(7))).map(|ack| (ack.time.0, ack.flow.0)).collect();
         assert_eq!((taken, gather.first()), (vec![(5, 1), (6, 2), (6, 3)], Some(Time(7))));
     }
 }

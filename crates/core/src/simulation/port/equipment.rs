@@ -8,6 +8,7 @@ use super::price_writer::PriceWriter;
 use crate::network;
 use crate::network::{Buffer, LossAt};
 use crate::primitives::histogram::Histogram;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
@@ -77,7 +78,7 @@ pub(super) struct ColdPortState {
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
     /// Units and bytes sent per flow, if requested.
-    of_flows: Option<BTreeMap<u32, FlowTotals>>,
+    of_flows: Option<BTreeMap<FlowId, FlowTotals>>,
     /// Departures, if traced.
     departures: Option<Vec<DepartureRow>>,
 }
@@ -494,7 +495,7 @@ impl Equipment {
     }
 
     /// Record a departure for the table of flows and the trace of departures, if requested.
-    pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, interval: &MeasurementInterval) {
+    pub(super) fn note_departure(&mut self, flow: FlowId, departure: Time, bytes: Bytes, interval: &MeasurementInterval) {
         if let Some(of_flows) = &mut self.rest.of_flows {
             let passed = of_flows.entry(flow).or_default();
             let part = interval.part(departure);
@@ -512,7 +513,7 @@ impl Equipment {
     }
 
     /// Units and bytes sent per flow, if counted.
-    pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &FlowTotals)> {
+    pub(crate) fn of_flows(&self) -> impl Iterator<Item = (FlowId, &FlowTotals)> {
         self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
     }
 }

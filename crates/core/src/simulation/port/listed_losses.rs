@@ -1,6 +1,7 @@
 //! Drops that the scenario lists: packets and cells to discard on arrival.
 
 use crate::network::ListedDrop;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub(super) struct ListedLosses {
     /// Sorted.
     drops: Vec<ListedDrop>,
     /// For each flow, the packet that is arriving and the number of its cells that have arrived.
-    passing: BTreeMap<u32, (u32, Time, u32)>,
+    passing: BTreeMap<FlowId, (u32, Time, u32)>,
 }
 
 impl ListedLosses {

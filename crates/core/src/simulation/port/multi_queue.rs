@@ -2,6 +2,7 @@
 
 use super::queue::Queue;
 use crate::network::{Buffer, Network, Port, Queues, Scheduling};
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
@@ -28,7 +29,7 @@ pub(crate) struct MultiQueue {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct QueuesOfFlows {
     /// Flow of the first entry.
-    first: u32,
+    first: FlowId,
     queues: Vec<u32>,
 }
 
@@ -48,13 +49,13 @@ pub(crate) struct ClassCounts {
 pub(crate) struct QueueSpec<'n> {
     pub(crate) policy: &'n PolicySpec,
     /// The flows of the queue, ascending.
-    pub(crate) flows: Vec<u32>,
+    pub(crate) flows: Vec<FlowId>,
 }
 
 impl QueuesOfFlows {
     /// `flows`: the flows that cross the port, ascending.
-    pub(crate) fn new(network: &Network, port: &Port, scheduling: &Scheduling, flows: &[u32]) -> QueuesOfFlows {
-        let (first, last) = (flows.first().copied().unwrap_or(0), flows.last().copied());
+    pub(crate) fn new(network: &Network, port: &Port, scheduling: &Scheduling, flows: &[FlowId]) -> QueuesOfFlows {
+        let (first, last) = (flows.first().copied().unwrap_or_default(), flows.last().copied());
         let mut queues = vec![0; last.map_or(0, |last| (last - first + 1) as usize)];
         let hashes = Stream::new(Entity { seed: network.seed, name: &port.name, index: 0 }, Purpose::Queue);
         // Only queues with at least one flow are created.
@@ -63,7 +64,7 @@ impl QueuesOfFlows {
             queues[(flow - first) as usize] = match &scheduling.queues {
                 Queues::OfFlows => number,
                 Queues::Hashed(count) => {
-                    let hash = hashes.bits(flow.into()) % u64::from(*count);
+                    let hash = hashes.bits(flow.0.into()) % u64::from(*count);
                     let known = made.iter().position(|&known| known == hash);
                     known.unwrap_or_else(|| {
                         made.push(hash);
@@ -71,21 +72,21 @@ impl QueuesOfFlows {
                     }) as u32
                 }
                 Queues::OfClasses(_, of_classes) => {
-                    let class = network.groups[network.flows[flow as usize].group as usize].class;
+                    let class = network.groups[network.flows[flow].group].class;
                     of_classes.get(class as usize).copied().flatten().unwrap_or(0)
                 }
-                Queues::L4sAndClassic => u32::from(!network.groups[network.flows[flow as usize].group as usize].l4s),
+                Queues::L4sAndClassic => u32::from(!network.groups[network.flows[flow].group].l4s),
             };
         }
         QueuesOfFlows { first, queues }
     }
 
-    fn of(&self, flow: u32) -> usize {
+    fn of(&self, flow: FlowId) -> usize {
         self.queues[(flow - self.first) as usize] as usize
     }
 
     /// All queues with their flows.
-    pub(crate) fn specs<'n>(&self, port: &'n Port, scheduling: &'n Scheduling, flows: &[u32]) -> Vec<QueueSpec<'n>> {
+    pub(crate) fn specs<'n>(&self, port: &'n Port, scheduling: &'n Scheduling, flows: &[FlowId]) -> Vec<QueueSpec<'n>> {
         let policies: Vec<&PolicySpec> = match &scheduling.queues {
             Queues::OfClasses(classes, _) => classes.iter().map(|class| &class.policy).collect(),
             Queues::L4sAndClassic => vec![&port.policy; 2],

@@ -3,6 +3,7 @@
 
 use super::equipment::{BufferState, Equipment};
 use super::port_features::PortFeatures;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time, Units};
@@ -20,7 +21,7 @@ pub(crate) struct PrecomputedQueue {
     /// Size of the unit last taken into service.
     serving_bytes: u32,
     /// Flow of the unit in service, if that unit occupies the buffer and the policy tracks flows.
-    serving_flow: Option<u32>,
+    serving_flow: Option<FlowId>,
 }
 
 /// A queued unit.
@@ -29,7 +30,7 @@ pub(crate) struct QueuedUnit {
     /// Start of its service.
     pub(super) start: Time,
     bytes: u32,
-    flow: u32,
+    flow: FlowId,
 }
 
 impl PrecomputedQueue {
@@ -95,7 +96,7 @@ impl PrecomputedQueue {
 
     /// Queue a unit behind all others. Its flow is not recorded.
     pub(super) fn wait(&mut self, start: Time, bytes: Bytes, buffers: &mut Pool<QueuedUnit>) {
-        buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow: 0 });
+        buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow: FlowId(0) });
         self.waiting_bytes += bytes;
     }
 
@@ -165,7 +166,7 @@ impl PrecomputedQueue {
 }
 
 #[inline]
-fn leave(equipment: &mut Equipment, flow: Option<u32>) {
+fn leave(equipment: &mut Equipment, flow: Option<FlowId>) {
     if let Some(flow) = flow {
         equipment.policy(0).on_dequeue(flow);
     }

@@ -9,6 +9,7 @@ use super::port_features::FullPort;
 use super::queue::Queue;
 use super::transmitters::Transmitters;
 use crate::network;
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::{Departure, DropReason, PeriodEnd, Unit, Verdict};
@@ -431,7 +432,7 @@ impl Stepped {
     }
 
     /// The caller has removed a packet from a queue to serve it.
-    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, queue: usize, flow: u32, bytes: Bytes) {
+    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, queue: usize, flow: FlowId, bytes: Bytes) {
         self.waiting -= 1;
         self.waiting_bytes -= bytes;
         self.queues[queue].bytes -= bytes;

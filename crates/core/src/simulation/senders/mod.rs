@@ -16,6 +16,7 @@ use super::user_code_factory::UserCodeFactory;
 use super::wiring::{FlowPlan, first_flows};
 use crate::congestion::Controller;
 use crate::network::{Network, Transport};
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::ReceiverFeedback;
@@ -43,9 +44,9 @@ pub(crate) struct Senders {
     pub(crate) ends: Vec<End>,
     pub(crate) plans: Vec<FlowPlan>,
     /// The first flow of each group.
-    first_flows: Vec<u32>,
+    first_flows: Vec<FlowId>,
     /// Stop times of the flows that stop.
-    pub(crate) stops: BTreeMap<u32, Time>,
+    pub(crate) stops: BTreeMap<FlowId, Time>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     /// Slow-start state by flow; empty if all groups use the standard rule.
@@ -55,7 +56,7 @@ pub(crate) struct Senders {
     /// Signal readers of the flows whose controllers request signals, group by group ([`GroupProfile::unsignalled_before`](super::group_profile::GroupProfile)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmission numbers of retransmitted segments, for listed drops and traces; `None` if unused.
-    pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
+    pub(crate) transmissions: Option<BTreeMap<(FlowId, u32), u32>>,
     #[serde(skip)]
     upcoming: UpcomingEvents,
 }
@@ -70,7 +71,7 @@ enum NextAck {
 
 impl Senders {
     pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, factory: &UserCodeFactory) -> Senders {
-        let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
+        let stops = FlowId::enumerate(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
         let mut senders = Senders {
             ends: make_ends(&network, factory),
             plans: network.flows.iter().map(|flow| FlowPlan::of(flow, &network)).collect(),
@@ -109,24 +110,24 @@ impl Senders {
     /// Schedule the start of every flow.
     fn schedule_starts(&mut self) {
         let Senders { network, fabric, .. } = self;
-        for (flow, end) in self.ends.iter_mut().enumerate() {
+        for (flow, end) in FlowId::all(self.ends.len()).zip(&mut self.ends) {
             let start = self.plans[flow].start;
-            let group = &network.groups[fabric.paths[flow].wire.group as usize];
+            let group = &network.groups[fabric.paths[flow].wire.group];
             let (kind, first) = match (end, &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::SendTimer, source.first(start, spec)),
                 (_, _, Some(spec)) => (FlowKind::AppWrite, Some(self.applications[flow].first(start, spec))),
                 _ => (FlowKind::SendTimer, Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
-                fabric.sim.calendar.schedule(fabric.sim.order.flow(kind, flow as u32), first);
+                fabric.sim.calendar.schedule(fabric.sim.order.flow(kind, flow), first);
             }
         }
     }
 
     /// An acknowledgement reaches its sender.
     #[inline]
-    pub(crate) fn on_ack_arrival(&mut self, flow: u32, now: Time) {
-        let runs_ahead = self.fabric.profiles[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
+    pub(crate) fn on_ack_arrival(&mut self, flow: FlowId, now: Time) {
+        let runs_ahead = self.fabric.profiles[self.fabric.paths[flow].wire.group].runs_ahead;
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
         }
@@ -137,8 +138,8 @@ impl Senders {
     /// acknowledgement or, if paced, first sends. If it may time out earlier, the acknowledgement becomes an event. Returns true if the
     /// sender has acted.
     #[inline]
-    pub(crate) fn process_ack_early(&mut self, flow: u32) -> bool {
-        let (Some(time), End::Tcp(sender)) = (self.fabric.next_ack_time(flow), &self.ends[flow as usize]) else { return false };
+    pub(crate) fn process_ack_early(&mut self, flow: FlowId) -> bool {
+        let (Some(time), End::Tcp(sender)) = (self.fabric.next_ack_time(flow), &self.ends[flow]) else { return false };
         let horizon = self.fabric.sim.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
@@ -159,7 +160,7 @@ impl Senders {
     #[inline]
     pub(crate) fn process_known_ack(&mut self, ack: &Packet) -> bool {
         let (flow, time) = (ack.flow, ack.time);
-        let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
+        let End::Tcp(sender) = &self.ends[flow] else { return false };
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
             self.fabric.count_ack(flow);
@@ -171,7 +172,7 @@ impl Senders {
 
     /// An acknowledgement reaches the edge of its flow, which may hold it.
     #[cold]
-    fn hold_ack(&mut self, flow: u32, now: Time) {
+    fn hold_ack(&mut self, flow: FlowId, now: Time) {
         if let Some(ack) = self.pop_ack(flow, NextAck::Scheduled) {
             self.fabric.hold(ack, now);
         }
@@ -179,20 +180,20 @@ impl Senders {
     }
 
     /// A packet reaches the edge of its flow.
-    pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
+    pub(crate) fn on_edge(&mut self, now: Time, flow: FlowId) {
         self.fabric.on_edge(now, flow);
         self.release_acks(flow, now);
     }
 
     /// The edge of a flow sends a cell.
-    pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
+    pub(crate) fn on_cell(&mut self, now: Time, flow: FlowId) {
         self.fabric.on_cell(now, flow);
         self.release_acks(flow, now);
     }
 
     /// A sender processes the held acknowledgements that the edge releases.
     #[inline(never)]
-    fn release_acks(&mut self, flow: u32, now: Time) {
+    fn release_acks(&mut self, flow: FlowId, now: Time) {
         while let Some(ack) = self.fabric.release_ack(flow, now) {
             self.process_packet(&ack, now);
         }
@@ -200,7 +201,7 @@ impl Senders {
 
     /// A sender processes the acknowledgement that reaches it at this time.
     #[inline]
-    fn process_ack(&mut self, flow: u32, now: Time, next: NextAck) {
+    fn process_ack(&mut self, flow: FlowId, now: Time, next: NextAck) {
         if let Some(packet) = self.pop_ack(flow, next) {
             self.process_packet(&packet, now);
         }
@@ -208,7 +209,7 @@ impl Senders {
 
     /// Take the acknowledgement that has reached its sender.
     #[inline(always)]
-    fn pop_ack(&mut self, flow: u32, next: NextAck) -> Option<Packet> {
+    fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Option<Packet> {
         let packet = self.fabric.pop_ack(flow)?;
         match (self.fabric.next_ack_time(flow), next) {
             (Some(_), NextAck::Early) => self.fabric.sim.early_acks.push(flow),
@@ -244,9 +245,9 @@ impl Senders {
     }
 
     /// Check the retransmission timer. Returns true if it has expired.
-    pub(crate) fn on_timer(&mut self, flow: u32) -> bool {
+    pub(crate) fn on_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.sim.now;
-        let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
+        let End::Tcp(sender) = &self.ends[flow] else { return false };
         let deadline = sender.timer.deadline;
         if deadline > now {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
@@ -260,9 +261,8 @@ impl Senders {
     #[cold]
     #[inline(never)]
     fn read_signal(&mut self, now: Time, packet: &Packet, incoming: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
-        let profile = &self.fabric.profiles[self.fabric.paths[packet.flow as usize].wire.group as usize];
-        let (Some(place), End::Tcp(sender)) = (profile.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
-        else {
+        let profile = &self.fabric.profiles[self.fabric.paths[packet.flow].wire.group];
+        let (Some(place), End::Tcp(sender)) = (profile.place_among_signalled(packet.flow), &mut self.ends[packet.flow]) else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
         let reader = &mut self.readers[place];
@@ -274,8 +274,8 @@ impl Senders {
     }
 
     /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
-    fn act_in_time(&mut self, flow: u32, now: Time) {
-        let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow as usize].wire.group as usize].has_extended_sender;
+    fn act_in_time(&mut self, flow: FlowId, now: Time) {
+        let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow].wire.group].has_extended_sender;
         if has_extended_sender || self.fabric.signalled(flow).is_some() {
             self.act::<Signalled>(flow, now, None, &AckExtras::default());
         } else if self.fabric.is_traced(flow) {
@@ -285,8 +285,8 @@ impl Senders {
         }
     }
 
-    pub(crate) fn window_of(&self, sender: &Sender, flow: usize) -> Segments {
-        match &self.network.groups[self.fabric.paths[flow].wire.group as usize].transport {
+    pub(crate) fn window_of(&self, sender: &Sender, flow: FlowId) -> Segments {
+        match &self.network.groups[self.fabric.paths[flow].wire.group].transport {
             Transport::Tcp(spec, _) => sender.window(spec),
             Transport::Datagram(_) => Segments(0),
         }
@@ -295,14 +295,14 @@ impl Senders {
     /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, and its
     /// timers are updated.
     #[inline]
-    fn act<O: Observed>(&mut self, flow: u32, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
-        let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
-        let group = self.fabric.paths[flow as usize].wire.group;
-        let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
+    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
+        let End::Tcp(sender) = &mut self.ends[flow] else { return };
+        let group = self.fabric.paths[flow].wire.group;
+        let Transport::Tcp(spec, _) = &self.network.groups[group].transport else { return };
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
-                let index = u64::from(flow - self.first_flows[group as usize]);
-                let name = &self.network.groups[group as usize].name;
+                let index = u64::from(flow - self.first_flows[group]);
+                let name = &self.network.groups[group].name;
                 clock_phase(Entity { seed: self.network.seed, name, index }, tick)
             }
             _ => TimeDelta::ZERO,
@@ -311,8 +311,8 @@ impl Senders {
         let reader = if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
         let is_watched = O::SIGNALLED && spec.slow_start != SlowStart::Standard;
-        let slow_start_state = if is_watched { self.slow_starts.get_mut(flow as usize) } else { None };
-        let usage = if O::SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
+        let slow_start_state = if is_watched { self.slow_starts.get_mut(flow.index()) } else { None };
+        let usage = if O::SIGNALLED { self.usages.get_mut(flow.index()) } else { None };
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
@@ -329,29 +329,29 @@ impl Senders {
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_app_write(&mut self, flow: u32) {
+    pub(crate) fn on_app_write(&mut self, flow: FlowId) {
         let now = self.fabric.sim.now;
-        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
-        let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
+        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow]) else { return };
         let Transport::Tcp(spec, _) = &group.transport else { return };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
-        let state = &mut self.applications[flow as usize];
+        let state = &mut self.applications[flow];
         let next = state.hand_over(now, application).filter(|&next| next < self.fabric.sim.interval.end);
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
-        sender.before_offer(self.usages.get_mut(flow as usize), now, spec);
+        sender.before_offer(self.usages.get_mut(flow.index()), now, spec);
         sender.sequence.limit = state.handed_over(application).0 + spec.before_data().0;
         self.act_in_time(flow, now);
     }
 
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
-    pub(crate) fn on_send_timer(&mut self, flow: u32) -> bool {
+    pub(crate) fn on_send_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.sim.now;
-        let End::Tcp(sender) = &mut self.ends[flow as usize] else {
+        let End::Tcp(sender) = &mut self.ends[flow] else {
             self.on_source_timer(flow, now);
             return true;
         };
@@ -366,9 +366,9 @@ impl Senders {
         false
     }
 
-    fn on_source_timer(&mut self, flow: u32, now: Time) {
-        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
+    fn on_source_timer(&mut self, flow: FlowId, now: Time) {
+        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
             return;
         };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
@@ -386,10 +386,10 @@ impl Senders {
     }
 
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
+    pub(crate) fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn) -> Option<u32> {
         let now = self.fabric.sim.now;
-        let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
+        let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
             return None;
         };
         let fits = payload > Bytes(0) && payload <= MAX_PACKET;

@@ -2,6 +2,7 @@
 
 use super::end::End;
 use crate::primitives::calendar::Slot;
+use crate::primitives::ids::FlowId;
 use crate::primitives::prefetch::prefetch;
 use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
@@ -31,16 +32,16 @@ impl UpcomingEvents {
     fn prefetch_stages(&mut self, slot: Slot, fabric: &Fabric, ends: &[End]) {
         let UpcomingEvents { slots, packets, last } = self;
         match fabric.sim.order.event(slot) {
-            Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
+            Event::Port(port) => prefetch(&fabric.ports[port].line),
             Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
-            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
+            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow]),
             _ => {}
         }
         *last = (*last + 1) % UpcomingEvents::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
         if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.order.event(slots[before(4)]) {
-            fabric.sim.pool.prefetch_back(&fabric.paths[flow as usize].send);
+            fabric.sim.pool.prefetch_back(&fabric.paths[flow].send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
         let seen = |steps: usize| packets[before(steps)].map(|place| fabric.sim.pool.at(place));
@@ -53,7 +54,7 @@ impl UpcomingEvents {
                 // From there the packet continues through both ends, or those in this domain.
                 match fabric.sim.boundary {
                     None => prefetch_ends(packet.flow, fabric, ends),
-                    Some(_) => prefetch(&fabric.paths[packet.flow as usize]),
+                    Some(_) => prefetch(&fabric.paths[packet.flow]),
                 }
             }
         }
@@ -74,13 +75,13 @@ pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
         prefetch_ends(later.flow, fabric, ends);
     }
     if let Some(soon) = known.get(4) {
-        fabric.sim.pool.prefetch_back(&fabric.paths[soon.flow as usize].send);
+        fabric.sim.pool.prefetch_back(&fabric.paths[soon.flow].send);
     }
 }
 
 /// Prefetch the memory of a flow's ends.
 #[inline]
-fn prefetch_ends(flow: u32, fabric: &Fabric, ends: &[End]) {
-    prefetch(&fabric.paths[flow as usize]);
-    prefetch(&ends[flow as usize]);
+fn prefetch_ends(flow: FlowId, fabric: &Fabric, ends: &[End]) {
+    prefetch(&fabric.paths[flow]);
+    prefetch(&ends[flow]);
 }

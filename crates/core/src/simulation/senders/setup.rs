@@ -3,6 +3,7 @@
 use super::end::End;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
+use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::simulation::group_profile::uses_are_remembered;
@@ -18,9 +19,9 @@ use crate::user_code::UserCode;
 pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End> {
     let mut in_group = vec![0u64; network.groups.len()];
     let mut make = |flow: &Flow| {
-        let group = &network.groups[flow.group as usize];
-        let of = Entity { seed: network.seed, name: &group.name, index: in_group[flow.group as usize] };
-        in_group[flow.group as usize] += 1;
+        let group = &network.groups[flow.group];
+        let of = Entity { seed: network.seed, name: &group.name, index: in_group[flow.group] };
+        in_group[flow.group] += 1;
         match &group.transport {
             Transport::Tcp(spec, law) => {
                 let mut start = Start {
@@ -61,7 +62,7 @@ pub(super) fn make_slow_starts(network: &Network) -> Vec<SlowStartState> {
     if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
         return Vec::new();
     }
-    network.flows.iter().map(|flow| SlowStartState::of(network.groups[flow.group as usize].transport.slow_start())).collect()
+    network.flows.iter().map(|flow| SlowStartState::of(network.groups[flow.group].transport.slow_start())).collect()
 }
 
 /// The window usage of every flow's application, or an empty list if no group records it.
@@ -73,7 +74,7 @@ pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
         Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
         _ => Usage::Untracked,
     };
-    network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
+    network.flows.iter().map(|flow| of_group(&network.groups[flow.group])).collect()
 }
 
 /// The application of every flow, or an empty list if no group has one.
@@ -82,14 +83,14 @@ pub(super) fn make_applications(network: &Network) -> Vec<Application> {
         return Vec::new();
     }
     let first = first_flows(network);
-    let make = |(flow, spec): (u32, &Flow)| {
-        let group = &network.groups[spec.group as usize];
+    let make = |(flow, spec): (FlowId, &Flow)| {
+        let group = &network.groups[spec.group];
         let (gap, total) = match (&group.transport, &group.application) {
             (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
             _ => (TimeDelta::ZERO, Segments(0)),
         };
-        let index = u64::from(flow - first[spec.group as usize]);
+        let index = u64::from(flow - first[spec.group]);
         Application::new(Schedule::new(Entity { seed: network.seed, name: &group.name, index }, gap), total)
     };
-    (0..).zip(&network.flows).map(make).collect()
+    FlowId::enumerate(&network.flows).map(make).collect()
 }

@@ -1,6 +1,7 @@
 //! One turn of a TCP sender: it takes in an acknowledgement or the passing of time, sends all segments that it may send now, and updates the
 //! events of its timers.
 
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, OutgoingPacket};
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
@@ -16,12 +17,12 @@ use crate::tcp::signal_reader::AckExtras;
 use std::collections::BTreeMap;
 
 pub(super) struct SenderTurn<'a> {
-    pub(super) flow: u32,
+    pub(super) flow: FlowId,
     pub(super) now: Time,
     pub(super) tcp: Tcp<'a>,
     pub(super) fabric: &'a mut Fabric,
     /// Transmission numbers of retransmitted segments, if used.
-    pub(super) transmissions: &'a mut Option<BTreeMap<(u32, u32), u32>>,
+    pub(super) transmissions: &'a mut Option<BTreeMap<(FlowId, u32), u32>>,
 }
 
 impl SenderTurn<'_> {
@@ -52,7 +53,7 @@ impl SenderTurn<'_> {
             return;
         }
         let idle = tcp.sender.sequence.counts.idle;
-        let is_timeout = tcp.on_timer(fabric.paths[*flow as usize].counts.completed);
+        let is_timeout = tcp.on_timer(fabric.paths[*flow].counts.completed);
         if let Some(boundary) = &mut fabric.sim.boundary {
             boundary.note_wait(TimeoutWait { flow: *flow, until: *now, idle: tcp.sender.sequence.counts.idle - idle });
         }
@@ -97,7 +98,7 @@ impl SenderTurn<'_> {
             let ecn = if is_syn { Ecn::NOT_ECT } else { tcp.announce(&sent) };
             let bytes = match () {
                 () if is_syn => spec.header,
-                () if segment + 1 == tcp.sender.sequence.limit => last_bytes(spec, plans[flow as usize].size, segment),
+                () if segment + 1 == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),
                 () => spec.mss + spec.header,
             };
             let transmission = match &mut **transmissions {

@@ -3,6 +3,7 @@
 
 use super::{ack_unit, data_unit};
 use crate::network::{Aal5, Flow, Group, Network, Transport};
+use crate::primitives::ids::PortId;
 use crate::primitives::units::{Bytes, Rate, TimeDelta, Units};
 use crate::simulation::port::{AckMerge, Entry, Port};
 use crate::tcp::TcpSpec;
@@ -13,18 +14,18 @@ pub(super) fn mark_gathering_ports(network: &Network, ports: &mut [Port]) {
     #[derive(Clone, Copy)]
     enum Return {
         Unfed,
-        OnLink { last_port: u32, ahead: TimeDelta, min_data_size: Bytes },
+        OnLink { last_port: PortId, ahead: TimeDelta, min_data_size: Bytes },
         Mixed,
     }
     let mut returns = vec![Return::Unfed; ports.len()];
     for flow in &network.flows {
-        returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
-        let group = &network.groups[flow.group as usize];
+        returns[network.paths[flow.forward as usize][0]] = Return::Mixed;
+        let group = &network.groups[flow.group];
         let prompt = group.ack_cells() == Units(1)
             && group.abr.is_none()
             && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
-        let back = &mut returns[first as usize];
+        let back = &mut returns[first];
         *back = match (*back, last, &group.transport) {
             (Return::Unfed, Some(&last_port), Transport::Tcp(spec, _)) if prompt => {
                 let min_data_size = min_data_size(flow, group, spec);
@@ -41,15 +42,15 @@ pub(super) fn mark_gathering_ports(network: &Network, ports: &mut [Port]) {
         };
     }
     for hop in network.paths.iter().flat_map(|path| path.windows(2)) {
-        returns[hop[1] as usize] = Return::Mixed;
+        returns[hop[1]] = Return::Mixed;
     }
     for (index, found) in returns.into_iter().enumerate() {
         let Return::OnLink { last_port, ahead, min_data_size } = found else { continue };
-        let port = &network.ports[last_port as usize];
+        let port = &network.ports[last_port];
         // The next packet leaves that port at least one service time later, or at the same time on another transmitter.
         let service = if port.transmitters == 1 { port.rate.time_to_send(min_data_size) } else { TimeDelta::ZERO };
         let ahead = service + ahead;
-        let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
+        let ordered = ports[last_port].stepped().is_none() && ports[index].stepped().is_none();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) {
             ports[index].entry = Entry::Gathered(Box::new(AckMerge::new(ahead)));
         }
@@ -71,7 +72,7 @@ fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, min_data_size: By
 }
 
 /// Whether each port is fed by several lines, so that an arrival must wait for its turn.
-pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<bool> {
+pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<PortId>) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeders {
         None,
@@ -79,8 +80,8 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
         Several,
     }
     let mut fed = vec![Feeders::None; network.ports.len()];
-    let mut feed = |port: u32, feeder: u64| {
-        let state = &mut fed[port as usize];
+    let mut feed = |port: PortId, feeder: u64| {
+        let state = &mut fed[port];
         *state = match *state {
             Feeders::None => Feeders::One(feeder),
             Feeders::One(other) if other == feeder => Feeders::One(feeder),
@@ -98,7 +99,7 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
         feed(network.paths[flow.backward as usize][0], back);
     }
     for hop in network.paths.iter().flat_map(|path| path.windows(2)) {
-        feed(hop[1], u64::from(hop[0]));
+        feed(hop[1], hop[0].0.into());
     }
     fed.into_iter().map(|state| !matches!(state, Feeders::One(_))).collect()
 }
@@ -113,7 +114,7 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
 /// duplication, and on ports that follow a delivery trace, data may arrive closer together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderlyReturn {
-    last_port: u32,
+    last_port: PortId,
     data_size: Bytes,
     ack_size: Bytes,
     rate: Option<Rate>,
@@ -123,11 +124,11 @@ struct OrderlyReturn {
 }
 
 impl OrderlyReturn {
-    fn of(network: &Network, flow: &Flow, changing: &BTreeSet<u32>) -> Option<OrderlyReturn> {
-        let group = &network.groups[flow.group as usize];
+    fn of(network: &Network, flow: &Flow, changing: &BTreeSet<PortId>) -> Option<OrderlyReturn> {
+        let group = &network.groups[flow.group];
         let Transport::Tcp(spec, _) = &group.transport else { return None };
         let &last_port = network.paths[flow.forward as usize].last()?;
-        let port = &network.ports[last_port as usize];
+        let port = &network.ports[last_port];
         let (data_size, access) = (spec.mss + spec.header, flow.receiver_access);
         let holds = flow.size.is_none()
             && spec.delayed_ack.is_none()

@@ -11,6 +11,8 @@ use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
 use crate::network;
 use crate::network::{ChangeKind, Network, Recording, Switching, TraceKind, Transport};
+use crate::primitives::ids::FlowId;
+use crate::primitives::ids::{GroupId, PortId};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
@@ -23,18 +25,18 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The ports, and the port of each transmitter of the stepped ports. `rerouted`: flows whose route changes.
-pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &UserCodeFactory) -> (Vec<Port>, Vec<u32>) {
+pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory: &UserCodeFactory) -> (Vec<Port>, Vec<PortId>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let is_traced = |kind: TraceKind, port: u32| {
+    let is_traced = |kind: TraceKind, port: PortId| {
         let mut traces = network.record.traces.iter().filter(|trace| trace.kind == kind);
-        traces.any(|trace| trace.of.contains(&port))
+        traces.any(|trace| trace.of.contains(&port.0))
     };
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let are_alike = units_alike(network);
-    let mut make = |(index, spec): (u32, &network::Port)| {
-        let has_mixed_channels = spec.transmitters > 1 && !(rerouted.is_empty() && are_alike[index as usize]);
+    let mut make = |(index, spec): (PortId, &network::Port)| {
+        let has_mixed_channels = spec.transmitters > 1 && !(rerouted.is_empty() && are_alike[index]);
         let stepped = network.stepped
             || has_mixed_channels
             || changing.contains(&index)
@@ -44,8 +46,8 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
             || spec.trace.is_some()
             || spec.impairments.disturbs_arrivals();
         let stepping = (if stepped { Stepping::Needed } else { Stepping::IfNeeded }, transmitters.len() as u32);
-        let flows = &crossing[index as usize];
-        let policy = |(index, policy, flows): (u64, &PolicySpec, &[u32])| {
+        let flows = &crossing[index];
+        let policy = |(index, policy, flows): (u64, &PolicySpec, &[FlowId])| {
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
             match policy {
                 PolicySpec::User(code) => {
@@ -76,7 +78,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         // A flow with route changes may feed a port alternately by different lines.
-        let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
+        let by_event = stepped || !rerouted.is_empty() || merging[index];
         port.entry = match spec.switching {
             Switching::CutThrough => Entry::Heads { by_event },
             Switching::StoreAndForward if by_event => Entry::ByEvent,
@@ -84,7 +86,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
         };
         port
     };
-    let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
+    let mut ports: Vec<Port> = PortId::enumerate(&network.ports).map(&mut make).collect();
     if rerouted.is_empty() {
         mark_gathering_ports(network, &mut ports);
     }
@@ -92,19 +94,21 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
 }
 
 /// For each port, the flows whose route crosses it now or after a change, in ascending order.
-fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
+fn flows_crossing(network: &Network) -> Vec<Vec<FlowId>> {
     let mut crossing = vec![Vec::new(); network.ports.len()];
     if network.ports.iter().all(|port| port.scheduling.is_none() && !port.policy.tracks_flows()) {
         return crossing;
     }
-    let now = (0..).zip(&network.flows).flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);
+    let now = FlowId::all(network.flows.len())
+        .zip(&network.flows)
+        .flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);
     let later = network.changes.iter().filter_map(|change| match change.what {
         ChangeKind::Route(flow, forward, backward) => Some([(flow, forward), (flow, backward)]),
         _ => None,
     });
     for (flow, path) in now.chain(later.flatten()) {
         for &port in &network.paths[path as usize] {
-            crossing[port as usize].push(flow);
+            crossing[port].push(flow);
         }
     }
     for flows in &mut crossing {
@@ -125,11 +129,11 @@ fn units_alike(network: &Network) -> Vec<bool> {
     let mut crossing = vec![UnitSizes::None; network.ports.len()];
     if network.ports.iter().any(|port| port.transmitters > 1) {
         for flow in &network.flows {
-            let group = &network.groups[flow.group as usize];
+            let group = &network.groups[flow.group];
             let ways = [(flow.forward, data_unit(flow, group)), (flow.backward, ack_unit(group))];
             for (path, unit) in ways {
                 for &port in &network.paths[path as usize] {
-                    let crossing = &mut crossing[port as usize];
+                    let crossing = &mut crossing[port];
                     *crossing = match (*crossing, unit) {
                         (UnitSizes::None, Some(bytes)) => UnitSizes::One(bytes),
                         (UnitSizes::One(before), Some(bytes)) if before == bytes => UnitSizes::One(bytes),
@@ -164,7 +168,7 @@ fn ack_unit(group: &network::Group) -> Option<Bytes> {
 pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     let starts = route_starts(network);
     let make = |flow: &network::Flow| {
-        let complete_at = match &network.groups[flow.group as usize].transport {
+        let complete_at = match &network.groups[flow.group].transport {
             Transport::Tcp(spec, _) => segments_of(spec, flow.size).0.saturating_add(spec.before_data().0),
             Transport::Datagram(_) => u32::MAX,
         };
@@ -185,16 +189,17 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
 }
 
 /// The flows of a group.
-pub(crate) fn flows_of(network: &Network, group: u32) -> Range<u32> {
-    let before = |of: u32| network.flows.partition_point(|flow| flow.group < of) as u32;
-    before(group)..before(group + 1)
+pub(crate) fn flows_of(network: &Network, group: GroupId) -> Range<FlowId> {
+    let first = network.flows.partition_point(|flow| flow.group < group);
+    let end = network.flows.partition_point(|flow| flow.group <= group);
+    FlowId(first as u32)..FlowId(end as u32)
 }
 
 /// The first flow of each group. Flows of a group are adjacent, in the order of the groups.
-pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
-    let mut first = vec![0; network.groups.len()];
-    for (index, flow) in (0..network.flows.len() as u32).zip(&network.flows).rev() {
-        first[flow.group as usize] = index;
+pub(crate) fn first_flows(network: &Network) -> Vec<FlowId> {
+    let mut first = vec![FlowId::default(); network.groups.len()];
+    for (index, flow) in FlowId::enumerate(&network.flows).rev() {
+        first[flow.group] = index;
     }
     first
 }
@@ -209,7 +214,7 @@ pub(crate) fn reach(network: &Network) -> TimeDelta {
 
 pub(crate) fn route_starts(network: &Network) -> Vec<u32> {
     let mut start = 0;
-    let of_path = |path: &Vec<u32>| {
+    let of_path = |path: &Vec<PortId>| {
         let here = start;
         start += path.len() as u32 + 1;
         here
@@ -217,7 +222,7 @@ pub(crate) fn route_starts(network: &Network) -> Vec<u32> {
     network.paths.iter().map(of_path).collect()
 }
 
-fn ports_that_change(network: &Network) -> BTreeSet<u32> {
+fn ports_that_change(network: &Network) -> BTreeSet<PortId> {
     let port_of = |change: &network::Change| match change.what {
         ChangeKind::Rate(port, _)
         | ChangeKind::Delay(port, _)
