@@ -5,7 +5,7 @@
 //!
 //! Details that the document does not specify: the weight of a sample in the averaged RTT (4.5) is 3 / window, at most 1/4, as in the paper
 //! by Jin and others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a fraction of a segment beyond it. With
-//! `alpha_recovery_rate`, alpha begins to recover at the loss that has halved it; a timeout halves it, too. A window counts as stable, and
+//! `alpha_recovery_rate`, a timeout halves alpha, too. A window counts as stable, and
 //! draining begins, when at two consecutive updates it kept `alpha` queued within a tenth, or stayed constant below `beta`. After a timeout
 //! the window grows from 1 according to (4.1): there is no slow-start threshold. Without timestamps there is one sample per RTT instead of
 //! one per acknowledgement. Both windows of (4.1) are the present one, as written; the form `module` (`module.rs`) reproduces the ns-2
@@ -146,8 +146,7 @@ pub struct FastMemory {
     target: f64,
     /// Decrease per acknowledged segment on the way down.
     decrease: f64,
-    /// alpha after losses, and the time of the last one.
-    reduced_alpha: Option<(f64, Time)>,
+    reduced_alpha: Option<ReducedAlpha>,
     /// Time of the last update.
     updated: Time,
     phase: Phase,
@@ -156,6 +155,14 @@ pub struct FastMemory {
     pace: Pace,
     /// Difference between the first RTT and that of a handshake.
     handshake_saves: TimeDelta,
+}
+
+/// alpha after a loss.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct ReducedAlpha {
+    alpha: f64,
+    /// Time of the first acknowledgement in congestion avoidance; none during loss recovery.
+    recovers_since: Option<Time>,
 }
 
 impl Fast {
@@ -249,7 +256,8 @@ impl Fast {
         self.set(window);
         if self.memory.spec.alpha_recovery_rate.is_some() && !seen.repeated {
             let min = MIN_ALPHA * self.memory.spec.alpha;
-            self.memory.reduced_alpha = Some(((self.memory.alpha(now) / 2.0).max(min), now));
+            self.memory.reduced_alpha =
+                Some(ReducedAlpha { alpha: (self.memory.alpha(now) / 2.0).max(min), recovers_since: None });
         }
         self.memory.updated = now;
         self.memory.phase = match self.memory.phase {
@@ -274,11 +282,12 @@ impl FastMemory {
         (base.0 as f64 / self.average).min(1.0)
     }
 
-    /// alpha, recovering from the last loss: equation (4.34).
+    /// alpha, recovering from the last loss since the flow returned to congestion avoidance: equation (4.34), section 4.5.4.
     fn alpha(&self, now: Time) -> f64 {
         let whole = self.spec.alpha;
-        let Some((k, (reduced, since))) = self.spec.alpha_recovery_rate.zip(self.reduced_alpha) else { return whole };
-        whole + (reduced - whole) * exp(-k * now.since(since).seconds())
+        let Some((k, reduced)) = self.spec.alpha_recovery_rate.zip(self.reduced_alpha) else { return whole };
+        let recovered = reduced.recovers_since.map_or(TimeDelta::ZERO, |since| now.since(since));
+        whole + (reduced.alpha - whole) * exp(-k * recovered.seconds())
     }
 
     /// Equation (4.5). `of_sample`: the weight of a sample, unless the settings give the weight of the history.
@@ -331,6 +340,9 @@ impl Controller for Fast {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        if let Some(ReducedAlpha { recovers_since: since @ None, .. }) = &mut self.memory.reduced_alpha {
+            *since = Some(ack.now);
+        }
         if self.memory.spec.update == UpdateForm::Module {
             self.memory.measure_as_module(ack);
         }
@@ -477,6 +489,10 @@ mod tests {
         assert_eq!(alpha(&sender), 800.0);
         sender.lose(301);
         assert_eq!(alpha(&sender), 400.0);
+        // It stays during loss recovery, until the next acknowledgement in congestion avoidance.
+        sender.wait(3_000);
+        assert_eq!(alpha(&sender), 400.0);
+        sender.ack_after(0);
         // 800 - 400 / e after ten seconds.
         sender.wait(10_000);
         assert!((alpha(&sender) - (800.0 - 400.0 / std::f64::consts::E)).abs() < 1e-9);
