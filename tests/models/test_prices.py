@@ -97,12 +97,13 @@ def test_tpm_of_figure_5_3(unseen: tb.models.UnseenBit, value: float) -> None:
     rng = np.random.default_rng(4)
     paths, hops, max_hops, bits, packets = 16_000, 10, 30, 4, 200
     prices = rng.random((paths, hops))
-    digits = (prices[..., None] * 2.0 ** np.arange(1, bits + 1)).astype(int) % 2
+    last = 2**bits - 1
+    digits = np.rint(prices * last).astype(int)[..., None] >> np.arange(bits) & 1
     kinds = rng.integers(bits * max_hops, size=(paths, packets))
     seen = np.zeros((paths, bits * max_hops), dtype=bool)
     seen[np.arange(paths)[:, None], kinds] = True
     believed = np.where(seen[:, : bits * hops].reshape(paths, hops, bits), digits, value)
-    estimates = believed @ 2.0 ** -np.arange(1, bits + 1) + 2.0 ** -(bits + 1)
+    estimates = believed @ 2.0 ** np.arange(bits) / last
     errors = (estimates - prices).mean(axis=1)
     holds(errors**2, tb.models.tpm_error(probes=packets, bits=bits, hops=hops, unseen=unseen).mean_square)
 
