@@ -23,7 +23,7 @@ def test_a_run_of_two_flows_is_close_to_its_model() -> None:
 
 
 def test_a_constant_window_is_drawn_to_the_end() -> None:
-    scenario = fast.three_flows("module", 40).with_({"duration": "30 s", "warmup": "0 s", "record.traces": ["cwnd"]})
+    scenario = fast.three_flows("module", 40, "one way").with_({"duration": "30 s", "warmup": "0 s", "record.traces": ["cwnd"]})
     run = tb.simulate(scenario.with_({f"flows.{fast.name(1)}.stop": "25 s"}))
     ends = [fast.window_of(run, number)[0][-1] for number in (1, 2)]
     assert ends == [25, 30]

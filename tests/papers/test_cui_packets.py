@@ -13,6 +13,7 @@ import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
 from tailback_papers.cui_thesis import closed_loop_packets, intervals, packets, parameters, single_link_packets, tables, unpaced
+from tailback_papers.cui_thesis.conditions import PACED, REGULAR
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)
@@ -64,7 +65,7 @@ def test_gaps_of_a_poisson_process_are_distinguished() -> None:
 
 def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 20)
-    found = int(single_link_packets.min_buffer(30, 0.75, seed=1)["buffer"])
+    found = int(single_link_packets.min_buffer(30, 0.75, PACED, seed=1)["buffer"])
 
     def used(buffer: int) -> float:
         run = tb.simulate(single_link_packets.single(30, buffer), seed=1)
@@ -76,7 +77,7 @@ def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 4)
     monkeypatch.setattr(single_link_packets, "MAX_BUFFER", 4)
-    assert np.isnan(single_link_packets.min_buffer(1, 0.999, seed=1)["buffer"])
+    assert np.isnan(single_link_packets.min_buffer(1, 0.999, PACED, seed=1)["buffer"])
 
 
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
@@ -84,15 +85,15 @@ def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch:
     def simulate(buffer: int, _seed: int) -> Any:
         return SimpleNamespace(value=lambda _quantity: float(buffer >= enough))
 
-    monkeypatch.setattr(single_link_packets, "single", lambda _flows, buffer, _seconds: buffer)
+    monkeypatch.setattr(single_link_packets, "single", lambda _flows, buffer, _seconds, _senders: buffer)
     monkeypatch.setattr(tb, "simulate", simulate)
-    found = single_link_packets.min_buffer(10, 0.999, seed=1)["buffer"]
+    found = single_link_packets.min_buffer(10, 0.999, PACED, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 
 
 def test_an_overflow_leaves_half_of_the_excess_over_the_product() -> None:
     assert [single_link_packets.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
-    run = tb.simulate(single_link_packets.filled(single_link_packets.REGULAR, 1, 1.5), seed=1)
+    run = tb.simulate(single_link_packets.filled(REGULAR, 1, 1.5), seed=1)
     assert run.value(single_link_packets.IDLE) == 0
     assert single_link_packets.min_queue(run) == pytest.approx(150, abs=1)
 

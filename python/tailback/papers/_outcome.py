@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
 from tailback._interval import Interval
-from tailback.papers._experiment import Claim, Experiment
+from tailback.papers._experiment import Claim, Condition, Experiment
 from tailback.papers._measured import Label, Measured, Values
 from tailback.papers._requirement import LEVEL, Finding, Requirement, decided_by
 
@@ -150,26 +151,33 @@ class Outcome(Measured):
         return Verdict(claim, tuple(judged for _, judged in settings), finding, settings[0][0], open_)
 
     def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
-        """The claim in each setting that gives different values, with the number of seeds."""
+        """The claim in each setting, with the number of seeds."""
         if claim.contrast:
             yield self._in(claim.setting, claim.statement.measured(self), claim.must)
             yield self._in(claim.contrast.setting, claim.contrast.measured(self), claim.must)
             return
-        conditions = self.experiment.conditions
-        known: list[list[float]] = []
+        conditions = [condition for condition in self.experiment.conditions if self._matters(condition, claim)]
+        found = False
         for choice in product(*(condition.values for condition in conditions)):
             labels = {condition.label: value for condition, value in zip(conditions, choice, strict=True)}
-            try:
+            with suppress(LookupError):
+                # The claim may select another value of a condition.
                 values = claim.statement.measured(self._under(labels))
-            except LookupError:
-                # The claim selects another value of a condition.
-                continue
-            if values.tolist() not in known:
-                known.append(values.tolist())
+                found = True
                 yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), values, claim.must)
-        if not known:
+        if not found:
             # Raises the error of a claim without points.
             claim.statement.measured(self)
+
+    def _matters(self, condition: Condition, claim: Claim) -> bool:
+        """Whether the claim reads points that have a value of the condition."""
+        without = [point for point in self.points if condition.label not in point.labels]
+        try:
+            alone = claim.statement.measured(Measured(without, self.traces)).tolist()
+            under: list[float] = claim.statement.measured(self._under({condition.label: condition.values[0]})).tolist()
+        except LookupError:
+            return True
+        return bool(alone != under)
 
     def _under(self, labels: Mapping[str, Label]) -> Measured:
         """The points that have no other value of these labels."""
