@@ -29,8 +29,9 @@ def file(tmp_path: Path) -> Path:
 
 def test_commands_communicate_through_the_scenario(command: Command, file: Path) -> None:
     server = " ".join(["right:", sys.executable, "-c", f'"{SAYS}"'])
-    retrying = f"import time; time.sleep(1)\n{HEARD}"
-    done = command("emulate", file, "--server", server, "--node", "left", "--", *python(retrying))
+    # The server listens half a second after its start.
+    server = server.replace("l = ", "import time; time.sleep(0.5); l = ")
+    done = command("emulate", file, "--server", server, "--node", "left", "--", *python(HEARD))
     assert fine(done), done.stderr
     assert done.stdout.startswith("hello\nemulated: ")
     assert "left->right" in done.stdout

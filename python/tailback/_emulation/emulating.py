@@ -36,6 +36,8 @@ _REACH = 50_000
 _PACKET_BITS = 12_000
 
 _PRIORITY = 10
+# Time in which a server must open a socket.
+_PATIENCE_S = 5.0
 # Time in which commands must exit after SIGTERM.
 _GRACE_S = 2.0
 
@@ -52,7 +54,7 @@ class Command:
     command : str or sequence of str
         Program and arguments; text is split into words like in a shell, without other shell features.
     server : bool
-        The emulation does not wait for servers, and stops them at its end.
+        The emulation starts when every server has opened a socket, does not wait for servers to exit, and stops them at its end.
     """
 
     node: str
@@ -127,6 +129,11 @@ class Emulated(Run):
         return self.tables["kernel"]
 
     @property
+    def kernel_controllers(self) -> dict[str, str]:
+        """The kernel's congestion controller of each group of kernel flows, by the kernel's name, such as ``cubic``."""
+        return dict(zip(self.transfers["group"], self.transfers["controller"], strict=True))
+
+    @property
     def measured(self) -> bool:
         """Whether the emulation continued beyond the scenario's warm-up."""
         return self.simulated_s > self._warmup_s
@@ -151,6 +158,9 @@ class Emulated(Run):
         refused = [f"{timing[name]:,} {text}" for name, text in _REFUSED.items() if timing[name]]
         if refused:
             lines.append(f"not forwarded: {', '.join(refused)}")
+        laws = self.kernel_controllers
+        if laws:
+            lines.append("kernel flows: " + ", ".join(f"{name} ({law})" for name, law in laws.items()))
         if not self.measured:
             lines.append(f"the emulation ended within the warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED except traces")
         if self.capture_problem:
@@ -297,15 +307,16 @@ class EmulationPlan:
 
         timing: dict[str, float] = {}
         with Hosts(self._hosts) as hosts:
+            supervisor = Supervisor(hosts, progress, self._core)
+            supervisor.start_servers(self._commands, self._stdout)
             kernel_groups = [KernelGroup(group, hosts) for group in self._groups]
             with self._forwarding(hosts, capture) as forwarder:
                 for kernel_group in kernel_groups:
                     kernel_group.begin(forwarder.origin, self._core.warmup_s)
-                supervisor = Supervisor(hosts, forwarder, progress, self._core)
                 steal = StealClock()
                 try:
                     supervisor.start(self._commands, self._stdout)
-                    ended = supervisor.run()
+                    ended = supervisor.run(forwarder)
                 except KeyboardInterrupt:
                     ended = "interrupted"
                 self._core.stop()
@@ -364,7 +375,7 @@ class EmulationPlan:
         run.provenance["emulation"] = {
             "kernel": platform.release(),
             "machine": platform.machine(),
-            "real_time": supervisor.forwarder.is_real_time,
+            "real_time": supervisor.is_real_time,
             "ended": ended,
             "kept_up": run.kept_up,
             "commands": [asdict(end) for end in run.commands],
@@ -413,23 +424,44 @@ class Forwarder(threading.Thread):
 class Supervisor:
     """Supervises the running commands."""
 
-    def __init__(self, hosts: Hosts, forwarder: Forwarder, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
-        self._hosts, self.forwarder, self._progress, self._emulation = hosts, forwarder, progress, emulation
+    def __init__(self, hosts: Hosts, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
+        self._hosts, self._progress, self._emulation = hosts, progress, emulation
+        # Of the forwarder.
+        self.is_real_time = False
         # The kernel's counters at the end of the warm-up.
         self.before = hosts.counters()
         self._numbers: dict[int, Command] = {}
         self._codes: dict[int, int] = {}
 
-    def start(self, commands: Sequence[Command], stdout: int) -> None:
-        """Start the commands, servers first."""
-        for command in sorted(commands, key=lambda command: not command.server):
-            self._numbers[self._hosts.start(command.node, command.arguments, stdout=stdout)] = command
+    def start_servers(self, commands: Sequence[Command], stdout: int) -> None:
+        """Start the servers, each when the one before has opened a socket."""
+        for server in (command for command in commands if command.server):
+            before = self._hosts.sockets(server.node)
+            number = self._start(server, stdout)
+            deadline = time.monotonic() + _PATIENCE_S
+            while not self._hosts.sockets(server.node) - before and number not in self._codes:
+                if time.monotonic() > deadline:
+                    text = f"the server `{server}` at {server.node} has not opened a socket within {_PATIENCE_S:g} s"
+                    warn(EmulationWarning(text))
+                    break
+                self._note(0.02)
 
-    def run(self) -> str:
+    def start(self, commands: Sequence[Command], stdout: int) -> None:
+        """Start the commands that are not servers."""
+        for command in (command for command in commands if not command.server):
+            self._start(command, stdout)
+
+    def _start(self, command: Command, stdout: int) -> int:
+        number = self._hosts.start(command.node, command.arguments, stdout=stdout)
+        self._numbers[number] = command
+        return number
+
+    def run(self, forwarder: Forwarder) -> str:
         """Wait for the end of the emulation, and return its reason."""
+        self.is_real_time = forwarder.is_real_time
         waits_for_commands = any(not command.server for command in self._numbers.values())
         warms_up = self._emulation.warmup_s > 0
-        while self.forwarder.is_alive():
+        while forwarder.is_alive():
             now_s = self._emulation.now_s
             self._note(min(0.1, max(0.0, self._emulation.warmup_s - now_s)) if warms_up else 0.1)
             if warms_up and now_s >= self._emulation.warmup_s:

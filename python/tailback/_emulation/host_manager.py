@@ -39,6 +39,10 @@ _DEVICE = "tailback0"
 # Queue length of a device in packets: larger than any burst, because overflows are not reported.
 _DEVICE_QUEUE = 10_000
 
+# Sockets that programs receive with: the protocols in /proc/net, and the column of the inode.
+_PROTOCOLS = {"tcp": 9, "tcp6": 9, "udp": 9, "udp6": 9, "raw": 9, "raw6": 9, "packet": 8}
+_LISTENS = "0A"
+
 _COUNTERS = ("/proc/self/net/netstat", "/proc/self/net/snmp")
 
 
@@ -100,6 +104,8 @@ class HostManager:
                 if number == message["signal"]:
                     with suppress(ProcessLookupError):
                         os.kill(process, message["with"])
+        elif "sockets" in message:
+            self._send({"sockets": self._sockets(self._namespaces[message["sockets"]])})
         elif "counters" in message:
             self._send({"counters": [self._counters(namespace) for namespace in self._namespaces]})
 
@@ -148,6 +154,16 @@ class HostManager:
         """The kernel's counters of a host: ``Tcp.RetransSegs``, ``TcpExt.TCPTimeouts``, ..."""
         namespaces.enter(namespace)
         return {name: value for file in _COUNTERS for name, value in _counted(Path(file).read_text())}
+
+    def _sockets(self, namespace: int) -> list[str]:
+        """The sockets of a host that accept connections or packets, by protocol and inode (proc_pid_net(5))."""
+        namespaces.enter(namespace)
+        found = []
+        for protocol, inode in _PROTOCOLS.items():
+            with suppress(FileNotFoundError):
+                rows = [row.split() for row in Path("/proc/self/net", protocol).read_text().splitlines()[1:]]
+                found += [f"{protocol} {row[inode]}" for row in rows if "tcp" not in protocol or row[3] == _LISTENS]
+        return found
 
     def _send(self, message: dict[str, Any]) -> None:
         # The other end may be closed, which `serve` detects.

@@ -149,6 +149,12 @@ class Hosts:
         counters: list[dict[str, int]] = self._await(lambda message: "counters" in message)["counters"]
         return counters
 
+    def sockets(self, host: str) -> set[str]:
+        """The host's sockets that accept connections or packets, as the kernel lists them."""
+        self._send({"sockets": self._hosts[host]})
+        sockets: list[str] = self._await(lambda message: "sockets" in message)["sockets"]
+        return set(sockets)
+
     def ended(self, patience_s: float) -> list[CommandExit]:
         """The commands that have ended; waits up to `patience_s` for the first one."""
         with suppress(TimeoutError):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from tailback._emulation.kernel_flows import kernel_name
 from tailback._run import Run
 from tailback._table import Table
 
@@ -25,16 +26,17 @@ _OF_FLOWS = (
     "delivered_packets",
     "delivered_bytes",
     "goodput_bps",
+    "dropped_acks",
     "waiting_at_end",
     "active_share",
     "completion_time_s",
     "backlog_packets",
     "mean_rtt_s",
 )
-_OF_GROUPS = ("goodput_bps", "fairness", "completed", "completion_p50_s", "completion_p95_s", "completion_p99_s")
+_OF_GROUPS = ("goodput_bps", "fairness", "dropped_acks", "completed", "completion_p50_s", "completion_p95_s", "completion_p99_s")
 _RANKS = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
 
-_TRANSFER_COLUMNS = ("group", "flow", "began_s", "failure")
+_TRANSFER_COLUMNS = ("group", "flow", "controller", "began_s", "failure")
 
 
 def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[str, Table]:
@@ -63,7 +65,10 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
             )
             for column in _OF_GROUPS:
                 groups[column][row] = values[column]
-    rows = [(*place, _began(sender), _failure(sender, receiver)) for place, (sender, receiver) in transfers.items()]
+    laws = {group["group"]: kernel_name(group["controller"]) for group, *_ in reports}
+    rows = [
+        (*place, laws[place[0]], _began(sender), _failure(sender, receiver)) for place, (sender, receiver) in transfers.items()
+    ]
     listed = {name: [row[index] for row in rows] for index, name in enumerate(_TRANSFER_COLUMNS)}
     tables = {"flows": flows, "groups": groups, "transfers": listed}
     return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
@@ -87,7 +92,7 @@ def _of_group(goodputs: list[float], completion_times: list[float]) -> dict[str,
     done = sorted(time for time in completion_times if not math.isnan(time))
     nearest = {column: done[math.ceil(share * len(done)) - 1] if done else _MISSING for column, share in _RANKS.items()}
     fairness = total**2 / (len(goodputs) * squares) if squares > 0 else _MISSING
-    return {"goodput_bps": total, "fairness": fairness, "completed": len(done), **nearest}
+    return {"goodput_bps": total, "fairness": fairness, "dropped_acks": _MISSING, "completed": len(done), **nearest}
 
 
 def _began(sender: Mapping[str, Any]) -> float:
