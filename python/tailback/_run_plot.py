@@ -270,6 +270,9 @@ def _series(table: Table, value: str, shown: list[str]) -> Iterator[tuple[str, A
     times, values = table["time_s"], table[value]
     for name in shown:
         chosen = codes == known[name]
+        if table.name == "drops":
+            # An acknowledgement is not a segment.
+            chosen &= table["kind"] == "data"
         yield name, times[chosen], values[chosen]
 
 

@@ -211,6 +211,7 @@ class Dwdm(TypedDict, total=False):
     transmitters: int
     wavelength_conversion: bool
 EcnBits: TypeAlias = Literal['one', 'two']
+EcnCapable: TypeAlias = Literal['new_data', 'all']
 Edge = TypedDict("Edge", {"delay": Duration, "duplex": bool, "from": str, "name": str, "rate": Rate, "to": str}, total=False)
 class Event(TypedDict, total=False):
     at: Duration
@@ -366,7 +367,7 @@ class Policy(TypedDict, total=False):
     initial_share: Probability
     parameters: Parameters
 PresetName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
-        'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
+        'linux/dctcp', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
 class Prices(TypedDict, total=False):
     feedback: Feedback
     identification: Identification
@@ -464,6 +465,7 @@ class Tcp(TypedDict, total=False):
     controller: Controller
     delayed_ack: DelayedAck
     ecn: bool
+    ecn_capable: EcnCapable
     fast_retransmit: FastRetransmit
     handshake: bool
     header: Size
@@ -478,6 +480,7 @@ class Tcp(TypedDict, total=False):
     sack_blocks: int
     slow_start: SlowStart
     ssthresh_from: SsthreshFrom
+    syn_timeouts_to_reset: int
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation

@@ -132,8 +132,8 @@ impl<'a> PacketColumns<'a> {
         ip.identification = *identification;
         ip.dont_fragment = true;
         match self.ecn[row] {
-            "capable" | "reduced" => ip.ecn = IpEcn::Ect0,
-            "l4s" => ip.ecn = IpEcn::Ect1,
+            "capable" | "reduced" | "capable_echo" => ip.ecn = IpEcn::Ect0,
+            "l4s" | "l4s_echo" => ip.ecn = IpEcn::Ect1,
             _ => {}
         }
         ip.header_checksum = ip.calc_header_checksum();
@@ -165,7 +165,7 @@ impl<'a> PacketColumns<'a> {
         if matches!(self.kind[row], "ack" | "syn_ack") {
             tcp.acknowledgment_number = position(self.sequence[row]);
             tcp.window_size = u16::try_from(self.window[row]).unwrap_or(u16::MAX);
-            tcp.ece = self.ecn[row] == "echo";
+            tcp.ece = self.ecn[row].ends_with("echo");
             let blocks: Vec<(u64, u64)> = self.sack_blocks[row].split(' ').filter_map(range).collect();
             if !blocks.is_empty() {
                 // RFC 2018 section 3, with the usual alignment.

@@ -3,10 +3,11 @@
 use crate::schema::{PresetName, Tcp, Timer};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
+use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
-    AckCounting, DelayedAck, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
+    AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec,
+    WindowValidation,
 };
 
 /// A TCP preset with the sources of its settings.
@@ -71,6 +72,12 @@ pub const PRESETS: &[Preset] = &[
         spec: |_| linux(),
     },
     Preset {
+        name: PresetName::LinuxDctcp,
+        source: "DCTCP as in Linux, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
+        controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0 }),
+        spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
+    },
+    Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
                  given: 0.1 s matches the document's counts of timeouts and traces, 0.3 s its goodput",
@@ -132,6 +139,7 @@ fn linux() -> TcpSpec {
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,
+        syn_timeouts_to_reset: 2,
         window_validation: WindowValidation::Linux,
         ..modern(Recovery::RackTlp)
     }
@@ -186,6 +194,11 @@ const MECHANISMS: &[Mechanism] = &[
         source: "Ha and Rhee 2011, RFC 9406",
         is_on: |spec| spec.slow_start != SlowStart::Standard,
     },
+    Mechanism {
+        name: "one lost SYN does not reduce the initial window",
+        source: "observed in Linux 6.18; not RFC 5681 section 3.1",
+        is_on: |spec| spec.syn_timeouts_to_reset > 1,
+    },
     Mechanism { name: "fast retransmit", source: "RFC 5681 section 3.2", is_on: |spec| spec.fast_retransmit.is_some() },
     Mechanism {
         name: "fast recovery",
@@ -217,7 +230,6 @@ const MECHANISMS: &[Mechanism] = &[
         source: "RFC 5681 equation (4)",
         is_on: |spec| spec.ssthresh_from == SsthreshFrom::FlightSize,
     },
-    Mechanism { name: "timestamps", source: "RFC 7323", is_on: |spec| spec.timestamps },
     Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
     Mechanism {
         name: "the first segments are acknowledged one by one",
@@ -233,6 +245,11 @@ const MECHANISMS: &[Mechanism] = &[
         name: "ECN marks and window reductions are acknowledged immediately",
         source: "observed in Linux 6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.ack_ce_immediately),
+    },
+    Mechanism {
+        name: "all packets are ECN-capable, not only new data",
+        source: "RFC 8257 section 3.6; Linux",
+        is_on: |spec| spec.ecn && spec.ecn_capable == EcnCapable::All,
     },
     Mechanism {
         name: "an unused window does not grow",
@@ -292,9 +309,13 @@ pub fn presets_markdown() -> String {
     line(format!("\n## Settings\n\n| Setting | {names} |\n|---|{}", "---|".repeat(PRESETS.len())));
     for (row, (name, _)) in columns[0].iter().enumerate() {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
-        line(format!("| `{name}` | {} |", values.join(" | ")));
+        let changes = values.iter().enumerate().map(|(place, &value)| {
+            let is_same = place > 0 && values[place - 1] == value;
+            if is_same { "" } else { value }
+        });
+        line(format!("| `{name}` | {} |", changes.collect::<Vec<_>>().join(" | ")));
     }
-    line("\nIn coarse presets `min_rto` is two ticks and changes with `tick`. Windows are in segments. In a scenario, `off` is `false` and `on` is `true`.".into());
+    line("\nAn empty cell has the value to its left. In coarse presets `min_rto` is two ticks and changes with `tick`. Windows are in segments. In a scenario, `off` is `false` and `on` is `true`.".into());
     page
 }
 

@@ -69,7 +69,7 @@ INCAST = Experiment(
         Claim(
             "I-beyond",
             "with 60 servers, two segments each exceed the buffer, and DCTCP's responses have timeouts as well",
-            at("completion_ms", law="dctcp", servers=60) > 8 + MIN_RTO_MS,
+            at("timeouts", law="dctcp", servers=60) > 0,
         ),
     ),
     panels=(

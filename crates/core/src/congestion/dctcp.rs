@@ -87,6 +87,7 @@ impl DctcpLaw {
 
 impl Avoidance for DctcpLaw {
     const ABILITIES: Abilities = Abilities {
+        requires_ecn: true,
         quantities: &["alpha"],
         subscriptions: Subscriptions { marks: true, ..Subscriptions::NONE },
         ..Abilities::NONE

@@ -139,6 +139,7 @@ impl PragueLaw {
 impl Avoidance for PragueLaw {
     const ABILITIES: Abilities = Abilities {
         is_l4s: true,
+        requires_ecn: true,
         may_pace: true,
         quantities: &["alpha"],
         subscriptions: Subscriptions { marks: true, handles_marks: true, ..Subscriptions::NONE },

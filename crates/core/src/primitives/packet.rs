@@ -30,10 +30,10 @@ const RETRANSMITTED: u32 = 1 << 30;
 const IN_SLAB: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
-/// ECN-capable transport (ECT) in a data packet.
+/// ECN-capable transport (ECT).
 const ECT: u32 = 1 << 26;
-/// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement, which is never marked itself (RFC 3168 section
-/// 6.1.4).
+/// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement. A mark on an acknowledgement has no effect and is
+/// not stored.
 const CE: u32 = 1 << 25;
 /// The sender has reduced its window (CWR), in a data packet.
 const CWR: u32 = 1 << 24;
@@ -49,8 +49,8 @@ const SIZE: u32 = (1 << 24) - 1;
 
 const _: () = assert!(MAX_PACKET.0 <= SIZE as u64 && MAX_ROUTE_ENTRIES <= PLACE as usize);
 
-/// ECN field of a data packet as sent (RFC 3168 section 6.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// ECN field of a packet as sent (RFC 3168 section 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ecn(u32);
 
 impl Ecn {
@@ -168,7 +168,7 @@ impl Packet {
 
     /// The signal that a packet carries through the network.
     pub fn signal(&self, prices: &Prices) -> Signal {
-        let marks = u32::from(self.is_capable() && self.is_marked());
+        let marks = u32::from(self.place & (ACK | ECT | CE) == ECT | CE);
         Signal { marks, price: if self.has_price() { prices.at(self.segment).header.price } else { None }, ..Signal::default() }
     }
 
@@ -177,7 +177,7 @@ impl Packet {
         if self.has_price() {
             prices.at_mut(self.segment).header.price = signal.price;
         }
-        if self.is_capable() {
+        if self.place & (ACK | ECT) == ECT {
             self.place = (self.place & !CE) | if signal.marks > 0 { CE } else { 0 };
         }
     }
@@ -264,13 +264,13 @@ impl Packet {
         self.word
     }
 
-    /// A data packet is sent.
+    /// A packet is sent.
     #[inline]
     pub fn set_ecn(&mut self, ecn: Ecn) {
         self.place |= ecn.0;
     }
 
-    /// Whether a data packet is ECN-capable.
+    /// Whether a packet is ECN-capable.
     #[inline]
     pub fn is_capable(&self) -> bool {
         self.place & ECT != 0
@@ -282,8 +282,17 @@ impl Packet {
         self.place & CE != 0
     }
 
+    /// A queue marks the packet.
     #[inline]
     pub fn mark(&mut self) {
+        if !self.is_ack() {
+            self.place |= CE;
+        }
+    }
+
+    /// An acknowledgement echoes a mark.
+    #[inline]
+    pub fn echo_mark(&mut self) {
         self.place |= CE;
     }
 
@@ -430,7 +439,7 @@ mod tests {
         cell.clear_efci();
         cell.become_ack(Time(11), AckNumber::Inline(78), 7);
         cell.set_signals();
-        cell.mark();
+        cell.echo_mark();
         assert!(!cell.is_rm());
     }
 
@@ -447,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_is_neither_ecn_capable_nor_marked_until_it_echoes() {
+    fn an_acknowledgement_echoes_a_mark_and_stores_none_of_its_own() {
         let mut packet = Packet::data(Time(9), Time(5), &SENT, (1 << 24) - 2);
         packet.set_ecn(Ecn::CWR);
         packet.mark();
@@ -456,8 +465,13 @@ mod tests {
         assert_eq!(packet.place(), (1 << 24) - 1);
         packet.become_ack(Time(11), AckNumber::Inline(78), 7);
         assert!(!packet.is_capable() && !packet.is_marked());
+        packet.set_ecn(Ecn::ECT);
         packet.mark();
-        assert!(packet.is_marked() && packet.place() == 7);
+        packet.write_signal(&Signal { marks: 1, ..Signal::default() }, &mut Slab::default());
+        assert!(packet.is_capable() && !packet.is_marked() && !packet.signals());
+        packet.echo_mark();
+        packet.write_signal(&Signal::default(), &mut Slab::default());
+        assert_eq!((packet.is_marked(), packet.signal(&Slab::default()).marks, packet.place()), (true, 0, 7));
     }
 
     #[test]

@@ -36,6 +36,7 @@ struct Header {
     /// Total payload; [`u64::MAX`] if endless.
     size: Bytes,
     l4s: bool,
+    acks_capable: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -63,9 +64,12 @@ enum EcnState {
     Echo,
     /// ECN-capable L4S packets.
     L4s,
+    /// The echo in an acknowledgement that is ECN-capable itself.
+    CapableEcho,
+    L4sEcho,
 }
 
-const ECN_STATES: [&str; 5] = ["", "capable", "reduced", "echo", "l4s"];
+const ECN_STATES: [&str; 7] = ["", "capable", "reduced", "echo", "l4s", "capable_echo", "l4s_echo"];
 const KINDS: [&str; 5] = ["data", "ack", "datagram", "syn", "syn_ack"];
 const NO_BLOCKS: u32 = u32::MAX;
 
@@ -94,11 +98,13 @@ fn header(flow: &Flow, transport: &Transport) -> Header {
             let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
             let size = flow.size.unwrap_or(Bytes(u64::MAX));
             let before_data = spec.before_data().0;
-            Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size, l4s: false }
+            let acks_capable = spec.ecn_of_others() == Ecn::ECT;
+            Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size, l4s: false, acks_capable }
         }
         Transport::Datagram(spec) => {
             let none = Bytes(0);
-            Header { mss: none, before_data: 0, header: spec.header, ack: none, window: none, size: none, l4s: false }
+            let header = spec.header;
+            Header { mss: none, before_data: 0, header, ack: none, window: none, size: none, l4s: false, acks_capable: false }
         }
     }
 }
@@ -179,8 +185,15 @@ impl Packets {
             self.blocks.push(received);
             (self.blocks.len() - 1) as u32
         };
-        let ecn_state = if ack_record.echoes_mark { EcnState::Echo } else { EcnState::Nothing };
         let header = &self.headers[ack_record.flow];
+        let ecn_state = match (ack_record.echoes_mark, header.acks_capable, header.l4s) {
+            (true, true, true) => EcnState::L4sEcho,
+            (true, true, false) => EcnState::CapableEcho,
+            (true, false, _) => EcnState::Echo,
+            (false, true, true) => EcnState::L4s,
+            (false, true, false) => EcnState::Capable,
+            (false, false, _) => EcnState::Nothing,
+        };
         let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
         self.rows.push(PacketRow {

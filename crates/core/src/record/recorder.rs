@@ -31,7 +31,9 @@ struct Drop {
     time: Time,
     port: PortId,
     flow: FlowId,
+    /// Of the packet, or of the segment that caused the acknowledgement.
     segment: u32,
+    /// 0 for an acknowledgement.
     transmission: u32,
     reason: DropReason,
 }
@@ -149,8 +151,9 @@ impl Recorder {
         if let Some(packets) = self.packets_of(packet.flow).filter(|_| !packet.is_ack()) {
             packets.on_discard(port, packet, time, reason);
         }
-        if self.drops_at[port] && !packet.is_ack() {
-            let (flow, segment, transmission) = (packet.flow, packet.segment, packet.transmission());
+        if self.drops_at[port] {
+            let (flow, segment) = (packet.flow, packet.segment);
+            let transmission = if packet.is_ack() { 0 } else { packet.transmission() };
             self.drops.push(Drop { time, port, flow, segment, transmission, reason });
         }
     }
@@ -174,11 +177,13 @@ impl Recorder {
         let reasons = Arc::new(DropReason::ALL.map(|reason| reason.name().to_string()).to_vec());
         let of = |pick: fn(&Drop) -> u32| drops.iter().map(|drop| pick(drop)).collect::<Vec<u32>>();
         let (groups, indices) = flows.columns(&drops.iter().map(|drop| drop.flow).collect::<Vec<_>>());
+        let kinds = Arc::new(["data", "ack"].map(String::from).to_vec());
         let columns = vec![
             ("time_s", Column::Float(drops.iter().map(|drop| drop.time.seconds()).collect())),
             ("queue", Column::Word(of(|drop| drop.port.0), queues.names.clone())),
             ("group", groups),
             ("flow", indices),
+            ("kind", Column::Word(of(|drop| u32::from(drop.transmission == 0)), kinds)),
             ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.into()).collect())),
             ("transmission", Column::Integer(drops.iter().map(|drop| drop.transmission.into()).collect())),
             ("reason", Column::Word(of(|drop| drop.reason as u32), reasons)),

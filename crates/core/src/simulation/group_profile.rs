@@ -2,11 +2,11 @@
 
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::Packet;
+use crate::primitives::packet::{Ecn, Packet};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
-use crate::tcp::{DelayedAck, SlowStart, validation};
+use crate::tcp::{DelayedAck, SlowStart, TcpSpec, validation};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,7 @@ pub(crate) struct GroupProfile {
     /// known.
     pub(crate) runs_ahead: bool,
     pub(crate) ecn: bool,
+    pub(crate) ecn_of_acks: Ecn,
     /// A datagram group whose deliveries the caller collects.
     pub(crate) is_external: bool,
     /// Arrivals at the receiver are events.
@@ -121,6 +122,8 @@ impl GroupProfile {
             is_tcp: tcp.is_some(),
             runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_time_order,
             ecn,
+            // Cells do not carry the ECN fields of packets.
+            ecn_of_acks: tcp.filter(|_| group.framing.is_none()).map_or(Ecn::NOT_ECT, TcpSpec::ecn_of_others),
             is_external,
             delivers_as_event: run.stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or_default(),

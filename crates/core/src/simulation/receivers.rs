@@ -133,7 +133,6 @@ impl Path {
             && let Some(place) = profile.place_among_signalled(flow)
         {
             let reported = &mut sim.at_receivers[place];
-            reported.marks += u32::from(packet.is_marked());
             if packet.has_price() {
                 let header = packet.take_price(&mut sim.prices);
                 reported.set_price(match sim.estimators.get_mut(place) {
@@ -144,12 +143,13 @@ impl Path {
                     sim.feedbacks[place] += header.feedback;
                 }
             }
-            // A SYN is smaller than a data segment and sent faster.
+            // A SYN is smaller than a data segment and sent faster, and its mark has no effect.
             if !(profile.opens && packet.segment == SYN) {
+                reported.marks += u32::from(packet.is_marked());
                 reported.note_delay(time.since(packet.sent));
             }
         }
-        if !PLAIN && profile.ecn {
+        if !PLAIN && profile.ecn && !(profile.opens && packet.segment == SYN) {
             self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
@@ -247,8 +247,11 @@ impl Path {
         if !PLAIN && profile.acks_signal {
             packet.set_signals();
         }
-        if !PLAIN && profile.ecn && self.receiver.echoes_mark() {
-            packet.mark();
+        if !PLAIN && profile.ecn {
+            packet.set_ecn(profile.ecn_of_acks);
+            if self.receiver.echoes_mark() {
+                packet.echo_mark();
+            }
         }
         if !PLAIN && profile.framing.is_some() {
             packet.become_cell(Units(0));

@@ -139,6 +139,7 @@ impl Engine {
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
             ("loss_rate", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
+            ("dropped_acks", integer(&|i| self.dropped_acks(i))),
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
@@ -150,6 +151,11 @@ impl Engine {
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
         ];
         named("flows", columns)
+    }
+
+    /// Acknowledgements of a flow that queues and links have discarded.
+    fn dropped_acks(&self, flow: FlowId) -> u64 {
+        self.senders.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
     }
 
     /// NaN if no part of the flow's lifetime is measured.
@@ -251,6 +257,7 @@ impl Engine {
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
             ("marked_units", integer(&|i| counts(i).marked.measured())),
             ("dropped_units", integer(&all)),
+            ("dropped_acks", integer(&|i| counts(i).dropped_acks.measured())),
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
@@ -416,6 +423,7 @@ impl Engine {
             ("flows", integer(&|group| members[group].len() as u64)),
             ("goodput_bps", float(&|group| goodputs(group).sum())),
             ("fairness", float(&|group| jain(goodputs(group)))),
+            ("dropped_acks", integer(&|group| members[group].iter().map(|&i| self.dropped_acks(i)).sum())),
             ("completed", integer(&|group| completions[group].len() as u64)),
         ];
         for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {

@@ -52,7 +52,7 @@ mod tests {
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
-    use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
+    use crate::tcp::{DelayedAck, EcnCapable, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
     const EVERYTHING: Subscriptions = Subscriptions {
@@ -187,6 +187,18 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_syns_and_acknowledgements_have_no_effect() {
+        // Every packet of both directions is marked.
+        let spec = TcpSpec { handshake: true, ecn_capable: EcnCapable::All, ..tcp(Recovery::NewReno) };
+        let mut network = network(spec, subscribes_to_all(), policy(0, Some(false), None));
+        network.ports[1].policy = policy(0, Some(false), None);
+        network.flows[0].size = Some(Bytes(960 * 100));
+        let engine = run(&network);
+        let marked = engine.results().unwrap().queues.floats("marked_units").unwrap();
+        assert_eq!((log(&engine).marks, log(&engine).acked, marked), (100, 100, vec![101.0, 101.0]));
+    }
+
+    #[test]
     fn a_policy_clears_and_sets_marks_at_departure() {
         let clearing =
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
@@ -309,7 +321,7 @@ mod tests {
         for (place, time) in times[16..].iter().enumerate() {
             assert!((time - 0.03604 - 0.02104 * place as f64).abs() < 1e-12, "{times:?}");
         }
-        assert_eq!((log.acked, log.timeouts, log.window_validated), (20, 0, 19));
+        assert_eq!((log.acked, log.timeouts, log.window_validated), (20, 0, 20));
     }
 
     #[test]

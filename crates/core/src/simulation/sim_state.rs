@@ -71,6 +71,8 @@ pub(crate) struct SimState {
     pub(crate) fates: Vec<Fate>,
     /// Copies of packets made by links, by flow.
     pub(crate) copies: BTreeMap<FlowId, DuplicateCounts>,
+    /// Acknowledgements discarded within the measurement interval, by flow. The last cell of one in cells decides.
+    pub(crate) dropped_acks: BTreeMap<FlowId, u64>,
     /// Discards that were computed ahead: time and flow. Entries in the past are removed from time to time.
     pub(crate) to_be_discarded: VecDeque<(Time, FlowId)>,
     /// Present if the run is parallel.
@@ -157,6 +159,7 @@ impl SimState {
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
             copies: BTreeMap::new(),
+            dropped_acks: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
             boundary: None,
         }

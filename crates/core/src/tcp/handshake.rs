@@ -69,6 +69,20 @@ mod tests {
     }
 
     #[test]
+    fn as_in_linux_only_the_second_timeout_of_the_syn_resets_the_window() {
+        // Observed with Linux 6.18: a window of 10 after one lost SYN, and of 1 after two.
+        let window_after = |timeouts: u32| {
+            let mut bench = opening(TcpSpec { syn_timeouts_to_reset: 2, ..plain() });
+            for _ in 0..timeouts {
+                assert_eq!((bench.send(), bench.expire()), (vec![SYN], true));
+            }
+            bench.send();
+            (bench.at(10_000).process_ack(1, &[]).len(), bench.window())
+        };
+        assert_eq!([0, 1, 2, 3].map(window_after), [(4, 4.0), (4, 4.0), (1, 1.0), (1, 1.0)]);
+    }
+
+    #[test]
     fn a_transfer_stopped_before_its_start_opens_no_connection() {
         let mut bench = opening(plain());
         bench.sender.sequence.limit = 0;

@@ -1,6 +1,7 @@
 //! TCP settings with all defaults resolved. Presets (in the scenario crate) fill them in.
 
 pub use crate::congestion::AckCounting;
+use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Cwnd, Segments, TimeDelta};
 use crate::settings::{Kind, PlainWords, settings, words};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ settings! {
         /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
         /// payload.
         handshake: bool = false => Kind::Boolean,
+        // Default: RFC 5681 section 3.1.
+        /// Number of timeouts of the SYN that reduce the initial window to one segment.
+        syn_timeouts_to_reset: u32 = 1 => Kind::Integer { min: 1, max: 1000 }; "1",
         // Default: RFC 5681 section 3.1, "arbitrarily high".
         /// Initial slow-start threshold, or `unlimited`.
         initial_ssthresh: f64 = f64::INFINITY => Kind::SegmentsOrUnlimited,
@@ -56,6 +60,9 @@ settings! {
         sack_blocks: u32 = 3 => Kind::Integer { min: 1, max: 4 }; "3",
         /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: bool = false => Kind::Boolean,
+        /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
+        /// that requires it (`dctcp`, `prague`), otherwise `new_data`.
+        ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,
         // Default: RFC 7661, which replaces the restart of RFC 5681 section 4.1.
@@ -73,6 +80,12 @@ const DUPLICATES: Kind =
     Kind::IntegerOrFalse { name: "FastRetransmit", noun: "number of duplicate acknowledgements", min: 1, max: 1000 };
 
 impl TcpSpec {
+    /// ECN field of packets that are not new data: SYNs, acknowledgements and retransmissions. A mark on a retransmission counts as any
+    /// other; on a SYN or an acknowledgement it has no effect, as in Linux without accurate ECN.
+    pub(crate) fn ecn_of_others(&self) -> Ecn {
+        if self.ecn && self.ecn_capable == EcnCapable::All { Ecn::ECT } else { Ecn::NOT_ECT }
+    }
+
     /// `floor(min(cwnd, receiver window))`, at least one segment.
     #[inline(always)]
     pub(crate) fn usable(&self, Cwnd(window): Cwnd) -> Segments {
@@ -106,6 +119,17 @@ words! {
         /// The window opens in slow start up to twice the amount in use, later only if it is full, and is halved for each timeout without
         /// transmission.
         Linux = "linux",
+    }
+}
+
+words! {
+    /// Packets that are sent as ECN-capable.
+    pub enum EcnCapable ("ECN-capable packets") {
+        /// Data segments in their first transmission (RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5).
+        NewData = "new_data",
+        /// Also SYNs, acknowledgements and retransmissions (RFC 8257 section 3.6, RFC 9331 appendix A.2.1, draft-ietf-tcpm-generalized-ecn;
+        /// Linux, with controllers that require ECN).
+        All = "all",
     }
 }
 

@@ -12,7 +12,7 @@ use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{
-    AckCounting, DelayedAck, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
+    AckCounting, DelayedAck, EcnCapable, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 
@@ -282,6 +282,7 @@ pub fn random_network(seed: u64) -> Network {
     }
     let prices = random_prices(seed, &mut ports, &mut groups);
     give_rates(seed, &mut groups);
+    give_capability(seed, &mut groups);
     let queue_flows = impair(seed, &mut ports, &paths, &mut changes, in_cells);
     Network {
         ports,
@@ -295,6 +296,16 @@ pub fn random_network(seed: u64) -> Network {
         record: Recording { traces, delay_percentiles: dice.chance(2), queue_flows },
         stepped: false,
         prices,
+    }
+}
+
+/// In some groups, all packets are ECN-capable. The draws are separate.
+fn give_capability(seed: u64, groups: &mut [Group]) {
+    let mut dice = TestRandom::new(seed + (1 << 48));
+    for group in groups {
+        if let Transport::Tcp(spec, _) = &mut group.transport {
+            spec.ecn_capable = dice.one_of(&[EcnCapable::NewData, EcnCapable::All]);
+        }
     }
 }
 

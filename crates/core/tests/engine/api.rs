@@ -7,8 +7,9 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
-use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, RedSpec};
-use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, RedSpec, ThresholdSpec};
+use tailback_core::record::Table;
+use tailback_core::tcp::{DelayedAck, EcnCapable, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{DatagramOutcome, Engine, Fate, Results};
 
@@ -142,6 +143,71 @@ fn the_trace_of_drops_has_the_lost_transmission() {
     let results = engine.results().unwrap();
     let column = |name| results.traces[0].floats(name).unwrap();
     assert_eq!((column("segment"), column("transmission")), (vec![3.0, 3.0], vec![1.0, 2.0]));
+}
+
+#[test]
+fn discarded_acknowledgements_are_in_the_tables_and_the_trace() {
+    // Each of a hundred segments is acknowledged, and the link back loses a quarter of the acknowledgements.
+    let mut network = dumbbell(
+        link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited),
+        group("tcp", Transport::Tcp(tcp(Recovery::Sack), ControllerSpec::Reno(()))),
+        vec![Flow { size: Some(Bytes(960 * 100)), ..flow(0, 0, 1) }],
+        TimeDelta::from_millis(5000),
+    );
+    network.ports[1].random_loss = 0.25;
+    network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0, 1] }];
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    let results = engine.results().unwrap();
+    let (drops, column) = (&results.traces[0], |table: &Table, name| table.floats(name).unwrap());
+    let lost = drops.rows();
+    assert!((10..45).contains(&lost), "{lost}");
+    assert!(drops.words("kind").unwrap().iter().all(|&kind| kind == "ack"));
+    assert!(column(drops, "transmission").iter().all(|&number| number == 0.0));
+    let lost = lost as f64;
+    assert_eq!(column(&results.queues, "dropped_acks"), [0.0, lost]);
+    assert_eq!(column(&results.queues, "dropped_units"), [0.0, lost]);
+    assert_eq!((column(&results.flows, "dropped_acks"), column(&results.groups, "dropped_acks")), (vec![lost], vec![lost]));
+    // The data arrived.
+    assert_eq!(column(&results.flows, "loss_rate"), [0.0]);
+}
+
+#[test]
+fn only_new_data_is_ecn_capable_unless_all_packets_are() {
+    // The queue marks segment 4, so that its acknowledgement echoes the mark, and discards segment 10.
+    let kinds = |ecn_capable| {
+        let spec = TcpSpec { ecn: true, ecn_capable, handshake: true, initial_window: 8.0, ..tcp(Recovery::Sack) };
+        let mut network = dumbbell(
+            Port { policy: PolicySpec::Threshold(ThresholdSpec { threshold: 3 }), ..bottleneck(Buffer::Unlimited) },
+            group("tcp", Transport::Tcp(spec, ControllerSpec::Reno(()))),
+            vec![Flow { size: Some(Bytes(1000 * 30)), ..flow(0, 0, 1) }],
+            TimeDelta::from_millis(5000),
+        );
+        network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 10, transmission: 1, cell: None }];
+        network.record.traces = vec![Trace { kind: TraceKind::Packets, of: vec![0] }];
+        let mut engine = Engine::new(network);
+        engine.run_until(Time::NEVER);
+        let packets = engine.results().unwrap().traces[0].clone();
+        let column = |name| packets.words(name).unwrap().into_iter().map(String::from).collect::<Vec<_>>();
+        let transmissions = packets.floats("transmission").unwrap();
+        let rows = column("kind").into_iter().zip(column("ecn")).zip(transmissions);
+        let mut kinds: Vec<String> = rows.map(|((kind, ecn), number)| format!("{kind} {number} {ecn}")).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    };
+    let of_new_data = ["ack 0 ", "ack 0 echo", "data 1 capable", "data 1 reduced", "data 2 ", "syn 1 ", "syn_ack 0 "];
+    assert_eq!(kinds(EcnCapable::NewData), of_new_data);
+    let of_all = [
+        "ack 0 capable",
+        "ack 0 capable_echo",
+        "data 1 capable",
+        "data 1 reduced",
+        "data 2 capable",
+        "syn 1 capable",
+        "syn_ack 0 capable",
+    ];
+    assert_eq!(kinds(EcnCapable::All), of_all);
 }
 
 #[test]

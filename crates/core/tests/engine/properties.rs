@@ -64,6 +64,7 @@ fn conserves_and_repeats() {
         for (trace, max) in results.traces.iter().zip(trace_rows(&network)) {
             assert!(trace.rows() as u64 <= max, "seed {seed}: {} rows in {}, {max} at most", trace.rows(), trace.name);
         }
+        dropped_acknowledgements_are_counted_alike(seed, &network, &results);
         let shares = results.flows.floats("active_share").expect("a column of numbers");
         assert!(
             shares.iter().all(|share| share.is_nan() || (0.0..=1.0).contains(share)),
@@ -76,6 +77,23 @@ fn conserves_and_repeats() {
         }
     }
     assert!(congested > 2 && held > 4, "{congested} with CI, {held} that held acknowledgements");
+}
+
+/// Flows, groups, queues and the trace of drops. In cells, queues and the trace count each cell.
+fn dropped_acknowledgements_are_counted_alike(seed: u64, network: &Network, results: &Results) {
+    let sum = |table: &Table| table.floats("dropped_acks").expect("a column of numbers").iter().sum::<f64>();
+    let (of_flows, of_queues) = (sum(&results.flows), sum(&results.queues));
+    assert_eq!(of_flows, sum(&results.groups), "seed {seed}");
+    if network.groups.iter().all(|group| group.framing.is_none()) {
+        assert_eq!(of_flows, of_queues, "seed {seed}");
+    }
+    if let Some(drops) = results.traces.iter().find(|trace| trace.name == "drops") {
+        let kinds = drops.words("kind").expect("a column of words").into_iter();
+        let times = drops.floats("time_s").expect("a column of numbers");
+        let warmup = network.warmup.seconds();
+        let traced = kinds.zip(times).filter(|&(kind, time)| kind == "ack" && time >= warmup).count();
+        assert_eq!(of_queues, traced as f64, "seed {seed}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tailback_core::congestion::{ControllerSpec, DctcpSpec};
 use tailback_core::network::{AccessLink, Buffer, Flow, Port, Recording, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::{PolicySpec, ThresholdSpec};
-use tailback_core::tcp::{Recovery, TcpSpec};
+use tailback_core::tcp::{EcnCapable, Recovery, TcpSpec};
 
 /// Flows over 10 Gbit/s and 100 us, with a switch that marks packets which find more than K in the queue. Returns the maximum and the
 /// minimum queue after the start.
@@ -55,4 +55,31 @@ fn the_queue_of_two_flows_has_the_amplitude_of_the_paper() {
     let (_, min) = queue(2, 40);
     let expected = threshold + flows - amplitude;
     assert!((min - expected).abs() <= 2.0, "{min}, expected {expected}");
+}
+
+/// Four flows in each direction of 1 Gbit/s and 200 us. Returns the discarded units of both directions, and the discarded acknowledgements.
+fn both_ways(ecn_capable: EcnCapable) -> [Vec<f64>; 2] {
+    let spec = TcpSpec { ecn: true, ecn_capable, ..tcp(Recovery::Sack) };
+    let transport = Transport::Tcp(spec, ControllerSpec::Dctcp(DctcpSpec::default()));
+    let switch = |name: &str| Port {
+        buffer: Buffer::Units(200),
+        policy: PolicySpec::Threshold(ThresholdSpec { threshold: 20 }),
+        ..port(name, Rate(1_000_000_000), TimeDelta::from_micros(100))
+    };
+    let flows = (0..8).map(|index| Flow {
+        start: Time::ZERO + TimeDelta::from_micros(37 * index),
+        ..if index % 2 == 0 { flow(0, 0, 1) } else { flow(0, 1, 0) }
+    });
+    let mut network = dumbbell(switch("there"), group("dctcp", transport), flows.collect(), TimeDelta::from_millis(1000));
+    network.ports[1] = switch("back");
+    let results = run(network);
+    ["dropped_units", "dropped_acks"].map(|name| crate::common::floats(&results.queues, name))
+}
+
+#[test]
+fn flows_in_both_directions_lose_nothing_only_if_all_packets_are_capable() {
+    // The acknowledgements of one direction are queued behind the data of the other, above the threshold (RFC 8257 section 3.6 for SYNs).
+    let [_, acks] = both_ways(EcnCapable::NewData);
+    assert!(acks.iter().all(|&acks| acks > 1000.0), "{acks:?}");
+    assert_eq!(both_ways(EcnCapable::All), [[0.0; 2]; 2]);
 }

@@ -12,7 +12,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{self, AckCounting, SlowStart, TcpSpec, TimerSpec};
+use tailback_core::tcp::{self, AckCounting, EcnCapable, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
@@ -36,6 +36,13 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
         spec.slow_start = SlowStart::Standard;
     }
     slow_start(&spec, &law, &format!("{at}.slow_start"), report);
+    let at_capable = format!("{at}.ecn_capable");
+    if !given.has("ecn_capable") {
+        spec.ecn_capable = if spec.ecn && law.abilities().requires_ecn { EcnCapable::All } else { EcnCapable::NewData };
+    } else if spec.ecn_capable == EcnCapable::All && !spec.ecn && report.is_valid(&at_capable) {
+        let problem = report.add(at_capable, "`ecn_capable` requires ECN, and `ecn` is off");
+        problem.given("\"all\"").expected("also `ecn = true`, or no `ecn_capable`");
+    }
     Transport::Tcp(spec, law)
 }
 
@@ -313,6 +320,29 @@ mod tests {
             ..preset
         };
         assert_eq!((spec, controller), (wanted, ControllerSpec::Fixed(FixedSpec::default())));
+    }
+
+    #[test]
+    fn a_preset_alone_gives_exactly_its_settings() {
+        for preset in crate::presets::PRESETS {
+            let given = format!("tcp = {{preset = \"{}\"}}", preset.name.word());
+            assert_eq!(transport(&given), Transport::Tcp((preset.spec)(None), preset.controller.clone()));
+        }
+    }
+
+    #[test]
+    fn all_packets_are_ecn_capable_with_controllers_that_require_it() {
+        let capable = |given: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{{given}}}")) else { panic!("not TCP") };
+            spec.ecn_capable
+        };
+        assert_eq!(capable("preset = \"sack\", ecn = true"), EcnCapable::NewData);
+        assert_eq!(capable("preset = \"sack\", controller = \"dctcp\", ecn = true"), EcnCapable::All);
+        assert_eq!(capable("preset = \"sack\", controller = \"prague\", ecn = true"), EcnCapable::All);
+        assert_eq!(capable("preset = \"linux/dctcp\", controller = \"cubic\""), EcnCapable::NewData);
+        assert_eq!(capable("preset = \"linux/dctcp\", ecn = false"), EcnCapable::NewData);
+        assert_eq!(capable("preset = \"linux/dctcp\", ecn_capable = \"new_data\""), EcnCapable::NewData);
+        assert_eq!(capable("preset = \"cubic\", ecn = true, ecn_capable = \"all\""), EcnCapable::All);
     }
 
     #[test]

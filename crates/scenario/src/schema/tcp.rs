@@ -24,6 +24,7 @@ words! {
         LinuxReno = "linux/reno",
         LinuxCubic = "linux/cubic",
         LinuxBbr = "linux/bbr",
+        LinuxDctcp = "linux/dctcp",
         BpdReno = "bpd-2001/reno",
         BpdSack = "bpd-2001/sack",
         SpdTahoe = "spd-1998/tahoe",

@@ -24,6 +24,8 @@ pub struct Abilities {
     pub ends_slow_start: bool,
     /// It is suitable for L4S queues, and its packets are identified as L4S (RFC 9331 section 4).
     pub is_l4s: bool,
+    /// All of its packets are ECN-capable by default, not only new data.
+    pub requires_ecn: bool,
     /// It may have a pacing rate of its own.
     pub may_pace: bool,
     /// Maximum window increase per acknowledged segment, in segments.
@@ -46,6 +48,7 @@ impl Abilities {
         uses_start_details: false,
         ends_slow_start: false,
         is_l4s: false,
+        requires_ecn: false,
         may_pace: false,
         max_increase: 1.0,
         price_meaning: None,

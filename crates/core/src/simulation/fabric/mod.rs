@@ -569,6 +569,11 @@ impl Fabric {
         }
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
+            if !packet.is_rm() {
+                self.ports[port].equipment.count_dropped_ack(time, &self.sim.interval);
+                let counts = packet.is_last() && self.sim.interval.measures(time);
+                *self.sim.dropped_acks.entry(packet.flow).or_default() += u64::from(counts);
+            }
             // The last cell owns the report of an acknowledgement.
             if packet.has_report() && packet.is_last() {
                 self.sim.reports.release(packet.ack_word());

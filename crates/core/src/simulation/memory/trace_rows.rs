@@ -12,6 +12,7 @@ use crate::network::{
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
+use crate::queue::PolicySpec;
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,7 +163,7 @@ impl<'a> RunBounds<'a> {
             }
         }
         if kind == TraceKind::Drops {
-            return self.lost(&there) * there.units;
+            return self.lost(&there) * there.units + self.lost_acks(port, &there, &back) * back.ack_units;
         }
         // One row for the arrival and one for the departure of each unit.
         let spec = &self.network.ports[port];
@@ -279,6 +280,15 @@ impl<'a> RunBounds<'a> {
         sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum))
     }
 
+    /// Acknowledgements that a port discards. No loss of an acknowledgement makes receivers send fewer of them. A drop-tail queue without
+    /// data overflows only while acknowledgements released by full buffers arrive.
+    fn lost_acks(&self, port: PortId, data: &PacketTotals, acks: &PacketTotals) -> f64 {
+        let sent = self.received(acks);
+        let spec = &self.network.ports[port];
+        let is_plain = matches!(spec.policy, PolicySpec::DropTail(())) && spec.scheduling.is_none() && spec.shaper.is_none();
+        if is_plain && data.flows == 0.0 { sent.min(self.overflow + 2.0 * sent * self.loss) } else { sent }
+    }
+
     /// Segments in addition to the received ones, if each received one releases two more.
     fn at_worst(&self, sum: &PacketTotals) -> f64 {
         2.0 * self.received(sum) + sum.attempts
@@ -352,7 +362,7 @@ pub(super) mod tests {
     use crate::price::PriceSpec;
     use crate::primitives::ids::GroupId;
     use crate::primitives::units::Rate;
-    use crate::queue::{CodelSpec, PolicySpec};
+    use crate::queue::CodelSpec;
     use crate::tcp::TimerSpec;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 

@@ -175,6 +175,7 @@ impl Fabric {
         sim.channels.iter_mut().for_each(Channel::forget_discarded);
         sim.delays.fill_with(Histogram::default);
         sim.copies.clear();
+        sim.dropped_acks.clear();
         sim.to_be_discarded.clear();
         if let Some(recorder) = &mut sim.recorder {
             recorder.forget();
@@ -193,6 +194,9 @@ impl Fabric {
         for (&flow, other) in &other.copies {
             let copies = own.copies.entry(flow).or_default();
             (copies.data, copies.acks) = (copies.data + other.data, copies.acks + other.acks);
+        }
+        for (&flow, dropped) in &other.dropped_acks {
+            *own.dropped_acks.entry(flow).or_default() += dropped;
         }
         for (delays, other) in own.delays.iter_mut().zip(&other.delays) {
             delays.add_all(other);

@@ -21,6 +21,8 @@ pub(crate) struct PortCounts {
     pub(crate) max: u64,
     /// By reason, in the order of [`DropReason::ALL`].
     pub(crate) discarded: [PhaseCounts; DropReason::ALL.len()],
+    /// Units of acknowledgements among the discarded ones, without RM cells.
+    pub(crate) dropped_acks: PhaseCounts,
     /// Packets that the link has duplicated.
     pub(crate) duplicated: PhaseCounts,
     pub(crate) marked: PhaseCounts,

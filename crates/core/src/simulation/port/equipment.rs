@@ -463,6 +463,11 @@ impl Equipment {
         counts
     }
 
+    /// Count a discarded unit of an acknowledgement.
+    pub(crate) fn count_dropped_ack(&mut self, now: Time, interval: &MeasurementInterval) {
+        self.rest.counts.dropped_acks.add(interval.part(now), 1);
+    }
+
     /// Random losses before the queue.
     pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
         let ColdPortState { losses, counts, .. } = &mut *self.rest;

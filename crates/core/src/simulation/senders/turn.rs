@@ -2,7 +2,7 @@
 //! events of its timers.
 
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Ecn, OutgoingPacket};
+use crate::primitives::packet::OutgoingPacket;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
 use crate::simulation::domain_boundary::TimeoutWait;
@@ -94,8 +94,7 @@ impl SenderTurn<'_> {
                 }
             }
             let is_syn = O::SIGNALLED && spec.is_syn(segment);
-            // RFC 3168 section 6.1.1: a SYN is not ECN-capable.
-            let ecn = if is_syn { Ecn::NOT_ECT } else { tcp.announce(&sent) };
+            let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
             let bytes = match () {
                 () if is_syn => spec.header,
                 () if segment + 1 == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),

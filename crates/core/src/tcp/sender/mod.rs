@@ -180,6 +180,16 @@ impl Tcp<'_> {
         sender.sequence.in_flight() >= sender.window(self.spec) || waits_for_pacer()
     }
 
+    /// Whether the window was in use when the last data was sent, by the rule of [`WindowValidation::Linux`], which nothing changes
+    /// afterwards. A sender with all of its data available fills its window until then, unless the initial window holds all data.
+    #[inline(never)]
+    fn was_full(&self) -> bool {
+        let Sender { sequence, controller, .. } = &*self.sender;
+        let data = f64::from(sequence.limit - self.spec.before_data().0.min(sequence.limit));
+        let starts = controller.window() < controller.ssthresh();
+        sequence.snd_max >= sequence.limit && (data >= self.spec.initial_window || (starts && controller.window().0 < 2.0 * data))
+    }
+
     /// Whether the acknowledgement that is about to be processed may open the window.
     #[inline(always)]
     fn window_validated<O: Observed>(&self, extras: &AckExtras) -> bool {
@@ -188,7 +198,7 @@ impl Tcp<'_> {
         }
         match (&self.usage, self.spec.window_validation) {
             (Some(usage), _) if O::SIGNALLED => usage.may_open(&self.sender.controller, self.now),
-            (_, WindowValidation::Linux) => (O::SIGNALLED && extras.held_back) || self.is_full(),
+            (_, WindowValidation::Linux) => (O::SIGNALLED && extras.held_back) || self.is_full() || self.was_full(),
             // A flow that always has data to send is validated.
             (_, WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661) => true,
         }

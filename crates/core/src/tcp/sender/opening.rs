@@ -31,8 +31,10 @@ impl Tcp<'_> {
         self.sender.sequence.snd_nxt = incoming.ack;
         self.sender.timer.stop();
         let rtt = self.round_trip_sample(incoming);
-        if std::mem::take(&mut self.sender.sequence.timed_out) {
-            // RFC 5681 section 3.1: after a lost SYN the window is one segment.
+        self.sender.sequence.timed_out = false;
+        // Only SYNs have been sent.
+        let timeouts = self.sender.sequence.counts.sent_in_all - 1;
+        if timeouts >= self.spec.syn_timeouts_to_reset {
             self.sender.controller.limit_window(Cwnd(1.0));
         }
         rtt

@@ -150,11 +150,11 @@ impl Tcp<'_> {
         }
     }
 
-    /// ECN flags of a segment: only new data, in its first transmission, is capable (RFC 3168 section 6.1.5).
+    /// ECN flags of a data segment. Only new data reports a reduction of the window (RFC 3168 section 6.1.2).
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: &Transmission) -> Ecn {
         match () {
-            () if !self.spec.ecn || transmission.number > 1 => Ecn::NOT_ECT,
+            () if !self.spec.ecn || transmission.number > 1 => self.spec.ecn_of_others(),
             () if self.sender.sequence.reports_reduction() => Ecn::CWR,
             () => Ecn::ECT,
         }

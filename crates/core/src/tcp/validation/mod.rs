@@ -2,7 +2,7 @@
 //! per rule that has state.
 //!
 //! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it. No state is stored
-//! for such a flow; with the Linux rule its window opens if it was full when the acknowledgement arrived.
+//! for such a flow; with the Linux rule its window opens if it was full when the acknowledgement arrived, or when the last data was sent.
 
 pub(super) mod change;
 mod linux;
@@ -196,6 +196,27 @@ mod tests {
             assert_eq!(windows(&mut avoiding, [9, 9, 9, 9]), [10.0; 4]);
             assert_eq!(windows(&mut avoiding, [10]), [11.0]);
         }
+    }
+
+    #[test]
+    fn linux_opens_the_window_of_a_transfer_after_its_last_data() {
+        let windows = |segments: u32, ssthresh: f64| {
+            let spec = TcpSpec { window_validation: WindowValidation::Linux, ..plain() };
+            let mut bench = SenderHarness::new(spec, Start { window: 4.0, ssthresh, ..Start::default() }, segments);
+            bench.send();
+            let after = |ack| {
+                bench.process_ack(ack, &[]);
+                bench.window()
+            };
+            (1..=segments.min(20)).map(after).collect::<Vec<f64>>()
+        };
+        // As if there were more data, in slow start and above the threshold.
+        for ssthresh in [f64::INFINITY, 8.0] {
+            assert_eq!(windows(20, ssthresh), windows(90, ssthresh));
+            assert_eq!(windows(4, ssthresh), windows(90, ssthresh)[..4]);
+        }
+        // Three segments never fill a window of four, which opens up to twice as many.
+        assert_eq!((windows(3, f64::INFINITY), windows(3, 4.0)), (vec![5.0, 6.0, 6.0], vec![4.0; 3]));
     }
 
     #[test]
