@@ -150,6 +150,7 @@ VARIED = Experiment(
         Claim("B", "with pacing it does", at("goodput", policy="bpd") > at("goodput", policy="epd", senders="paced")),
         Claim("C", "BPD carries 6", at("goodput", policy="bpd").equals(6)),
         Claim("D", "BPD carries 6", at("goodput", policy="bpd").equals(6), closed="BPD has no senders"),
+        Claim("E", "EPD carries 5", at("goodput", policy="epd").equals(5)),
     ),
     conditions=(SENDERS,),
 )
@@ -165,7 +166,7 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
         Point({"policy": "bpd" if name == "bpd" else "epd", **labels}, {"goodput": np.array([value] * 3)})
         for name, (labels, value) in measured.items()
     ]
-    every, only_paced, alone, closed = Outcome(points, experiment=VARIED, seeds=3).claims
+    every, only_paced, alone, closed, value = Outcome(points, experiment=VARIED, seeds=3).claims
     assert (every.finding, every.whose) == (finding, whose)
     assert [judged.setting for judged in every.settings] == ["senders: regular", "senders: paced"]
     assert [judged.interval.mean for judged in every.settings] == [5 - regular, 5 - paced]
@@ -178,6 +179,8 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
     assert (alone.finding, alone.whose) == ("cannot tell", "ours")
     assert finding_label(alone) == "CONTRADICTED IN OUR SETTING"
     assert (closed.finding, closed.whose) == ("contradicted", "document")
+    # EPD carries less with one kind of senders and more with the other.
+    assert value.finding == ("cannot tell" if finding == "depends" else "contradicted")
 
 
 def test_a_condition_is_varied_by_the_experiment() -> None:

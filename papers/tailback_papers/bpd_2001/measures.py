@@ -21,6 +21,7 @@ __all__ = [
     "TIMEOUTS",
     "burst_share",
     "close_losses",
+    "mean_window",
     "peak_window",
     "timeout_free_share",
     "typical_loss_spacing",
@@ -53,6 +54,17 @@ def peak_window(run: tb.Run) -> float:
     later = trace["time_s"] >= SETTLED_S
     flows, windows = trace["flow"][later], trace["cwnd_packets"][later]
     return float(np.mean([windows[flows == flow].max() for flow in np.unique(flows)]))
+
+
+def mean_window(run: tb.Run) -> float:
+    """Time average of the windows after start-up; requires the trace `cwnd`."""
+    trace = run.trace("cwnd")
+    means = []
+    for flow in range(len(run.flows)):
+        own = trace.where(flow=flow)
+        edges = np.maximum(np.append(own["time_s"], run.simulated_s), SETTLED_S)
+        means.append(np.average(np.asarray(own["cwnd_packets"], float), weights=np.diff(edges)))
+    return float(np.mean(means))
 
 
 def typical_loss_spacing(run: tb.Run) -> float:

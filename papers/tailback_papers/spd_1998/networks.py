@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import tailback as tb
-from tailback.papers import AxisValue
+from tailback.papers import AxisValue, Condition
 from tailback_papers.spd_1998.published import Schemes
 
 __all__ = [
     "DURATION",
     "LONG",
     "NO_EPD",
+    "SETTING",
     "SHORT",
     "THREE",
     "TIMER_ONLY",
@@ -167,3 +168,10 @@ DURATION = {
     "(tick 0.5 s, NS form); it reproduces the printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 "
     "s consists of the first slow start, its losses, and the 0.15 s after the timers have expired"
 }
+SETTING = Condition(
+    "setting",
+    "neither the duration of a run nor the timer is stated",
+    ("SHORT", "LONG"),
+    "most printed numbers appear in runs of 1.7 s without fast retransmit (tick 0.5 s, NS form); LONG has 10 s, fast retransmit "
+    "and the BSD form",
+)

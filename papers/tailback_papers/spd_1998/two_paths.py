@@ -9,7 +9,7 @@ import numpy as np
 import tailback as tb
 from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, Measured, at, lines, vary
 from tailback_papers.spd_1998 import measures
-from tailback_papers.spd_1998.networks import DURATION, LONG, SHORT, schemes, split
+from tailback_papers.spd_1998.networks import LONG, SETTING, SHORT, schemes, split
 from tailback_papers.spd_1998.published import SPLIT
 
 __all__ = ["EXPERIMENTS"]
@@ -24,8 +24,9 @@ def cells(policy: str, setting: str, *thresholds: int) -> Expression:
     return at("frame_goodput", policy=policy, setting=setting, **where)
 
 
-# Relative gain of SPD over EPD in long runs.
+# Relative gain of SPD over EPD in long runs, and in either setting.
 GAIN = (cells("SPD", "LONG") - cells("EPD", "LONG")) / cells("EPD", "LONG")
+OPEN_GAIN = (at("frame_goodput", policy="SPD") - at("frame_goodput", policy="EPD")) / at("frame_goodput", policy="EPD")
 
 
 def over_threshold(setting: str) -> Curves:
@@ -113,15 +114,16 @@ figure_16 = Experiment(
         ),
         Claim(
             "C50",
-            "SPD improves the goodput by 13 % on average over the thresholds (abstract; LONG)",
-            GAIN.mean().equals(0.13, 0.05),
+            "SPD improves the goodput by 13 % on average over the thresholds (abstract)",
+            OPEN_GAIN.mean().equals(0.13, 0.05),
             kind="not_reproduced",
             published=0.13,
+            note="Single runs of SHORT differ by more than that; the tolerance is our choice.",
         ),
     ),
     panels=((over_threshold("SHORT"),), (over_threshold("LONG"),)),
+    conditions=(SETTING,),
     assumptions={
-        **DURATION,
         "propagation delays": "3 ms on each of the three links, as in the other network",
         "congestion threshold": "200 cells, as in the other network",
         "links of the hosts": "155 Mbit/s and 50 ns, as in the other network",

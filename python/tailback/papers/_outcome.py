@@ -13,7 +13,7 @@ from typing import Any
 from tailback._interval import Interval
 from tailback.papers._experiment import Claim, Condition, Experiment
 from tailback.papers._measured import Label, Measured, Values
-from tailback.papers._requirement import LEVEL, Finding, Requirement, decided_by
+from tailback.papers._requirement import LEVEL, Finding, Requirement, Value, decided_by
 
 __all__ = ["Judged", "Outcome", "Verdict"]
 
@@ -54,7 +54,8 @@ class Verdict:
         The claim in every setting tried; the first has the default values of the open conditions.
     finding : str
         ``holds`` or ``contradicted`` in all settings, ``depends`` (holds in some of them), or ``cannot tell``. A statement of a
-        document is not contradicted by runs in which none of its open conditions was varied: the finding is ``cannot tell``.
+        document is not contradicted by runs in which none of its open conditions was varied, or whose values are on both sides of
+        its value: the finding is ``cannot tell``.
     seeds : int
         Number of seeds used.
     """
@@ -146,7 +147,7 @@ class Outcome(Measured):
         settings = tuple(self._settings(claim))
         open_ = self.experiment.is_open and not claim.closed and not claim.ours
         finding = _common([judged.finding for _, judged in settings])
-        if finding == "contradicted" and open_ and len(settings) == 1:
+        if finding == "contradicted" and open_ and (len(settings) == 1 or _brackets(claim.must, [each for _, each in settings])):
             finding = "cannot tell"
         return Verdict(claim, tuple(judged for _, judged in settings), finding, settings[0][0], open_)
 
@@ -171,13 +172,13 @@ class Outcome(Measured):
 
     def _matters(self, condition: Condition, claim: Claim) -> bool:
         """Whether the claim reads points that have a value of the condition."""
-        without = [point for point in self.points if condition.label not in point.labels]
+        default = self._under({each.label: each.values[0] for each in self.experiment.conditions})
+        without = Measured([point for point in default.points if condition.label not in point.labels], self.traces)
         try:
-            alone = claim.statement.measured(Measured(without, self.traces)).tolist()
-            under: list[float] = claim.statement.measured(self._under({condition.label: condition.values[0]})).tolist()
+            alone, together = (claim.statement.measured(each).tolist() for each in (without, default))
         except LookupError:
             return True
-        return bool(alone != under)
+        return bool(alone != together)
 
     def _under(self, labels: Mapping[str, Label]) -> Measured:
         """The points that have no other value of these labels."""
@@ -187,6 +188,11 @@ class Outcome(Measured):
     def _in(self, setting: str, values: Values, must: Requirement) -> tuple[int, Judged]:
         interval = self.interval(values, LEVEL)
         return len(values), Judged(setting, interval, must.judge(interval), decided_by(values.tolist(), must))
+
+
+def _brackets(must: Requirement, settings: list[Judged]) -> bool:
+    """Whether a value is above the measured one in some settings and below it in others: one between them may give it."""
+    return isinstance(must, Value) and len({judged.interval.mean > must.value for judged in settings}) > 1
 
 
 def _common(findings: list[Finding]) -> Finding:
