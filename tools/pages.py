@@ -137,7 +137,7 @@ class Page:
         self._results: list[str] = []
         self._said: dict[str, Any] = {}
         self._used: set[str] = set()
-        self._namespace: dict[str, Any] = {"__name__": "__main__", "say": self._say}
+        self._namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "say": self._say}
 
     def filled(self) -> str:
         """The page with the results of its code.

@@ -14,6 +14,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,6 +23,9 @@ import tailback as tb
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests/reduced.json"
+
+# The cases of a reduced validation: one flow of each law.
+_VALIDATED = "*, 1 flow, 20 Mbps, 40 ms, 0.25 BDP"
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,15 @@ class Reduction:
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
-        """Replace `tailback.simulate` and `tailback.sweep` by their reduced forms."""
+        """Replace `tailback.simulate`, `tailback.sweep` and `tailback.validate` by their reduced forms."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             # In a shorter run some flows do not start.
             warnings.simplefilter("ignore", tb.ScenarioWarning)
             for name in ("simulate", "sweep"):
                 stack.enter_context(mock.patch.object(tb, name, self._reduced(getattr(tb, name))))
+            # The cases of a validation are not shortened, because the kernel's runs are of their duration.
+            stack.enter_context(mock.patch.object(tb, "validate", partial(tb.validate, cases=_VALIDATED)))
             yield
 
     def _reduced(self, function: Callable[..., Any]) -> Callable[..., Any]:

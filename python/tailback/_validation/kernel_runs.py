@@ -78,9 +78,10 @@ class KernelRuns:
         return {case.identity: case for case in self.cases}
 
     def to_json(self) -> str:
-        plain = {**vars(self), "cases": [_without_nan(vars(case)) for case in self.cases]}
-        plain.pop("by_identity", None)
-        return json.dumps(plain, indent=1, allow_nan=False)
+        """A line per case."""
+        head = json.dumps({"pack": self.pack, "kernel": self.kernel, "date": self.date})
+        cases = ",\n".join(json.dumps(_without_nan(vars(case)), allow_nan=False) for case in self.cases)
+        return f'{head[:-1]}, "cases": [\n{cases}\n]}}'
 
     @classmethod
     def load(cls, file: Path) -> Self:
