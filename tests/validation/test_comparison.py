@@ -18,7 +18,7 @@ from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity
 from tailback._validation.validating import Validation
 
 CASES = {case.name: case for case in (*quick().cases, *full().cases)}
-USUAL = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP"]
+USUAL = CASES["Reno, 1 BDP"]
 PERIOD = measures.PERIOD
 
 
@@ -68,7 +68,7 @@ def test_every_case_runs_and_has_its_measures(case: tb._validation.cases.Case) -
 
 def test_a_sawtooth_is_measured_correctly() -> None:
     """Reno with an acknowledgement per packet adds one segment per RTT: from W/2 to W in W/2 of them."""
-    case = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
+    case = CASES["Reno, 1 BDP, every packet acknowledged"]
     run = tb.simulate(case.scenario.with_({"flows.flow1.propagation_rtt": "40 ms"}), seed=1)
     # 66.7 packets are in flight in 40 ms, and 67 more are queued when one is lost.
     assert measures.depth(run) == pytest.approx(67, abs=2)
@@ -79,7 +79,7 @@ def test_a_sawtooth_is_measured_correctly() -> None:
 
 def test_the_report_lists_differences_first() -> None:
     differing = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
-    shares = compared(CASES["Reno and CUBIC, 2 flows, 20 Mbps, 40 ms, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
+    shares = compared(CASES["Reno and CUBIC, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
     timing = {name: [0.0, 0.002] for name in LIMITS}
     kernel = KernelRuns("quick", "Linux 6.18", "2026-11-27", [KernelCase(USUAL.name, "", timing, {})])
     validation = Validation(quick(), [shares, differing], kernel, [USUAL.name])

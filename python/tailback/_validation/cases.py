@@ -94,13 +94,11 @@ class Setting:
         }
 
     def name(self) -> str:
-        """A name from the settings that differ from the defaults."""
-        flows = f"{self.flows * len(self.preset)} flow" + ("s" if self.flows * len(self.preset) > 1 else "")
-        words = [
-            " and ".join(_CONTROLLERS[preset] for preset in self.preset),
-            flows,
-            f"{self.rate_mbps} Mbps, {self.rtt_ms:g} ms",
-        ]
+        """A name from the settings that differ from one flow at 20 Mbit/s and 40 ms."""
+        flows = self.flows * len(self.preset)
+        words = [" and ".join(_CONTROLLERS[preset] for preset in self.preset)]
+        words += [f"{flows} flows"] * (flows > len(self.preset))
+        words += [f"{self.rate_mbps} Mbps, {self.rtt_ms:g} ms"] * ((self.rate_mbps, self.rtt_ms) != (20, 40))
         words.append(self.queue_name if self.queue else f"{self.buffer:g} BDP")
         words += ["no SACK"] * (not self.sack) + ["every packet acknowledged"] * (not self.delayed_ack)
         words += [f"{self.loss:.1%} random loss"] * (self.loss > 0)

@@ -20,9 +20,12 @@ _HOW = (
     "the whole interval is within the tolerance (2 %, 3 % for periods), *differ* if it is completely outside, and are otherwise "
     "*inconclusive*."
 )
-_CELLS = "Each cell gives the kernel's mean and the difference. **Bold** cells differ, *italic* ones are inconclusive."
+_CELLS = (
+    "One flow at 20 Mbit/s and 40 ms unless the case says otherwise. Each cell gives the kernel's mean and the difference. "
+    "**Bold** cells differ, *italic* ones are inconclusive."
+)
 
-# The columns of each table; a case belongs to the first one that has all its measures.
+# The columns of each table; a case belongs to the first one that has all its measures. Timeouts, almost always 0, have none.
 _TABLES: tuple[tuple[Measure, ...], ...] = (
     (measures.COMPLETION, measures.RETRANSMISSIONS),
     (
@@ -31,7 +34,6 @@ _TABLES: tuple[tuple[Measure, ...], ...] = (
         measures.FAIRNESS,
         measures.SHARE,
         measures.RETRANSMISSIONS,
-        measures.TIMEOUTS,
     ),
     (
         measures.UTILISATION,
@@ -40,7 +42,6 @@ _TABLES: tuple[tuple[Measure, ...], ...] = (
         measures.DEPTH,
         measures.DROPS_PER_EVENT,
         measures.RETRANSMISSIONS,
-        measures.TIMEOUTS,
     ),
 )
 
@@ -92,7 +93,8 @@ def differences(comparisons: Sequence[Comparison]) -> str:
 
 def all_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Tables with a row per case."""
-    cases = {name: {each.measure: each for each in row} for name, row in groupby(comparisons, key=lambda each: each.case)}
+    shown = (each for each in comparisons if each.measure != measures.TIMEOUTS.name)
+    cases = {name: {each.measure: each for each in row} for name, row in groupby(shown, key=lambda each: each.case)}
     for columns in _TABLES:
         titles = {measure.name: f"{measure.name}, {measure.unit}" if measure.unit else measure.name for measure in columns}
         rows = {name: row for name, row in cases.items() if row.keys() <= titles.keys()}
