@@ -171,6 +171,8 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
     assert [judged.setting for judged in every.settings] == ["senders: regular", "senders: paced"]
     assert [judged.interval.mean for judged in every.settings] == [5 - regular, 5 - paced]
     assert every.interval.mean == 5 - regular
+    assert every.decided_by_condition("senders") is (finding == "depends")
+    assert not only_paced.decided_by_condition("senders")
     # A claim that selects a value is judged under it alone, and one that no value affects is judged once.
     assert [judged.setting for judged in only_paced.settings] == ["senders: paced"]
     assert (only_paced.finding, only_paced.whose) == ("holds" if paced < 5 else "cannot tell", "ours")

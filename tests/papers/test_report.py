@@ -13,15 +13,7 @@ import pytest
 
 import tailback as tb
 from reports import fetched, parsed
-from tailback.papers import (
-    Curves,
-    Document,
-    Experiment,
-    Grid,
-    Line,
-    Ranking,
-    ReferenceLine,
-)
+from tailback.papers import Claim, Condition, Curves, Document, Experiment, Grid, Line, Ranking, ReferenceLine, at, document
 from tailback.papers._report import Basis, page
 from toy_experiment import TOY
 
@@ -141,3 +133,19 @@ def test_figures_have_the_document_s_numbers_and_are_linked(toys: list[Experimen
     captions = ["".join(caption.itertext()) for caption in tree.iter("figcaption")]
     assert captions[0].startswith("Figures 3 to 5, 1 of 2. Goodput over buffer. Dotted: 90\N{NO-BREAK SPACE}%.")
     assert captions[1] == "Figures 3 to 5, 2 of 2. Goodput."
+
+
+def test_open_conditions_are_listed_with_the_claims_that_they_decide(toys: list[Experiment]) -> None:
+    condition = Condition("packets", "figure 1 gives no buffer", (50, 2), "usual then")
+    claims = (
+        Claim("T8", "some of the link is used", at("goodput") > 0),
+        Claim("T9", "half of the link is used", at("goodput") > 0.5, kind="conditional"),
+    )
+    toys[:] = [replace(TOY, claims=claims, conditions=(condition,))]
+    done = tb.reproduce("toy", seeds=8)
+    assert [verdict.finding for verdict in done.claims] == ["holds", "depends"]
+    (experiment,) = done.to_dict()["experiments"]
+    assert experiment["conditions"][0]["says"] == "figure 1 gives no buffer"
+    shown = page(document("toy"), done.experiments, [], Basis(8, done.requested, done.tally))
+    assert re.search(r"<td[^>]*>figure 1 gives no buffer</td><td[^>]*>50: usual then</td><td>2</td><td[^>]*>T9</td>", shown)
+    assert "1 holds, 1 holds in some settings" in shown

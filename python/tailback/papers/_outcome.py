@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -26,6 +26,8 @@ class Judged:
     ----------
     setting : str
         Values of the open conditions, such as ``senders: paced``; empty without any.
+    labels : mapping
+        The same by the label of the condition; empty for a setting and its contrast.
     interval : Interval
         The 99.9 % confidence interval that decides the claim.
     finding : str
@@ -35,6 +37,7 @@ class Judged:
     """
 
     setting: str
+    labels: Mapping[str, Label]
     interval: Interval
     finding: Finding
     decided_by: int | None
@@ -93,6 +96,14 @@ class Verdict:
             return "undecided"
         return "ours" if self.is_open and len(self.settings) == 1 else "document"
 
+    def decided_by_condition(self, label: str) -> bool:
+        """Whether two settings that differ only in this condition have different findings."""
+        found: dict[frozenset[tuple[str, Label]], set[Finding]] = {}
+        for judged in self.settings:
+            others = frozenset((name, value) for name, value in judged.labels.items() if name != label)
+            found.setdefault(others, set()).add(judged.finding)
+        return any(len(findings) > 1 for findings in found.values()) and all(label in judged.labels for judged in self.settings)
+
     @property
     def text(self) -> str:
         """The text of the claim, with its setting."""
@@ -140,7 +151,9 @@ class Outcome(Measured):
                 name: {**_ends(self.interval(values), "mean"), "seeds": len(values)} for name, values in point.values.items()
             }
             points.append({**point.labels, **measured})
-        said = {"answer": self.answer} if self.answer else {}
+        said: dict[str, Any] = {"answer": self.answer} if self.answer else {}
+        if self.experiment.conditions:
+            said["conditions"] = [asdict(condition) for condition in self.experiment.conditions]
         return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
 
     def _judged(self, claim: Claim) -> Verdict:
@@ -154,8 +167,8 @@ class Outcome(Measured):
     def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
         """The claim in each setting, with the number of seeds."""
         if claim.contrast:
-            yield self._in(claim.setting, claim.statement.measured(self), claim.must)
-            yield self._in(claim.contrast.setting, claim.contrast.measured(self), claim.must)
+            yield self._in(claim.setting, {}, claim.statement.measured(self), claim.must)
+            yield self._in(claim.contrast.setting, {}, claim.contrast.measured(self), claim.must)
             return
         conditions = [condition for condition in self.experiment.conditions if self._matters(condition, claim)]
         found = False
@@ -165,7 +178,7 @@ class Outcome(Measured):
                 # The claim may select another value of a condition.
                 values = claim.statement.measured(self._under(labels))
                 found = True
-                yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), values, claim.must)
+                yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), labels, values, claim.must)
         if not found:
             # Raises the error of a claim without points.
             claim.statement.measured(self)
@@ -185,9 +198,9 @@ class Outcome(Measured):
         fits = [point for point in self.points if all(point.labels.get(name, label) == label for name, label in labels.items())]
         return Measured(fits, self.traces)
 
-    def _in(self, setting: str, values: Values, must: Requirement) -> tuple[int, Judged]:
+    def _in(self, setting: str, labels: Mapping[str, Label], values: Values, must: Requirement) -> tuple[int, Judged]:
         interval = self.interval(values, LEVEL)
-        return len(values), Judged(setting, interval, must.judge(interval), decided_by(values.tolist(), must))
+        return len(values), Judged(setting, labels, interval, must.judge(interval), decided_by(values.tolist(), must))
 
 
 def _brackets(must: Requirement, settings: list[Judged]) -> bool:

@@ -44,7 +44,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
     conditions: dict[Condition, list[str]] = {}
     for outcome in outcomes:
         for condition in outcome.experiment.conditions:
-            decided = [verdict.claim.id for verdict in outcome.claims if verdict.finding == "depends"]
+            decided = [verdict.claim.id for verdict in outcome.claims if verdict.decided_by_condition(condition.label)]
             conditions.setdefault(condition, []).extend(decided)
     # In page order: plots without a number in the document are counted from the top.
     ordered = sorted(outcomes, key=lambda outcome: outcome.experiment.id != document.lead)
@@ -78,7 +78,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
 
 @dataclass(frozen=True)
 class _Condition:
-    """A row of the table of open conditions: the claims that hold under some of its values only."""
+    """A row of the table of open conditions: the claims whose finding differs between its values."""
 
     condition: Condition
     claims: list[str]
