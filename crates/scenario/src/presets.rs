@@ -103,8 +103,11 @@ pub const PRESETS: &[Preset] = &[
 
 /// The preset of that name.
 pub(crate) fn preset(name: PresetName) -> &'static Preset {
-    // A test checks that every name is in the list.
-    PRESETS.iter().find(|preset| preset.name == name).unwrap_or(&PRESETS[0])
+    match PRESETS.iter().find(|preset| preset.name == name) {
+        Some(preset) => preset,
+        // A test checks that every name is in the list.
+        None => unreachable!("no preset is named {name:?}"),
+    }
 }
 
 /// Settings of current RFCs, for all plain names.

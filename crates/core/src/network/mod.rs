@@ -301,6 +301,14 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// The settings of TCP, at an event that only TCP flows have.
+    pub(crate) fn expect_tcp(&self) -> &TcpSpec {
+        match self {
+            Transport::Tcp(spec, _) => spec,
+            Transport::Datagram(_) => unreachable!("a TCP event at a flow without TCP"),
+        }
+    }
+
     /// The exit condition of its slow start, if it has one.
     pub(crate) fn slow_start(&self) -> SlowStart {
         match self {

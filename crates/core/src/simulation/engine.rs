@@ -230,7 +230,7 @@ impl Engine {
 
     fn on_change(&mut self) {
         let Senders { network, fabric, .. } = &mut self.senders;
-        let Some(change) = network.changes.get(self.next_change) else { return };
+        let Some(change) = network.changes.get(self.next_change) else { unreachable!("all changes have taken place") };
         match change.what {
             ChangeKind::Rate(port, rate) => fabric.ports[port].equipment.set_rate(rate),
             ChangeKind::Delay(port, delay) => fabric.ports[port].equipment.set_delay(delay),

@@ -332,7 +332,7 @@ impl Engine {
         let mut classes: Vec<String> = Vec::new();
         let mut name_of = |(port, class): (usize, usize)| {
             let names = network.ports[port].scheduling.as_ref().map_or(Vec::new(), |of| of.queues.class_names());
-            let Some(&name) = names.get(class) else { return 0 };
+            let name = names[class];
             let known = classes.iter().position(|known| known == name);
             known.unwrap_or_else(|| {
                 classes.push(name.to_string());

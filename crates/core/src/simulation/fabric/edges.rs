@@ -48,7 +48,10 @@ impl Fabric {
     /// Schedule the next cell of an edge, if it has any. The rate may have changed.
     fn await_cell(&mut self, now: Time, flow: FlowId) {
         let slot = self.sim.order.edge(EdgeKind::Cell, flow);
-        let Some(edge) = self.edge(flow).filter(|edge| !edge.queue.is_empty()) else { return };
+        let edge = edge_of(&mut self.sim.edges, flow);
+        if edge.queue.is_empty() {
+            return;
+        }
         let (due, pending) = (edge.due(now), self.sim.calendar.time_of(slot));
         if due == pending {
             return;
@@ -122,7 +125,10 @@ impl Fabric {
     /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
     pub(crate) fn release_ack(&mut self, flow: FlowId, now: Time) -> Option<Packet> {
         let sim = &mut self.sim;
-        let edge = sim.edges.get_mut(flow.index())?.as_deref_mut().filter(|edge| edge.can_release())?;
+        let edge = edge_of(&mut sim.edges, flow);
+        if !edge.can_release() {
+            return None;
+        }
         let ack = sim.pool.pop(&mut edge.held)?;
         if ack.time < now {
             edge.counts.held_acks += u64::from(sim.interval.measures(now));

@@ -200,9 +200,8 @@ impl Fabric {
         } else {
             self.sim.take_head(&mut path.send, self.sim.order.flow(FlowKind::Send, flow))
         };
-        if let Some(packet) = packet {
-            self.walk(None, packet);
-        }
+        let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
+        self.walk(None, packet);
     }
 
     /// Like `on_send`, for the reverse path.
@@ -214,9 +213,8 @@ impl Fabric {
         } else {
             self.sim.take_head(&mut path.back, self.sim.order.flow(FlowKind::Back, flow))
         };
-        if let Some(packet) = packet {
-            self.walk(None, packet);
-        }
+        let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
+        self.walk(None, packet);
     }
 
     /// The head of a port's delay line reaches the next port, or the end of its route.
@@ -270,10 +268,13 @@ impl Fabric {
 
     /// Take the acknowledgement that has reached its sender.
     #[inline]
-    pub(crate) fn pop_ack(&mut self, flow: FlowId) -> Option<Packet> {
+    pub(crate) fn pop_ack(&mut self, flow: FlowId) -> Packet {
         let path = &mut self.paths[flow];
         path.carried.acks_received_in_all += 1;
-        self.sim.pool.pop(&mut path.ack_line)
+        match self.sim.pool.pop(&mut path.ack_line) {
+            Some(ack) => ack,
+            None => unreachable!("no acknowledgement is queued at flow {flow}"),
+        }
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
@@ -539,12 +540,11 @@ impl Fabric {
     /// Advance the acknowledgements gathered at a port that arrive before `known`. The first of the others gets an event, in case no later
     /// packet extends the lookahead.
     fn take_gathered(&mut self, port: PortId, known: Time) {
-        while let Some(ack) = self.ports[port].ack_merge_mut().and_then(|gather| gather.take_before(known)) {
+        while let Some(ack) = self.ports[port].expect_ack_merge().take_before(known) {
             self.walk(None, ack);
         }
         let slot = self.sim.order.gathered(port);
-        let first = self.ports[port].ack_merge_mut().and_then(|gather| gather.first());
-        let Some(first) = first else { return };
+        let Some(first) = self.ports[port].expect_ack_merge().first() else { return };
         let pending = self.sim.calendar.time_of(slot);
         if first < pending {
             if pending != Time::NEVER {

@@ -38,7 +38,7 @@ impl Fabric {
     /// If the next port is a cut-through port, the head of the packet in service goes ahead to it.
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
-        let Some(stepped) = self.ports[port].stepped() else { return };
+        let (stepped, _) = self.ports[port].expect_stepped();
         let Some(&PacketInService { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
         let next = local_port(self.routes[packet.place() + 1]).filter(|&next| self.ports[next].entry.is_of_heads());
         let Some(next) = next else { return };
@@ -125,11 +125,11 @@ impl Fabric {
 
     /// The first packet on such a link reaches the far end.
     pub(super) fn on_overtaking(&mut self, port: PortId) {
-        let first = self.ports[port].reordered_packets_mut().and_then(ReorderedPackets::take_first);
+        let Some(packet) = self.ports[port].reordered_packets_mut().and_then(ReorderedPackets::take_first) else {
+            unreachable!("no packet is on the link of port {port}")
+        };
         self.await_overtaking(port);
-        if let Some(packet) = first {
-            self.walk(None, packet);
-        }
+        self.walk(None, packet);
     }
 
     fn await_overtaking(&mut self, port: PortId) {

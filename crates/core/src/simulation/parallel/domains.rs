@@ -72,7 +72,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     for entry in &mut fabric.routes {
         *entry = if is_end(*entry) { END } else { *entry & !REMOTE };
     }
-    sources.collect(&mut whole.senders);
+    sources.collect(&mut whole.senders, owners);
     copy(&mut whole.senders, &sources, |_| true, owners);
     whole.senders.fabric.sim.boundary = None;
     for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
@@ -89,8 +89,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
 impl StateSources<'_> {
     /// Copy the state of each entity from its owner into the first domain's engine, and add up all counters. Lines and pools are not merged
     /// here.
-    fn collect(&self, whole: &mut Senders) {
-        let Some(owners) = self.owners else { return };
+    fn collect(&self, whole: &mut Senders, owners: &Owners) {
         for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
             whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].ports[port]);
         }

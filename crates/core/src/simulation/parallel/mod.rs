@@ -145,10 +145,9 @@ impl ParallelEngine {
             self.domains.iter_mut().for_each(Engine::take_mail);
             let count = self.domains.len();
             for (from, to) in (0..count * count).map(|pair| (pair / count, pair % count)) {
-                let outbox = self.domains[from].boundary_mut().map(|boundary| std::mem::take(&mut boundary.outboxes[to]));
-                let batch = outbox.filter(|batch| !batch.packets.is_empty());
-                if let (Some(batch), Some(boundary)) = (batch, self.domains[to].boundary_mut()) {
-                    boundary.inboxes[from] = batch;
+                let batch = std::mem::take(&mut self.domains[from].expect_boundary().outboxes[to]);
+                if !batch.packets.is_empty() {
+                    self.domains[to].expect_boundary().inboxes[from] = batch;
                     is_under_way = true;
                 }
             }
@@ -197,8 +196,11 @@ impl ParallelEngine {
 }
 
 impl Engine {
-    fn boundary_mut(&mut self) -> Option<&mut DomainBoundary> {
-        self.senders.fabric.sim.boundary.as_deref_mut()
+    fn expect_boundary(&mut self) -> &mut DomainBoundary {
+        match &mut self.senders.fabric.sim.boundary {
+            Some(boundary) => boundary,
+            None => unreachable!("the engine of a domain has no boundary"),
+        }
     }
 
     fn end(&self) -> Time {
@@ -224,13 +226,13 @@ impl Engine {
 
     /// Process the packets from other domains: each packet continues, or waits for its turn.
     fn take_mail(&mut self) {
-        let Some(mut arrivals) = self.boundary_mut().map(|boundary| std::mem::take(&mut boundary.arrivals)) else { return };
-        for from in 0..self.boundary_mut().map_or(0, |boundary| boundary.inboxes.len()) {
-            let Some(mut batch) = self.boundary_mut().map(|boundary| std::mem::take(&mut boundary.inboxes[from])) else { return };
+        let mut arrivals = std::mem::take(&mut self.expect_boundary().arrivals);
+        for from in 0..self.expect_boundary().inboxes.len() {
+            let mut batch = std::mem::take(&mut self.expect_boundary().inboxes[from]);
             self.senders.fabric.receive_batch(&mut batch, &mut arrivals);
-            self.boundary_mut().into_iter().for_each(|boundary| std::mem::swap(&mut boundary.inboxes[from], &mut batch));
+            self.expect_boundary().inboxes[from] = batch;
         }
-        self.boundary_mut().into_iter().for_each(|boundary| std::mem::swap(&mut boundary.arrivals, &mut arrivals));
+        self.expect_boundary().arrivals = arrivals;
     }
 
     /// Handle all events and arrivals before `time`.
@@ -262,18 +264,16 @@ impl Engine {
             self.put_back(arrivals);
         }
         self.senders.fabric.store_pending_acks();
-        self.boundary_mut().into_iter().for_each(DomainBoundary::free_room);
+        self.expect_boundary().free_room();
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
-        let sim = &mut self.senders.fabric.sim;
-        sim.boundary.as_mut()?.arrivals.take_before(before, &sim.order)
+        let order = self.senders.fabric.sim.order;
+        self.expect_boundary().arrivals.take_before(before, &order)
     }
 
     fn put_back(&mut self, arrivals: SortedArrivals) {
-        if let Some(boundary) = self.boundary_mut() {
-            boundary.arrivals.put_back(arrivals);
-        }
+        self.expect_boundary().arrivals.put_back(arrivals);
     }
 }
 
@@ -373,8 +373,8 @@ impl SharedState {
     }
 
     fn send_mail(&self, number: usize, domain: &mut Engine) {
-        let Some(boundary) = domain.boundary_mut() else { return };
-        for (to, batch) in boundary.outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.packets.is_empty()) {
+        for (to, batch) in domain.expect_boundary().outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.packets.is_empty())
+        {
             let slot = &self.batches[number * self.next.len() + to];
             std::mem::swap(batch, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -382,12 +382,10 @@ impl SharedState {
 
     /// Take the packets from other domains without processing them, and publish the time of the earliest known event.
     fn fetch_mail(&self, number: usize, domain: &mut Engine) {
-        if let Some(boundary) = domain.boundary_mut() {
-            for (from, inbox) in boundary.inboxes.iter_mut().enumerate() {
-                let mut slot = self.batches[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
-                if !slot.packets.is_empty() {
-                    std::mem::swap(inbox, &mut slot);
-                }
+        for (from, inbox) in domain.expect_boundary().inboxes.iter_mut().enumerate() {
+            let mut slot = self.batches[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
+            if !slot.packets.is_empty() {
+                std::mem::swap(inbox, &mut slot);
             }
         }
         self.next[number].store(domain.next_time().0, Ordering::Relaxed);

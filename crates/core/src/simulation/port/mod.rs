@@ -258,6 +258,14 @@ impl Port {
         if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
     }
 
+    /// Like [`Port::ack_merge_mut`] at an event that only ports which gather acknowledgements have.
+    pub(crate) fn expect_ack_merge(&mut self) -> &mut AckMerge {
+        match self.ack_merge_mut() {
+            Some(gather) => gather,
+            None => unreachable!("an event of gathered acknowledgements at a port that gathers none"),
+        }
+    }
+
     /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         self.equipment.failure(time)

@@ -139,7 +139,8 @@ impl Senders {
     /// sender has acted.
     #[inline]
     pub(crate) fn process_ack_early(&mut self, flow: FlowId) -> bool {
-        let (Some(time), End::Tcp(sender)) = (self.fabric.next_ack_time(flow), &self.ends[flow]) else { return false };
+        let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
+        let sender = self.ends[flow].expect_tcp();
         let horizon = self.fabric.sim.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
@@ -160,7 +161,7 @@ impl Senders {
     #[inline]
     pub(crate) fn process_known_ack(&mut self, ack: &Packet) -> bool {
         let (flow, time) = (ack.flow, ack.time);
-        let End::Tcp(sender) = &self.ends[flow] else { return false };
+        let sender = self.ends[flow].expect_tcp();
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
             self.fabric.count_ack(flow);
@@ -173,9 +174,8 @@ impl Senders {
     /// An acknowledgement reaches the edge of its flow, which may hold it.
     #[cold]
     fn hold_ack(&mut self, flow: FlowId, now: Time) {
-        if let Some(ack) = self.pop_ack(flow, NextAck::Scheduled) {
-            self.fabric.hold(ack, now);
-        }
+        let ack = self.pop_ack(flow, NextAck::Scheduled);
+        self.fabric.hold(ack, now);
         self.release_acks(flow, now);
     }
 
@@ -202,21 +202,20 @@ impl Senders {
     /// A sender processes the acknowledgement that reaches it at this time.
     #[inline]
     fn process_ack(&mut self, flow: FlowId, now: Time, next: NextAck) {
-        if let Some(packet) = self.pop_ack(flow, next) {
-            self.process_packet(&packet, now);
-        }
+        let packet = self.pop_ack(flow, next);
+        self.process_packet(&packet, now);
     }
 
     /// Take the acknowledgement that has reached its sender.
     #[inline(always)]
-    fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Option<Packet> {
-        let packet = self.fabric.pop_ack(flow)?;
+    fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Packet {
+        let packet = self.fabric.pop_ack(flow);
         match (self.fabric.next_ack_time(flow), next) {
             (Some(_), NextAck::Early) => self.fabric.sim.early_acks.push(flow),
             (Some(time), NextAck::Scheduled) => self.fabric.schedule_ack(flow, time),
             (None, _) => {}
         }
-        Some(packet)
+        packet
     }
 
     #[inline(always)]
@@ -247,8 +246,7 @@ impl Senders {
     /// Check the retransmission timer. Returns true if it has expired.
     pub(crate) fn on_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.sim.now;
-        let End::Tcp(sender) = &self.ends[flow] else { return false };
-        let deadline = sender.timer.deadline;
+        let deadline = self.ends[flow].expect_tcp().timer.deadline;
         if deadline > now {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
             return false;
@@ -262,9 +260,10 @@ impl Senders {
     #[inline(never)]
     fn read_signal(&mut self, now: Time, packet: &Packet, incoming: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
         let profile = &self.fabric.profiles[self.fabric.paths[packet.flow].wire.group];
-        let (Some(place), End::Tcp(sender)) = (profile.place_among_signalled(packet.flow), &mut self.ends[packet.flow]) else {
+        let Some(place) = profile.place_among_signalled(packet.flow) else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
+        let sender = self.ends[packet.flow].expect_tcp();
         let reader = &mut self.readers[place];
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
@@ -296,9 +295,9 @@ impl Senders {
     /// timers are updated.
     #[inline]
     fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
-        let End::Tcp(sender) = &mut self.ends[flow] else { return };
+        let sender = self.ends[flow].expect_tcp();
         let group = self.fabric.paths[flow].wire.group;
-        let Transport::Tcp(spec, _) = &self.network.groups[group].transport else { return };
+        let spec = self.network.groups[group].transport.expect_tcp();
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
                 let index = u64::from(flow - self.first_flows[group]);
@@ -332,8 +331,8 @@ impl Senders {
     pub(crate) fn on_app_write(&mut self, flow: FlowId) {
         let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
-        let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow]) else { return };
-        let Transport::Tcp(spec, _) = &group.transport else { return };
+        let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
+        let (sender, spec) = (self.ends[flow].expect_tcp(), group.transport.expect_tcp());
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
@@ -369,7 +368,7 @@ impl Senders {
     fn on_source_timer(&mut self, flow: FlowId, now: Time) {
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
-            return;
+            unreachable!("a datagram event at flow {flow}, which has no source")
         };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
