@@ -35,7 +35,10 @@ pub const TABLES: &[Described] = &[
             ("delivered_bytes", "Payload of the delivered packets."),
             ("goodput_bps", "Delivered payload per second of the measurement interval."),
             ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
-            ("loss_rate", "Discarded packets divided by packets sent; 0 if none were sent."),
+            (
+                "loss_rate",
+                "Discarded share of the packets, and of copies made by links, that were sent within the measurement interval; 0 if none were sent.",
+            ),
             ("dropped_acks", "Acknowledgements to the flow's sender that were discarded; `loss_rate` does not include them."),
             (
                 "waiting_at_end",
@@ -72,7 +75,7 @@ pub const TABLES: &[Described] = &[
             ("departed_units", "Transmitted units."),
             ("departed_bytes", "Transmitted bytes, including headers."),
             ("marked_units", "Units marked by the policy (CE)."),
-            ("dropped_units", "Discarded units, for any reason."),
+            ("dropped_units", "Units discarded within the measurement interval, for any reason."),
             ("dropped_acks", "Units of acknowledgements among the discarded ones."),
             ("dropped_full", "Units discarded because the buffer was full."),
             ("dropped_early", "Units discarded by the policy on arrival, although the buffer had room."),
@@ -88,7 +91,10 @@ pub const TABLES: &[Described] = &[
             ),
             ("dropped_listed", "Units discarded because the scenario lists them: `loss.drops`."),
             ("dropped_policed", "Units discarded by a policer. Only if the run has a policer."),
-            ("loss_rate", "Discarded units divided by arrived units; 0 if none arrived."),
+            (
+                "loss_rate",
+                "Discarded share of `arrived_units`, without units that arrived during the warm-up; 0 if none arrived.",
+            ),
             (
                 "utilisation",
                 "Share of the measurement interval in which the link was transmitting; the mean over several transmitters. For a link with a \
@@ -96,9 +102,12 @@ pub const TABLES: &[Described] = &[
             ),
             (
                 "mean_queue_units",
-                "Time average of the number of units in the queue. The unit in service counts only with `counts_in_service`.",
+                "Time average of the number of units in the queue. The unit at the transmitter, which may wait there for a shaper, counts only with `counts_in_service`.",
             ),
-            ("max_queue_units", "Maximum number of units in the queue, counted as in `mean_queue_units`."),
+            (
+                "max_queue_units",
+                "Maximum number of units in the queue, counted as in `mean_queue_units`, from the end of the warm-up.",
+            ),
             ("mean_wait_s", "Mean time from arrival to the start of transmission. Missing if no unit was sent."),
             ("duplicated_units", "Units duplicated by the link. Only if some link duplicates packets."),
             ("price", "Price at the end of the run. Only if some queue has a price; missing for queues without one."),
@@ -149,7 +158,7 @@ pub const TABLES: &[Described] = &[
             FLOW,
             ("arrived_packets", "Packets that arrived at the edge, including discarded ones."),
             ("dropped_packets", "Packets discarded because the edge's buffer was full."),
-            ("loss_rate", "Discarded units divided by arrived units; 0 if none arrived."),
+            ("loss_rate", "`dropped_packets` divided by `arrived_packets`; 0 if none arrived."),
             ("data_cells", "Data cells sent."),
             ("forward_rm_cells", "Forward RM cells sent."),
             ("backward_rm_cells", "Backward RM cells received."),
@@ -172,7 +181,10 @@ pub const TABLES: &[Described] = &[
             ("departed_units", "Transmitted units."),
             ("departed_bytes", "Transmitted bytes, including headers."),
             ("dropped_units", "Units discarded at the queue, without losses on the link."),
-            ("loss_rate", "Discarded units divided by arrived units; 0 if none arrived."),
+            (
+                "loss_rate",
+                "Discarded share of `arrived_units`, without units that arrived during the warm-up; 0 if none arrived.",
+            ),
             ("throughput_bps", "Transmitted bits, including headers, per second of the measurement interval."),
             ("mean_wait_s", "Mean time from arrival to the start of transmission. Missing if no unit was sent."),
         ],

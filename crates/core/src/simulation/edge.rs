@@ -40,7 +40,7 @@ pub(crate) struct Edge {
 }
 
 /// Counters of an edge, within the measurement interval unless stated otherwise.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EdgeCounts {
     pub(crate) arrived: u64,
     pub(crate) discarded: u64,
@@ -54,12 +54,24 @@ pub(crate) struct EdgeCounts {
     pub(crate) held_for: u128,
     pub(crate) max_cells: u64,
     /// Integrals over time in picoseconds of the cells in the buffer and of ACR in bit/s.
-    cell_time: u128,
-    rate_time: u128,
+    pub(crate) cell_time: u128,
+    pub(crate) rate_time: u128,
     /// Over the whole run: packets that arrived, were discarded, and have left.
     pub(crate) arrived_in_all: u64,
     pub(crate) discarded_in_all: u64,
     pub(crate) left_in_all: u64,
+}
+
+impl EdgeCounts {
+    /// Add a measured time without changes.
+    fn add(&mut self, span: TimeDelta, cells: Units, rate: Rate) {
+        let over_time = |value: u64| u128::from(value) * u128::from(span.0);
+        self.cell_time += over_time(cells.0);
+        self.rate_time += over_time(rate.0);
+        if span > TimeDelta::ZERO {
+            self.max_cells = self.max_cells.max(cells.0);
+        }
+    }
 }
 
 impl Edge {
@@ -136,23 +148,15 @@ impl Edge {
 
     /// Update the time integrals up to now; called before every change.
     pub(crate) fn keep_time(&mut self, now: Time, interval: &MeasurementInterval) {
-        let span = interval.overlap(self.changed, now);
+        self.counts.add(interval.overlap(self.changed, now), self.cells, self.source.rate());
         self.changed = now;
-        let (cells, rate) = self.over(span);
-        self.counts.cell_time += cells;
-        self.counts.rate_time += rate;
     }
 
-    fn over(&self, span: TimeDelta) -> (u128, u128) {
-        let times = |value: u64| u128::from(value) * u128::from(span.0);
-        (times(self.cells.0), times(self.source.rate().0))
-    }
-
-    /// Mean cells in the buffer and mean ACR in bit/s up to `until`, over the measurement interval.
-    pub(crate) fn means(&self, until: Time, interval: &MeasurementInterval) -> (f64, f64) {
-        let (cells, rate) = self.over(interval.overlap(self.changed, until));
-        let measured = interval.overlap(interval.warmup, until).0 as f64;
-        ((self.counts.cell_time + cells) as f64 / measured, (self.counts.rate_time + rate) as f64 / measured)
+    /// The counters, including the time since the last change.
+    pub(crate) fn counts_at(&self, now: Time, interval: &MeasurementInterval) -> EdgeCounts {
+        let mut counts = self.counts;
+        counts.add(interval.overlap(self.changed, now), self.cells, self.source.rate());
+        counts
     }
 
     /// Current ACR.

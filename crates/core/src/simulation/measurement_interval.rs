@@ -26,6 +26,11 @@ impl MeasurementInterval {
         time >= self.warmup && time < self.end
     }
 
+    #[inline]
+    pub(crate) fn measures_all(&self, times: [Time; 2]) -> bool {
+        times.iter().all(|&time| self.measures(time))
+    }
+
     /// The part of `from..to` within the measurement interval.
     #[inline]
     pub(crate) fn overlap(&self, from: Time, to: Time) -> TimeDelta {

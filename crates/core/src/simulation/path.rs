@@ -56,7 +56,7 @@ pub(crate) struct PathCounts {
     /// Over the whole run and beyond, for the conservation check. For packets in cells, the channel counts discards.
     pub(crate) discarded_in_all: u32,
     pub(crate) acks_discarded_in_all: u32,
-    /// Discarded packets. The last cell of a packet in cells decides: it is discarded, or it arrives and closes an incomplete frame.
+    /// Discarded packets that were sent within the measurement interval. The last cell of a packet in cells decides: it is discarded, or it arrives and closes an incomplete frame.
     pub(crate) discarded: u32,
     /// Duplicate segments that reached the receiver.
     pub(crate) duplicates: u32,

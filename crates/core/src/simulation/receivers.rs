@@ -71,7 +71,8 @@ impl Path {
                 let collected = channel.data.collect(packet, || profile.cells(packet));
                 if packet.is_last() && sim.interval.measures(packet.time) {
                     channel.count(collected, profile.cells(packet));
-                    self.counts.discarded += u32::from(collected != ReassemblyState::Whole);
+                    let is_lost = collected != ReassemblyState::Whole && sim.interval.measures(packet.sent);
+                    self.counts.discarded += u32::from(is_lost);
                 }
                 if collected != ReassemblyState::Whole {
                     return false;

@@ -1,7 +1,7 @@
 //! Conversion of counters to the columns of the result tables.
 
 use super::conservation::{ConservationError, UnitsInNetwork};
-use super::edge::Edge;
+use super::edge::{Edge, EdgeCounts};
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
@@ -138,7 +138,7 @@ impl Engine {
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
-            ("loss_rate", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
+            ("loss_rate", float(&|i| self.loss_rate(i, senders[i].sent.into()))),
             ("dropped_acks", integer(&|i| self.dropped_acks(i))),
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
@@ -156,6 +156,13 @@ impl Engine {
     /// Acknowledgements of a flow that queues and links have discarded.
     fn dropped_acks(&self, flow: FlowId) -> u64 {
         self.senders.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
+    }
+
+    /// Discarded share of the packets that the flow sent within the measurement interval and of their copies.
+    fn loss_rate(&self, flow: FlowId, sent: u64) -> f64 {
+        let Fabric { sim, paths, .. } = &self.senders.fabric;
+        let copies = sim.copies.get(&flow).map_or(0, |copies| copies.measured);
+        Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 
     /// NaN if no part of the flow's lifetime is measured.
@@ -236,6 +243,7 @@ impl Engine {
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let counts: Vec<PortCounts> = self.senders.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
+        let still_queued: Vec<StillQueued> = (0..names.len()).map(|port| self.still_queued(port, until)).collect();
         let counts = |i: usize| &counts[i];
         let discarded = |i: usize, reason: DropReason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
@@ -265,10 +273,10 @@ impl Engine {
             columns.push(("dropped_policed", integer(&|i| discarded(i, DropReason::Policed))));
         }
         columns.extend([
-            ("loss_rate", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
+            ("loss_rate", float(&|i| Share { part: all(i) - counts(i).discarded_of_warmup, whole: arrived(i) }.value())),
             ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
-            ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
-            ("max_queue_units", integer(&|i| counts(i).max)),
+            ("mean_queue_units", float(&|i| seconds_of(counts(i).held + still_queued[i].held) / seconds)),
+            ("max_queue_units", integer(&|i| counts(i).max.max(counts(i).held_at_warmup + still_queued[i].of_warmup))),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
         if self.senders.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
@@ -340,6 +348,10 @@ impl Engine {
             }) as u32
         };
         let names = rows.iter().map(|&row| name_of(row)).collect();
+        let lost = |counts: &ClassCounts| {
+            let part = counts.discarded.measured() - counts.discarded_of_warmup;
+            Share { part, whole: counts.arrived.measured() }.value()
+        };
         let columns = vec![
             ("queue", Column::Word(rows.iter().map(|&(port, _)| port as u32).collect(), Arc::new(ports))),
             ("class", Column::Word(names, Arc::new(classes))),
@@ -347,7 +359,7 @@ impl Engine {
             ("departed_units", integer(&|counts| counts.departed.measured())),
             ("departed_bytes", integer(&|counts| counts.departed_bytes.measured())),
             ("dropped_units", integer(&|counts| counts.discarded.measured())),
-            ("loss_rate", float(&|counts| Share { part: counts.discarded.measured(), whole: counts.arrived.measured() }.value())),
+            ("loss_rate", float(&lost)),
             ("throughput_bps", float(&|counts| counts.departed_bytes.measured() as f64 * 8.0 / seconds)),
             ("mean_wait_s", float(&|counts| seconds_of(counts.waited) / counts.served as f64)),
         ];
@@ -362,25 +374,26 @@ impl Engine {
             return None;
         }
         let (groups, indices) = self.flow_names().columns(&flows);
-        let means: Vec<(f64, f64)> = edges.iter().map(|edge| edge.means(until, &sim.interval)).collect();
-        let integer = |value: &dyn Fn(&Edge) -> u64| Column::Integer(edges.iter().map(|edge| value(edge)).collect());
-        let float = |value: &dyn Fn(&Edge) -> f64| Column::Float(edges.iter().map(|edge| value(edge)).collect());
+        let counts: Vec<EdgeCounts> = edges.iter().map(|edge| edge.counts_at(until, &sim.interval)).collect();
+        let measured = sim.interval.overlap(sim.interval.warmup, until).0 as f64;
+        let integer = |value: &dyn Fn(&EdgeCounts) -> u64| Column::Integer(counts.iter().map(value).collect());
+        let float = |value: &dyn Fn(&EdgeCounts) -> f64| Column::Float(counts.iter().map(value).collect());
         let columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("arrived_packets", integer(&|edge| edge.counts.arrived)),
-            ("dropped_packets", integer(&|edge| edge.counts.discarded)),
-            ("loss_rate", float(&|edge| Share { part: edge.counts.discarded, whole: edge.counts.arrived }.value())),
-            ("data_cells", integer(&|edge| edge.counts.data_cells)),
-            ("forward_rm_cells", integer(&|edge| edge.counts.forward_rm)),
-            ("backward_rm_cells", integer(&|edge| edge.counts.backward_rm)),
-            ("congested_rm_cells", integer(&|edge| edge.counts.congested_rm)),
-            ("mean_acr_bps", Column::Float(means.iter().map(|means| means.1).collect())),
-            ("acr_bps", float(&|edge| edge.rate().0 as f64)),
-            ("mean_queue_cells", Column::Float(means.iter().map(|means| means.0).collect())),
-            ("max_queue_cells", integer(&|edge| edge.counts.max_cells)),
-            ("held_acks", integer(&|edge| edge.counts.held_acks)),
-            ("mean_hold_s", float(&|edge| seconds_of(edge.counts.held_for) / edge.counts.held_acks as f64)),
+            ("arrived_packets", integer(&|counts| counts.arrived)),
+            ("dropped_packets", integer(&|counts| counts.discarded)),
+            ("loss_rate", float(&|counts| Share { part: counts.discarded, whole: counts.arrived }.value())),
+            ("data_cells", integer(&|counts| counts.data_cells)),
+            ("forward_rm_cells", integer(&|counts| counts.forward_rm)),
+            ("backward_rm_cells", integer(&|counts| counts.backward_rm)),
+            ("congested_rm_cells", integer(&|counts| counts.congested_rm)),
+            ("mean_acr_bps", float(&|counts| counts.rate_time as f64 / measured)),
+            ("acr_bps", Column::Float(edges.iter().map(|edge| edge.rate().0 as f64).collect())),
+            ("mean_queue_cells", float(&|counts| counts.cell_time as f64 / measured)),
+            ("max_queue_cells", integer(&|counts| counts.max_cells)),
+            ("held_acks", integer(&|counts| counts.held_acks)),
+            ("mean_hold_s", float(&|counts| seconds_of(counts.held_for) / counts.held_acks as f64)),
         ];
         Some(named("edges", columns))
     }
@@ -397,12 +410,16 @@ impl Engine {
         cells
     }
 
-    /// Waiting time up to `until` of the packets in a stepped port's queues; a port that computes departures ahead has already counted it.
-    fn held_in_queue(&self, port: usize, until: Time) -> u128 {
-        let Some(stepped) = self.senders.fabric.ports[port].stepped() else { return 0 };
-        let pool = &self.senders.fabric.sim.pool;
-        let waiting = stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line));
-        waiting.map(|packet| u128::from(self.senders.fabric.sim.interval.overlap(packet.time, until).0)).sum()
+    /// The packets that are in a stepped port's queues at `until`. A port that computes departures ahead has already counted them.
+    fn still_queued(&self, port: usize, until: Time) -> StillQueued {
+        let Fabric { sim, ports, .. } = &self.senders.fabric;
+        let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
+        let mut all = StillQueued::default();
+        for packet in queues.iter().flat_map(|queue| sim.pool.iter(&queue.line)) {
+            all.held += u128::from(sim.interval.overlap(packet.time, until).0);
+            all.of_warmup += u64::from(packet.time < sim.interval.warmup && until > sim.interval.warmup);
+        }
+        all
     }
 
     fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
@@ -482,6 +499,15 @@ const DISCARDED: [(&str, DropReason); DropReason::ALL.len() - 1] = [
 
 fn seconds_of(picoseconds: u128) -> f64 {
     picoseconds as f64 / 1e12
+}
+
+/// Packets in the queues of a stepped port.
+#[derive(Default)]
+struct StillQueued {
+    /// Their total time in the queue within the measurement interval, in picoseconds.
+    held: u128,
+    /// Number of those that arrived during the warm-up.
+    of_warmup: u64,
 }
 
 /// A share of a whole.

@@ -85,6 +85,8 @@ pub(crate) struct SimState {
 pub(crate) struct DuplicateCounts {
     pub(crate) data: u64,
     pub(crate) acks: u64,
+    /// Copies of data packets that were sent within the measurement interval.
+    pub(crate) measured: u64,
 }
 
 /// The outcome of a datagram of an external flow.

@@ -7,6 +7,7 @@ mod api;
 mod applications;
 mod controllers;
 mod fast_retransmit;
+mod interval;
 mod overload;
 mod properties;
 mod sequences;

@@ -27,6 +27,23 @@ fn run(network: &Network) -> Results {
     engine.results().unwrap_or_else(|violation| panic!("seed {}: {violation}", network.seed))
 }
 
+/// Every share is from 0 to 1, and no mean exceeds its maximum.
+fn shares_and_means_are_possible(seed: u64, results: &Results) {
+    for table in results.tables() {
+        for share in ["loss_rate", "utilisation", "active_share", "fairness"] {
+            for value in table.floats(share).unwrap_or_default() {
+                assert!(value.is_nan() || (0.0..=1.0 + 1e-12).contains(&value), "seed {seed}: {share} {value} in {}", table.name);
+            }
+        }
+        for (mean, max) in [("mean_queue_units", "max_queue_units"), ("mean_queue_cells", "max_queue_cells")] {
+            let [means, maxima] = [mean, max].map(|column| table.floats(column).unwrap_or_default());
+            for (mean, max) in means.iter().zip(&maxima) {
+                assert!(mean <= &(max + 1e-9), "seed {seed}: a mean of {mean} and a maximum of {max} in {}", table.name);
+            }
+        }
+    }
+}
+
 fn same(seed: u64, what: &str, a: &Results, b: &Results) {
     for (left, right) in a.tables().zip(b.tables()) {
         assert!(
@@ -65,11 +82,7 @@ fn conserves_and_repeats() {
             assert!(trace.rows() as u64 <= max, "seed {seed}: {} rows in {}, {max} at most", trace.rows(), trace.name);
         }
         dropped_acknowledgements_are_counted_alike(seed, &network, &results);
-        let shares = results.flows.floats("active_share").expect("a column of numbers");
-        assert!(
-            shares.iter().all(|share| share.is_nan() || (0.0..=1.0).contains(share)),
-            "seed {seed}: active shares {shares:?}"
-        );
+        shares_and_means_are_possible(seed, &results);
         if let Some(edges) = &results.edges {
             let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
             congested += u32::from(some("congested_rm_cells"));

@@ -40,7 +40,7 @@ impl Fabric {
         if edge.arrive(now, packet.bytes(), profile.cells(&packet), &sim.interval) {
             sim.pool.push(&mut edge.queue, packet);
         } else {
-            path.counts.discarded += u32::from(sim.interval.measures(now));
+            path.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, now]));
         }
         self.await_cell(now, flow);
     }

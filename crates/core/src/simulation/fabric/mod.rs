@@ -583,7 +583,8 @@ impl Fabric {
                 packet.take_price(&mut self.sim.prices);
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures(time));
+            counts.discarded +=
+                u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures_all([packet.sent, time]));
             if self.profiles[self.paths[packet.flow].wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
                 self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, outcome });

@@ -104,6 +104,7 @@ impl Fabric {
             }
         } else {
             copies.data += 1;
+            copies.measured += u64::from(self.sim.interval.measures(copy.sent));
             if copy.has_price() {
                 copy.store_price(*self.sim.prices.at(copy.segment), &mut self.sim.prices);
             }

@@ -193,6 +193,7 @@ impl Fabric {
         for (&flow, other) in &other.copies {
             let copies = own.copies.entry(flow).or_default();
             (copies.data, copies.acks) = (copies.data + other.data, copies.acks + other.acks);
+            copies.measured += other.measured;
         }
         for (&flow, dropped) in &other.dropped_acks {
             *own.dropped_acks.entry(flow).or_default() += dropped;

@@ -1,8 +1,8 @@
 //! Counters of a port.
 
-use crate::primitives::units::TimeDelta;
+use crate::primitives::units::{Time, TimeDelta};
 use crate::queue::DropReason;
-use crate::simulation::measurement_interval::PhaseCounts;
+use crate::simulation::measurement_interval::{MeasurementInterval, PhaseCounts};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,16 +18,46 @@ pub(crate) struct PortCounts {
     /// Waiting times of packets whose service began within the measurement interval.
     pub(crate) waited: u128,
     pub(crate) served: u64,
+    /// Maximum number of units in the buffer after an arrival within the measurement interval.
     pub(crate) max: u64,
+    /// Units in the buffer at the end of the warm-up, without those that are still queued at a stepped port.
+    pub(crate) held_at_warmup: u64,
     /// By reason, in the order of [`DropReason::ALL`].
     pub(crate) discarded: [PhaseCounts; DropReason::ALL.len()],
     /// Units of acknowledgements among the discarded ones, without RM cells.
     pub(crate) dropped_acks: PhaseCounts,
+    /// Units that arrived during the warm-up and were discarded within the measurement interval.
+    pub(crate) discarded_of_warmup: u64,
     /// Packets that the link has duplicated.
     pub(crate) duplicated: PhaseCounts,
     pub(crate) marked: PhaseCounts,
     /// Packets whose price was outside the mapping's range and was clamped to it.
     pub(crate) beyond_range: PhaseCounts,
+}
+
+/// Times of a unit at a port that serves it.
+#[derive(Clone, Copy)]
+pub(super) struct ServiceTimes {
+    pub(super) arrival: Time,
+    /// When it leaves the buffer for a transmitter. At a shaper, the transmitter then waits for tokens.
+    pub(super) taken: Time,
+    /// Start of the transmission.
+    pub(super) start: Time,
+    pub(super) departure: Time,
+}
+
+impl PortCounts {
+    /// Count a discard at `now` of a unit that had been accepted at `arrival`.
+    pub(super) fn discard_accepted(&mut self, reason: DropReason, [arrival, now]: [Time; 2], interval: &MeasurementInterval) {
+        self.discarded[reason as usize].add(interval.part(now), 1);
+        self.discarded_of_warmup += u64::from(arrival < interval.warmup && interval.measures(now));
+    }
+
+    /// Add the time in the buffer of a unit.
+    pub(super) fn add_held(&mut self, [arrival, left]: [Time; 2], interval: &MeasurementInterval) {
+        self.held += u128::from(interval.overlap(arrival, left).0);
+        self.held_at_warmup += u64::from(arrival < interval.warmup && left > interval.warmup);
+    }
 }
 
 /// Units and bytes of a flow that a port has sent.

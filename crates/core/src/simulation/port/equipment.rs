@@ -1,6 +1,6 @@
 //! Parts of a port that do not depend on how it serves: buffer, policy, transmission rate, link and counters.
 
-use super::counts::{FlowTotals, PortCounts, WarmCounts};
+use super::counts::{FlowTotals, PortCounts, ServiceTimes, WarmCounts};
 use super::impairments::{Disturbance, Losses};
 use super::listed_losses::ListedLosses;
 use super::port_features::PortFeatures;
@@ -393,7 +393,7 @@ impl Equipment {
             }
         } else {
             self.count_accepted(arrival, held, interval);
-            self.count_service(arrival, start, departure, bytes, interval);
+            self.count_service(ServiceTimes { arrival, taken: start, start, departure }, bytes, interval);
         }
         if C::HAS_OBSERVERS {
             self.count_wait(arrival, start, interval);
@@ -421,21 +421,15 @@ impl Equipment {
     }
 
     #[inline(never)]
-    pub(super) fn count_service(
-        &mut self,
-        arrival: Time,
-        start: Time,
-        departure: Time,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-    ) {
-        let leaves = if self.counts_in_service { departure } else { start };
+    pub(super) fn count_service(&mut self, times: ServiceTimes, bytes: Bytes, interval: &MeasurementInterval) {
+        let ServiceTimes { arrival, taken, start, departure } = times;
+        let left = if self.counts_in_service { departure } else { taken };
         let part = interval.part(departure);
         let counts = &mut self.rest.counts;
         counts.departed.add(part, 1);
         counts.departed_bytes.add(part, bytes.0);
         counts.busy += u128::from(interval.overlap(start, departure).0);
-        counts.held += u128::from(interval.overlap(arrival, leaves).0);
+        counts.add_held([arrival, left], interval);
         if interval.measures(start) {
             counts.served += 1;
             counts.waited += u128::from(start.since(arrival).0);
@@ -471,13 +465,13 @@ impl Equipment {
     /// Random losses before the queue.
     pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
-        losses.spare(LossAt::BeforeQueue, arrival, counts, interval)
+        losses.spare(LossAt::BeforeQueue, [arrival; 2], counts, interval)
     }
 
-    /// Random losses on the link.
-    pub(super) fn survives_wire(&mut self, departure: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
+    /// Random losses on the link, of a unit that arrived at the port and left it at these times.
+    pub(super) fn survives_wire(&mut self, times: [Time; 2], interval: &MeasurementInterval) -> Result<(), DropReason> {
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
-        losses.spare(LossAt::Wire, departure, counts, interval)
+        losses.spare(LossAt::Wire, times, counts, interval)
     }
 
     /// Whether random losses take place before the queue.

@@ -71,15 +71,15 @@ impl Losses {
 
     /// Whether losses take place before the queue.
     pub(super) fn are_before_queue(&self) -> bool {
-        self.at == LossAt::BeforeQueue && self.may_happen()
+        self.at == LossAt::BeforeQueue
     }
 
-    /// A packet passes a point of the link at which losses may take place.
+    /// A packet passes a point of the link at which losses may take place. `arrival`: when it arrived at the port.
     #[inline(never)]
     pub(super) fn spare(
         &mut self,
         here: LossAt,
-        now: Time,
+        [arrival, now]: [Time; 2],
         counts: &mut PortCounts,
         interval: &MeasurementInterval,
     ) -> Result<(), DropReason> {
@@ -91,7 +91,7 @@ impl Losses {
         if !is_lost && !is_lost_in_burst {
             return Ok(());
         }
-        counts.discarded[DropReason::Random as usize].add(interval.part(now), 1);
+        counts.discard_accepted(DropReason::Random, [arrival, now], interval);
         Err(DropReason::Random)
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct ClassCounts {
     pub(crate) departed: PhaseCounts,
     pub(crate) departed_bytes: PhaseCounts,
     pub(crate) discarded: PhaseCounts,
+    /// Units that arrived during the warm-up and were discarded within the measurement interval.
+    pub(crate) discarded_of_warmup: u64,
     /// Waiting times of packets whose service began within the measurement interval, in picoseconds.
     pub(crate) waited: u128,
     pub(crate) served: u64,

@@ -82,7 +82,7 @@ impl PrecomputedQueue {
         packet.time = departure;
         if C::HAS_OBSERVERS {
             equipment.note_departure(packet.flow, departure, bytes, interval);
-            equipment.survives_wire(departure, interval)?;
+            equipment.survives_wire([now, departure], interval)?;
         }
         packet.time = departure + equipment.delay;
         packet.next_hop();

@@ -1,6 +1,7 @@
 //! A port at which each departure is an event. The reasons are several transmitters, changes on the timeline, a policy that acts on
 //! departures or periodically, a delivery trace, jitter, or duplication.
 
+use super::counts::ServiceTimes;
 use super::delivery::{Delivery, ServiceStart};
 use super::equipment::{BufferState, Equipment, QueueState};
 use super::impairments::ReorderedPackets;
@@ -269,10 +270,12 @@ impl Stepped {
         (queue, now): (usize, Time),
         interval: &MeasurementInterval,
     ) {
-        equipment.rest.counts.discarded[DropReason::Late as usize].add(interval.part(now), 1);
-        equipment.rest.counts.held += u128::from(interval.overlap(packet.time, now).0);
+        let counts = &mut equipment.rest.counts;
+        counts.discard_accepted(DropReason::Late, [packet.time, now], interval);
+        counts.add_held([packet.time, now], interval);
         if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
             counts.discarded.add(interval.part(now), 1);
+            counts.discarded_of_warmup += u64::from(packet.time < interval.warmup && interval.measures(now));
         }
     }
 
@@ -319,7 +322,8 @@ impl Stepped {
                 delivery.send(bytes, start, begins)
             }
         };
-        equipment.count_service(packet.time, start, departure, bytes, interval);
+        let times = ServiceTimes { arrival: packet.time, taken: now, start, departure };
+        equipment.count_service(times, bytes, interval);
         equipment.note_departure(packet.flow, departure, bytes, interval);
         equipment.count_wait(packet.time, start, interval);
         if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
@@ -388,7 +392,7 @@ impl Stepped {
         interval: &MeasurementInterval,
     ) -> OnWire {
         // Lost packets draw no delay.
-        let survives = equipment.survives_wire(departure, interval);
+        let survives = equipment.survives_wire([packet.time, departure], interval);
         let arrival = now + if survives.is_ok() { equipment.delay_of_next() } else { equipment.delay };
         if self.reordered.is_none() {
             self.last_out = self.last_out.max(arrival);
