@@ -14,7 +14,8 @@
 //! | ss         | initial slow-start threshold, packets               | 100     |
 //! | iw         | initial window, packets                             | 10      |
 //! | start      | flows start evenly over this many seconds           | 1       |
-//! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
+//! | sack       | 1: SACK (RFC 6675), 2: RACK-TLP (RFC 8985), instead |         |
+//! |            | of NewReno                                          | 0       |
 //! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas,   |         |
 //! |            | 4: MaxNet with exact prices, 5: MaxNet with ADPM    |         |
 //! |            | marks; 100, 101, ...: that controller of `laws`     | 0       |
@@ -265,7 +266,7 @@ impl Dumbbell {
     fn tcp(&self) -> TcpSpec {
         let Dumbbell(of) = self;
         TcpSpec {
-            recovery: if of.get("sack") == 0.0 { Recovery::NewReno } else { Recovery::Sack },
+            recovery: [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp][of.get("sack") as usize % 3],
             mss: MSS,
             header: HEADER,
             ack_size: HEADER,

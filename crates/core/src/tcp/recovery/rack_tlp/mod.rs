@@ -7,6 +7,8 @@
 mod probe;
 mod prr;
 mod rack;
+#[cfg(test)]
+mod rack_model;
 mod undo;
 
 use self::probe::{Probe, probe_at};
