@@ -139,6 +139,9 @@ fn linux() -> TcpSpec {
             min_rto: TimeDelta::from_millis(200),
             newreno_variant: NewRenoVariant::SlowButSteady,
             max_rto: TimeDelta::from_millis(120_000),
+            // TCP_TIMEOUT_MIN, and HZ of 250.
+            probe_margin: TimeDelta::from_millis(2),
+            jiffy: TimeDelta::from_millis(4),
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,
@@ -218,6 +221,11 @@ const MECHANISMS: &[Mechanism] = &[
     Mechanism { name: "loss detection by SACKed segments", source: "RFC 6675", is_on: |spec| spec.recovery == Recovery::Sack },
     Mechanism { name: "loss detection by time (RACK), also for retransmissions", source: "RFC 8985 section 6", is_on: by_time },
     Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", is_on: by_time },
+    Mechanism {
+        name: "probes and reordering timers expire on ticks of 4 ms, 2 ms later",
+        source: "Linux, `TCP_TIMEOUT_MIN_US` and HZ 250",
+        is_on: |spec| spec.timer.jiffy > TimeDelta::ZERO,
+    },
     Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", is_on: by_time },
     Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", is_on: by_time },
     Mechanism { name: "SACK information is kept after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },

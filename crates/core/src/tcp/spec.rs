@@ -205,6 +205,13 @@ settings! {
         newreno_variant: NewRenoVariant = NewRenoVariant::Impatient => Kind::Words(&NewRenoVariant::WORDS),
         /// Maximum back-off factor, a power of two.
         max_backoff: u32 = 1 << 16 => Kind::Integer { min: 1, max: 65536 },
+        // Default: RFC 8985 section 7.2 leaves a minimum to implementations.
+        /// Time added to two round-trip times before a tail loss probe if several segments are outstanding, and to the reordering timer of
+        /// `rack_tlp`.
+        probe_margin: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        /// Period of the clock that expires these two timers, on the tick after the delay rounded up to whole periods. 0 s: they expire
+        /// exactly.
+        jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
     }
     with
     /// How times are measured.

@@ -37,6 +37,18 @@ impl Timer {
     }
 }
 
+impl TimerSpec {
+    /// Expiry of a timer that is set now, on ticks that are multiples of the period: the tick under way is not counted, so that no timer
+    /// expires early.
+    #[inline]
+    pub(in crate::tcp) fn on_tick(&self, now: Time, delay: TimeDelta) -> Time {
+        match self.jiffy.0 {
+            0 => now + delay,
+            jiffy => Time((now.0 / jiffy + delay.0.div_ceil(jiffy) + 1) * jiffy),
+        }
+    }
+}
+
 /// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Estimator {
@@ -225,6 +237,16 @@ mod tests {
         assert_eq!(at(100), Time(TimeDelta::from_millis(1120).0));
         assert_eq!(at(121), Time(TimeDelta::from_millis(1620).0));
         assert_eq!(at(119), Time(TimeDelta::from_millis(1120).0));
+    }
+
+    #[test]
+    fn a_delay_of_whole_jiffies_begins_with_the_next_one() {
+        let at = |ms| Time(TimeDelta::from_millis(ms).0);
+        let spec = TimerSpec { jiffy: TimeDelta::from_millis(4), ..TimerSpec::rfc6298() };
+        // 7 ms are two jiffies of 4 ms, from the tick at 12 ms on.
+        assert_eq!(spec.on_tick(at(11), TimeDelta::from_millis(7)), at(20));
+        assert_eq!(spec.on_tick(at(8), TimeDelta::from_millis(8)), at(20));
+        assert_eq!(TimerSpec::rfc6298().on_tick(at(11), TimeDelta::from_millis(7)), at(18));
     }
 
     #[test]

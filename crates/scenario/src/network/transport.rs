@@ -240,7 +240,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
         tcp::TimerForm::Exact { granularity } => ("granularity", granularity),
         tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => ("tick", tick),
     };
-    for (key, value) in [("max_rto", timer.max_rto), tick] {
+    for (key, value) in [("max_rto", timer.max_rto), ("probe_margin", timer.probe_margin), ("jiffy", timer.jiffy), tick] {
         let at = format!("{at}.timer.{key}");
         if value > LONGEST_TIMER && report.is_valid(&at) {
             let (given, longest) = (Duration::new(value.0).to_string(), Duration::new(LONGEST_TIMER.0));

@@ -321,7 +321,9 @@ impl State {
             && self.probe == Probe::None
             && self.rack.segs_sacked() == Segments(0);
         let probe_at = may_probe.then(|| probe_at(known));
-        let (purpose, deadline) = match (next, probe_at) {
+        let spec = &known.spec.timer;
+        let reordering_at = next.map(|at| spec.on_tick(known.now, at.since(known.now) + spec.probe_margin));
+        let (purpose, deadline) = match (reordering_at, probe_at) {
             (Some(at), _) if at < self.rto => (Purpose::Reordering, at),
             (_, Some(at)) => (Purpose::Probe, at.min(self.rto)),
             _ => (Purpose::Retransmission, self.rto),
@@ -353,7 +355,7 @@ mod tests {
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::recovery::Recoveries;
-    use crate::tcp::{Recovery, TcpSpec};
+    use crate::tcp::{Recovery, TcpSpec, TimerSpec};
 
     /// A sender with this many segments to send and a window of four.
     fn bench(limit: u32) -> SenderHarness {
@@ -395,6 +397,23 @@ mod tests {
         assert_eq!(bench.send(), [2, 3, 4, 5]);
         bench.at(710).process_ack(6, &[]);
         assert!(bench.window() >= 4.0 && state(&bench).is_some_and(|state| state.probe == Probe::None));
+    }
+
+    #[test]
+    fn the_timers_of_linux_expire_on_ticks() {
+        let timer =
+            TimerSpec { probe_margin: TimeDelta::from_millis(2), jiffy: TimeDelta::from_millis(4), ..TimerSpec::rfc6298() };
+        let spec = TcpSpec { recovery: Recovery::RackTlp, timer, ..plain() };
+        let mut bench = SenderHarness::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
+        assert_eq!(bench.send(), [0, 1, 2, 3]);
+        // Probe: 2 * 9 + 2 ms are five jiffies, which begin with the tick at 12 ms.
+        bench.at(9).process_ack(1, &[]);
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(32).0));
+        // Reordering: 9 / 4 ms from the time when 1 would have been acknowledged, 9, and 2 ms are two jiffies from 12 ms on.
+        bench.at(9).process_ack(1, &[(2, 3)]);
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(20).0));
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [1]);
     }
 
     #[test]

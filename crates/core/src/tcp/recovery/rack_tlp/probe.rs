@@ -56,7 +56,8 @@ impl Probe {
 
 /// TLP_calc_PTO of section 7.2, from now on.
 pub(super) fn probe_at(known: &SenderView) -> Time {
+    let spec = &known.spec.timer;
+    let Some(srtt) = known.srtt() else { return known.now + FIRST_PTO };
     let is_single = known.sequence.outstanding() == Segments(1);
-    let delay = if is_single { MAX_ACK_DELAY } else { TimeDelta::ZERO };
-    known.now + known.srtt().map_or(FIRST_PTO, |srtt| srtt + srtt + delay)
+    spec.on_tick(known.now, srtt + srtt + if is_single { MAX_ACK_DELAY } else { spec.probe_margin })
 }

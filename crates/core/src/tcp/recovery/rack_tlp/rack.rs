@@ -356,7 +356,6 @@ fn is_dsack(incoming: &IncomingAck) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::{Entity, Purpose, Stream};
     use std::cell::Cell;
 
     thread_local! {
