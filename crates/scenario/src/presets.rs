@@ -6,7 +6,7 @@ use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
-    AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec,
+    AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec,
     WindowValidation,
 };
 
@@ -125,6 +125,7 @@ fn linux() -> TcpSpec {
         header: Bytes(52),
         ack_size: Bytes(52),
         timestamps: true,
+        paws: Paws::Linux,
         // An acknowledgement of one segment is delayed by 40 ms; with 4 MB of memory per connection, 200 segments are acknowledged one by one.
         delayed_ack: Some(DelayedAck {
             timeout: TimeDelta::from_millis(40),
@@ -240,6 +241,11 @@ const MECHANISMS: &[Mechanism] = &[
         name: "slow-start threshold from the flight size, not from the window",
         source: "RFC 5681 equation (4)",
         is_on: |spec| spec.ssthresh_from == SsthreshFrom::FlightSize,
+    },
+    Mechanism {
+        name: "segments with old timestamps are discarded (PAWS)",
+        source: "RFC 7323 section 5; one tick is accepted as in Linux",
+        is_on: |spec| spec.paws != Paws::Off,
     },
     Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
     Mechanism {

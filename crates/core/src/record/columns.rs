@@ -37,7 +37,7 @@ pub const TABLES: &[Described] = &[
             ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
             (
                 "loss_rate",
-                "Discarded share of the packets, and of copies made by links, that were sent within the measurement interval; 0 if none were sent.",
+                "Discarded share of the packets, and of copies made by links, that were sent within the measurement interval. Discards by PAWS count; 0 if none were sent.",
             ),
             ("dropped_acks", "Acknowledgements to the flow's sender that were discarded; `loss_rate` does not include them."),
             (

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GroupProfile {
-    /// TCP over packets, without ECN, that acknowledges every segment at once. Nothing is recorded at arrival, hosts take no time, senders
+    /// TCP over packets, without ECN or PAWS, that acknowledges every segment at once. Nothing is recorded at arrival, hosts take no time, senders
     /// have no extended state, and the controller requests no signals.
     pub(crate) plain: bool,
     /// Like `plain`, but the controller may request signals that do not involve the receiver.
@@ -53,6 +53,8 @@ pub(crate) struct GroupProfile {
     /// validation.
     pub(crate) has_extended_sender: bool,
     pub(crate) delayed_ack: Option<Delays>,
+    /// Ticks by which a timestamp may be older than the latest one, if the receiver discards older ones.
+    pub(crate) paws: Option<u64>,
     pub(crate) group: Group,
 }
 
@@ -101,6 +103,7 @@ impl GroupProfile {
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
+        let paws = tcp.and_then(|spec| spec.paws.tolerance());
         let by_time = tcp.is_some_and(|spec| spec.recovery.is_by_time());
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
@@ -109,6 +112,7 @@ impl GroupProfile {
         let plain_at_receiver = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
+            && paws.is_none()
             && group.framing.is_none()
             && !receivers_signal
             && !has_extended_sender
@@ -140,6 +144,7 @@ impl GroupProfile {
             opens,
             has_extended_sender,
             delayed_ack,
+            paws,
             group: group.clone(),
         }
     }

@@ -155,6 +155,13 @@ impl Path {
             self.marked += u32::from(measured && packet.is_marked());
         }
         let is_tcp = PLAIN || profile.is_tcp;
+        if !PLAIN
+            && let Some(tolerance) = profile.paws
+            && !self.receiver.accepts(packet.segment, packet.sent, tolerance)
+        {
+            self.discard_old(packet, profile, sim);
+            return true;
+        }
         let (is_new, reply) = if is_tcp {
             let is_syn = !PLAIN && profile.opens && packet.segment == SYN;
             let delayed_ack =
@@ -204,6 +211,20 @@ impl Path {
         }
     }
 
+    /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.
+    #[cold]
+    #[inline(never)]
+    fn discard_old(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) {
+        if self.receiver.has(packet.segment, &sim.out_of_order) {
+            self.counts.duplicates += u32::from(sim.interval.measures(packet.time));
+        } else {
+            self.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, packet.time]));
+        }
+        packet.sent = self.receiver.ts_recent();
+        sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, packet.flow));
+        self.acknowledge::<false>(packet, self.receiver.on_discarded(packet.segment), profile, sim);
+    }
+
     /// Convert a data packet to the acknowledgement that it causes, as it reaches the first port of the reverse path. An acknowledgement in
     /// cells is produced as it leaves the receiver.
     #[inline(always)]
@@ -220,7 +241,7 @@ impl Path {
         }
         if !PLAIN
             && profile.delayed_ack.is_some()
-            && let Some(echo) = self.receiver.acknowledged()
+            && let Some(echo) = self.receiver.acknowledged(&sim.out_of_order)
         {
             packet.sent = echo;
         }

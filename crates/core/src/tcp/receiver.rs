@@ -14,6 +14,9 @@ const SACKS_AT_ONCE: u32 = 3;
 /// Maximum number of segments covered by a compressed acknowledgement: Linux, `tcp_comp_sack_nr`.
 const MAX_COMPRESSED: u32 = 44;
 
+/// Tick of the timestamp option: 1 ms in Linux, and the shortest of RFC 7323 section 5.4.
+const TICK: TimeDelta = TimeDelta::from_millis(1);
+
 /// Number of segments acknowledged individually starting with the first marked one, as observed with Linux.
 const AT_ONCE_FOR_MARKS: u8 = 2;
 
@@ -25,8 +28,9 @@ pub(crate) struct Receiver {
     pub(crate) expected: u32,
     /// Index of the segments received out of order, while there are any.
     out_of_order: u32,
-    /// Transmission time of the first segment that no acknowledgement has covered, for the echo (RFC 7323 section 4.3).
-    delayed_echo: Time,
+    /// Transmission time to echo, TS.Recent: of the first segment that no acknowledgement has covered, or of the last one before (RFC 7323
+    /// section 4.3).
+    ts_recent: Time,
     /// In-order segments that no acknowledgement has covered.
     delayed: u32,
     /// A mark has arrived, and the sender has not reported a reduction of its window since.
@@ -46,6 +50,8 @@ pub(crate) struct OutOfOrder {
     arrived: u32,
     /// Number of changes from one range to another since an acknowledgement began to wait.
     changed: u32,
+    /// Transmission time that the delayed acknowledgement echoes.
+    echo: Time,
 }
 
 /// ECN flags of a data segment.
@@ -99,7 +105,7 @@ pub(crate) enum Cause {
 
 impl Receiver {
     pub(crate) fn new() -> Receiver {
-        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, echoes_mark: false, at_once: 0 }
+        Receiver { expected: 0, out_of_order: NONE, delayed: 0, ts_recent: Time::ZERO, echoes_mark: false, at_once: 0 }
     }
 
     /// Moves the segments above a gap to this pool.
@@ -112,6 +118,37 @@ impl Receiver {
     /// No pool contains segments of this receiver.
     pub(crate) fn forget(&mut self) {
         self.out_of_order = NONE;
+    }
+
+    /// PAWS (RFC 7323 section 5.3, R1 to R3): whether the receiver accepts a segment with this transmission time. Its timestamp becomes
+    /// TS.Recent if the segment is not above the last acknowledgement (section 4.3).
+    #[inline]
+    pub(crate) fn accepts(&mut self, segment: u32, sent: Time, tolerance: u64) -> bool {
+        let tick = |time: Time| time.0 / TICK.0;
+        if sent < self.ts_recent && tick(sent) + tolerance < tick(self.ts_recent) {
+            return false;
+        }
+        let last_ack_sent = if self.out_of_order == NONE { self.expected - self.delayed } else { self.expected };
+        if segment <= last_ack_sent {
+            self.ts_recent = self.ts_recent.max(sent);
+        }
+        true
+    }
+
+    /// A segment is discarded, and acknowledged (section 5.3 R1). It counts as a duplicate only if its data has been acknowledged.
+    pub(crate) fn on_discarded(&self, segment: u32) -> Cause {
+        if segment < self.expected { Cause::Duplicate } else { Cause::NewData }
+    }
+
+    /// TS.Recent, the time that acknowledgements of discarded segments echo.
+    pub(crate) fn ts_recent(&self) -> Time {
+        self.ts_recent
+    }
+
+    /// Whether this segment has arrived.
+    pub(crate) fn has(&self, segment: u32, pool: &Slab<OutOfOrder>) -> bool {
+        let is_above_gap = || self.out_of_order != NONE && pool.at(self.out_of_order).range_of(segment).is_some();
+        segment < self.expected || is_above_gap()
     }
 
     /// A data segment arrived.
@@ -167,10 +204,10 @@ impl Receiver {
             return Reply::Now;
         }
         if self.delayed == 0 {
-            held.changed = 1;
+            (held.changed, held.echo) = (1, sent);
         }
         let all_fit = held.changed < delays.sack_blocks;
-        self.wait(sent);
+        self.delayed += 1;
         if self.delayed > MAX_COMPRESSED || !all_fit {
             return Reply::Now;
         }
@@ -178,18 +215,14 @@ impl Receiver {
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
-    fn wait(&mut self, sent: Time) {
-        if self.delayed == 0 {
-            self.delayed_echo = sent;
-        }
-        self.delayed += 1;
-    }
-
     /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
         let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
-        self.wait(sent);
+        if self.delayed == 0 {
+            self.ts_recent = self.ts_recent.max(sent);
+        }
+        self.delayed += 1;
         let is_of_marks = delayed_ack.ack_ce_immediately && self.at_once > 0;
         self.at_once = self.at_once.saturating_sub(1);
         if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.quickack_segments.0 || is_of_marks {
@@ -200,7 +233,8 @@ impl Receiver {
 
     fn on_gap(&mut self, segment: u32, pool: &mut Slab<OutOfOrder>) -> bool {
         if self.out_of_order == NONE {
-            self.out_of_order = pool.put(OutOfOrder::default());
+            // An acknowledgement of segments in order may be delayed.
+            self.out_of_order = pool.put(OutOfOrder { echo: self.ts_recent, ..OutOfOrder::default() });
         }
         let held = pool.at_mut(self.out_of_order);
         if segment == self.expected {
@@ -244,10 +278,9 @@ impl Receiver {
     /// The acknowledgement sent now covers all delayed segments. Returns the time to echo, if it differs from that of the segment that
     /// caused it.
     #[inline]
-    pub(crate) fn acknowledged(&mut self) -> Option<Time> {
-        let echo = (self.delayed > 0).then_some(self.delayed_echo);
-        self.delayed = 0;
-        echo
+    pub(crate) fn acknowledged(&mut self, pool: &Slab<OutOfOrder>) -> Option<Time> {
+        let is_delayed = std::mem::take(&mut self.delayed) > 0;
+        is_delayed.then(|| if self.out_of_order == NONE { self.ts_recent } else { pool.at(self.out_of_order).echo })
     }
 
     /// SACK blocks to report, up to the given number: first the range of the latest arrival, then the most recent others (RFC 2018 section
@@ -355,6 +388,32 @@ mod tests {
     }
 
     #[test]
+    fn paws_discards_segments_older_than_the_one_that_continued_the_data() {
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+        let at = |ms| Time(TimeDelta::from_millis(ms).0);
+        let mut arrives = |segment, ms, tolerance| {
+            let is_accepted = receiver.accepts(segment, at(ms), tolerance);
+            if is_accepted {
+                receiver.on_segment(segment, at(ms), None, &mut pool);
+            }
+            is_accepted
+        };
+        // Segments above the gap leave TS.Recent at 10 ms, and 1 is late but accepted.
+        assert!(arrives(0, 10, 0) && arrives(2, 20, 0) && arrives(1, 15, 0));
+        // The retransmission of 3 fills the gap below 5: TS.Recent is 50 ms, and 5 was sent before.
+        assert!(arrives(4, 22, 0) && arrives(3, 50, 0));
+        assert!(!arrives(5, 48, 1) && !arrives(5, 49, 0));
+        // Linux accepts a difference of one tick.
+        assert!(arrives(5, 49, 1));
+        // Duplicates are compared, too.
+        assert!(!arrives(3, 13, 1));
+        assert_eq!((receiver.expected, receiver.ts_recent()), (6, at(50)));
+        assert!(receiver.on_discarded(3) == Cause::Duplicate && receiver.on_discarded(6) == Cause::NewData);
+        receiver.on_segment(8, at(60), None, &mut pool);
+        assert_eq!([3, 6, 8, 9].map(|segment| receiver.has(segment, &pool)), [true, false, true, false]);
+    }
+
+    #[test]
     fn blocks_name_the_latest_range_first_and_then_the_ones_reported_before() {
         // The second example of RFC 2018 section 4, in segments: every other one of 0..8 is lost.
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
@@ -401,10 +460,10 @@ mod tests {
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
         assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
         assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
-        assert_eq!(receiver.acknowledged(), Some(Time(5)));
+        assert_eq!(receiver.acknowledged(&pool), Some(Time(5)));
         assert_eq!(receiver.on_segment(3, Time(7), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.on_segment(2, Time(8), rule, &mut pool).reply, Reply::Now);
-        assert_eq!(receiver.acknowledged(), None);
+        assert_eq!(receiver.acknowledged(&pool), None);
     }
 
     #[test]
@@ -414,7 +473,7 @@ mod tests {
         let waits = |segment| {
             let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
-                receiver.acknowledged();
+                receiver.acknowledged(&pool);
             }
             reply != Reply::Now
         };
@@ -432,7 +491,7 @@ mod tests {
                 receiver.on_ecn(EcnFlags { marked, reduced });
                 let leaves = receiver.on_segment(segment as u32, Time::ZERO, rule, &mut pool).reply == Reply::Now;
                 if leaves {
-                    receiver.acknowledged();
+                    receiver.acknowledged(&pool);
                 }
                 leaves
             };
@@ -454,21 +513,21 @@ mod tests {
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
-            assert_eq!(receiver.acknowledged(), None);
+            assert_eq!(receiver.acknowledged(&pool), None);
         }
         assert_eq!(receiver.on_segment(4, Time(7), rule, &mut pool).reply, Reply::Delayed { timer: Some(millisecond) });
         assert_eq!(receiver.on_segment(5, Time(8), rule, &mut pool).reply, Reply::Delayed { timer: None });
         // A duplicate segment is reported immediately, together with the delayed ones.
         assert_eq!(receiver.on_segment(4, Time(9), rule, &mut pool).reply, Reply::Now);
-        assert_eq!(receiver.acknowledged(), Some(Time(7)));
+        assert_eq!(receiver.acknowledged(&pool), Some(Time(7)));
         // When 44 segments wait, the next one triggers the acknowledgement.
         let replies: Vec<Reply> = (6..51).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
         assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(44));
-        receiver.acknowledged();
+        receiver.acknowledged(&pool);
         // A segment that fills the gap is acknowledged immediately, and the echo is its own.
         receiver.on_segment(52, Time(10), rule, &mut pool);
         assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
-        assert_eq!((receiver.expected, receiver.acknowledged()), (51, None));
+        assert_eq!((receiver.expected, receiver.acknowledged(&pool)), (51, None));
         // The next gap restarts the count.
         assert_eq!(receiver.on_segment(53, Time(12), rule, &mut pool).reply, Reply::Now);
     }
@@ -484,7 +543,7 @@ mod tests {
         let mut leaves = |segment| {
             let reply = gaps.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
-                gaps.acknowledged();
+                gaps.acknowledged(&pool);
             }
             reply == Reply::Now
         };

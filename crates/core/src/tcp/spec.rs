@@ -55,6 +55,9 @@ settings! {
         limited_transmit: bool = true => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
+        /// Segments that the receiver discards because their timestamp is older than that of an earlier segment. All words but `off` require
+        /// `timestamps = true`.
+        paws: Paws = Paws::Off => Kind::Words(&Paws::WORDS),
         // Default: three with a timestamp option, at most four (RFC 2018 section 3).
         /// Maximum number of SACK blocks in an acknowledgement.
         sack_blocks: u32 = 3 => Kind::Integer { min: 1, max: 4 }; "3",
@@ -102,6 +105,30 @@ words! {
         HyStart = "hystart",
         /// RFC 9406: when the RTT grows, after five rounds of slower growth. Only in the first slow start of a flow.
         HyStartPlusPlus = "hystart++",
+    }
+}
+
+words! {
+    /// Protection against wrapped sequence numbers (PAWS): segments that a receiver discards by their timestamp, in ticks of 1 ms, and
+    /// acknowledges. TS.Recent is the timestamp of the latest segment that continued the acknowledged data.
+    pub enum Paws ("PAWS rule") {
+        /// None.
+        Off = "off",
+        /// Timestamps before TS.Recent: RFC 7323 section 5.3.
+        Rfc7323 = "rfc7323",
+        /// Timestamps more than one tick before TS.Recent.
+        Linux = "linux",
+    }
+}
+
+impl Paws {
+    /// Ticks by which an accepted timestamp may be before TS.Recent; `None` if all are accepted.
+    pub(crate) fn tolerance(self) -> Option<u64> {
+        match self {
+            Paws::Off => None,
+            Paws::Rfc7323 => Some(0),
+            Paws::Linux => Some(1),
+        }
     }
 }
 

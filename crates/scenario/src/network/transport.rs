@@ -12,7 +12,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{self, AckCounting, EcnCapable, SlowStart, TcpSpec, TimerSpec};
+use tailback_core::tcp::{self, AckCounting, EcnCapable, Paws, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
@@ -26,6 +26,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let delayed_ack = tcp.delayed_ack.as_ref().map(|setting| setting.spec(spec.delayed_ack));
     set(&mut spec.delayed_ack, delayed_ack);
     spec.abc_limit = abc_limit(given.number("abc_limit"), preset_limit, &spec, &format!("{at}.abc_limit"), report);
+    paws(given.has("paws"), &mut spec, &format!("{at}.paws"), report);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at_controller = format!("{at}.controller");
@@ -118,6 +119,18 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
         let problem = report.add(at, "`slow_start` cannot be changed: the controller has its own");
         problem.given(given).expected(format!("\"standard\", or a controller that is {}", listed(&hear)));
     }
+}
+
+/// PAWS compares timestamps. The preset's rule does not apply without them.
+fn paws(is_given: bool, spec: &mut TcpSpec, at: &str, report: &mut Report) {
+    if spec.timestamps || spec.paws == Paws::Off {
+        return;
+    }
+    if is_given && report.is_valid(at) {
+        let problem = report.add(at, "`paws` requires `timestamps`");
+        problem.given(format!("\"{}\"", spec.paws.word())).expected("also `timestamps = true`, or \"off\"");
+    }
+    spec.paws = Paws::Off;
 }
 
 fn abc_limit(given: Option<f64>, preset: units::Segments, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
@@ -367,6 +380,17 @@ mod tests {
         };
         assert_eq!(start("controller = \"vegas\""), SlowStart::Standard);
         assert_eq!(start("controller = \"reno\""), SlowStart::HyStart);
+    }
+
+    #[test]
+    fn a_preset_without_timestamps_has_no_paws() {
+        let rule = |given: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/reno\"{given}}}")) else {
+                panic!("not TCP")
+            };
+            spec.paws
+        };
+        assert_eq!((rule(""), rule(", timestamps = false"), rule(", paws = \"off\"")), (Paws::Linux, Paws::Off, Paws::Off));
     }
 
     #[test]
