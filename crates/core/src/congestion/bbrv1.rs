@@ -3,7 +3,9 @@
 //! are used here).
 //!
 //! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. Loss recovery reports an episode, not
-//! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode.
+//! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode. As in Linux,
+//! which compares the state after each acknowledgement with the state before, a recovery that begins at the acknowledgement that ends
+//! another is no new one, and does not lower the window again.
 
 use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
@@ -326,6 +328,9 @@ impl Controller for Bbr1 {
 
     fn on_congestion(&mut self, context: &Congestion) {
         self.save_window();
+        if matches!(self.memory.recovery.repair, Repair::Fast { .. }) {
+            return;
+        }
         self.window = f64::from(context.pipe.0) + 1.0;
         self.memory.rounds.begin();
         self.memory.recovery.repair = Repair::Fast { start_round: self.memory.rounds.count };
@@ -531,8 +536,14 @@ mod tests {
         let window = sender.law.window().0;
         sender.law.on_congestion(&sender.loses(150));
         assert_eq!(sender.law.window().0, 151.0);
+        // Another recovery begins before new data is acknowledged outside the first.
+        sender.law.on_congestion(&sender.loses(20));
+        assert_eq!(sender.law.window().0, 151.0);
         sender.after(1, 1000.0, 140, 0);
         assert_eq!(sender.law.window().0, window);
+        sender.law.on_congestion(&sender.loses(20));
+        assert_eq!(sender.law.window().0, 21.0);
+        sender.after(1, 1000.0, 140, 0);
         sender.law.on_timeout(&sender.loses(25));
         assert_eq!(sender.law.window().0, 1.0);
         let windows = [0; 3].map(|_| {
