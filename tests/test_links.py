@@ -116,6 +116,27 @@ def test_flows_of_queues_are_a_table_on_request() -> None:
         _ = tb.simulate(tb.dumbbell(**shape)).queue_flows
 
 
+def test_late_originals_are_discarded_by_a_receiver_with_paws_and_count_as_lost() -> None:
+    def discarded(paws: str) -> int:
+        tcp = {"preset": "linux/cubic", "paws": paws}
+        flows = {"a": {"from": "left", "to": "right", "tcp": tcp}}
+        shape: dict[str, Any] = {
+            "rate": "20 Mbps",
+            "delay": "20 ms",
+            "buffer": "1000 packets",
+            "duration": "20 s",
+            "flows": flows,
+        }
+        link: dict[str, Any] = {"jitter": {"delay": {"uniform": ["0 ms", "12 ms"]}, "reordering": True}}
+        run = tb.simulate(tb.dumbbell(**shape, **link, loss={"probability": 0.002}))
+        sent, loss_rate = run.flows["sent_packets"][0], run.flows["loss_rate"][0]
+        return int(round(sent * loss_rate) - sum(run.queues["dropped_units"]))
+
+    off, linux, rfc7323 = discarded("off"), discarded("linux"), discarded("rfc7323")
+    assert off == 0
+    assert min(linux, rfc7323) > 10
+
+
 @pytest.mark.parametrize(
     "link",
     [

@@ -322,6 +322,7 @@ class ParkingLot(TypedDict, total=False):
     loss: ChanceLoss
     queue: Queue
     rate: LinkRate
+Paws: TypeAlias = Literal['off', 'rfc7323', 'linux']
 class Policy(TypedDict, total=False):
     policy: Literal['drop_tail', 'ppd', 'epd', 'epd_per_vc', 'bpd', 'spd', 'erica', 'red', 'codel', 'cobalt', 'pie', 'pi2', 'rem',
         'threshold', 'ramp', 'policer', 'clamp', 'maxnet', 'rcp', 'xcp'] | str
@@ -474,6 +475,7 @@ class Tcp(TypedDict, total=False):
     limited_transmit: bool
     mss: Size
     pacing: bool
+    paws: Paws
     preset: PresetName
     receiver_window: Window
     recovery: Recovery
@@ -493,10 +495,12 @@ class Timer(TypedDict, total=False):
     form: TimerForm
     granularity: Duration
     initial_rto: Duration
+    jiffy: Duration
     max_backoff: int
     max_rto: Duration
     min_rto: Duration
     newreno_variant: NewRenoVariant
+    probe_margin: Duration
     tick: Duration
 TimerForm: TypeAlias = Literal['exact', 'coarse_ns', 'coarse_bsd']
 class Topology(TypedDict, total=False):

@@ -55,8 +55,7 @@ settings! {
         limited_transmit: bool = true => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
-        /// Segments that the receiver discards because their timestamp is older than that of an earlier segment. All words but `off` require
-        /// `timestamps = true`.
+        /// Segments that the receiver discards by their timestamp. All words but `off` require `timestamps = true`.
         paws: Paws = Paws::Off => Kind::Words(&Paws::WORDS),
         // Default: three with a timestamp option, at most four (RFC 2018 section 3).
         /// Maximum number of SACK blocks in an acknowledgement.
@@ -109,8 +108,8 @@ words! {
 }
 
 words! {
-    /// Protection against wrapped sequence numbers (PAWS): segments that a receiver discards by their timestamp, in ticks of 1 ms, and
-    /// acknowledges. TS.Recent is the timestamp of the latest segment that continued the acknowledged data.
+    /// Protection against wrapped sequences (PAWS): which segments a receiver discards, and acknowledges, by their timestamp in ticks of 1
+    /// ms.
     pub enum Paws ("PAWS rule") {
         /// None.
         Off = "off",
@@ -236,8 +235,7 @@ settings! {
         /// Time added to two round-trip times before a tail loss probe if several segments are outstanding, and to the reordering timer of
         /// `rack_tlp`.
         probe_margin: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
-        /// Period of the clock that expires these two timers, on the tick after the delay rounded up to whole periods. 0 s: they expire
-        /// exactly.
+        /// Period of the clock that expires the probe and the reordering timer, at the tick after whole periods. 0 s: they expire exactly.
         jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
     }
     with
