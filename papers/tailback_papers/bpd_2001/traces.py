@@ -280,7 +280,7 @@ figure_18 = Experiment(
             "C27d",
             "and more intensively (mean number of cells above 600, minus that of EPD)",
             at("excess", policy="BPD") > at("excess", policy="EPD"),
-            note="Only at the start: BPD fills the buffer to 1088 cells in the first second, and later to 655 at most.",
+            note="BPD fills the buffer to 1088 cells at the start, and later to 655 at most.",
         ),
         Claim(
             "C27c",

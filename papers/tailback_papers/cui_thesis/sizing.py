@@ -134,6 +134,7 @@ def as_printed(number: str) -> tuple[Claim, ...]:
             kind="not_reproduced",
             published=1.0,
             note="larger by the square root of 40",
+            closed="the equation has no other parameters than those of the table",
         ),
         Claim(f"T{number}.6", slower, furthest("Appenzeller, 1 Gb/s").equals(1, 0.02), published=1.0),
         Claim(
@@ -147,6 +148,7 @@ def as_printed(number: str) -> tuple[Claim, ...]:
             (at("buffer", rule="(3.23)") / at("buffer", rule="2M")).max() <= 2,
             kind="not_reproduced" if exceeds else "reproduced",
             note=exceeds,
+            closed="the printed buffers have the same ratio",
         ),
     )
 
