@@ -45,7 +45,7 @@ pub type Dctcp = RenoLike<DctcpLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DctcpLaw {
     alpha: f64,
-    gain: f64,
+    g: f64,
     /// Segments acknowledged, where the RFC has SND.UNA.
     acked: u64,
     /// The observation window ends when this many are acknowledged.
@@ -58,7 +58,7 @@ impl Dctcp {
     pub(super) fn new(spec: &DctcpSpec, start: Start) -> Dctcp {
         let law = DctcpLaw {
             alpha: spec.initial_alpha,
-            gain: spec.gain,
+            g: spec.gain,
             acked: 0,
             window_end: 0,
             acked_in_window: 0,
@@ -79,7 +79,7 @@ impl DctcpLaw {
             return;
         }
         let share = (f64::from(self.marked_in_window) / f64::from(self.acked_in_window)).min(1.0);
-        self.alpha += self.gain * (share - self.alpha);
+        self.alpha += self.g * (share - self.alpha);
         (self.acked_in_window, self.marked_in_window) = (0, 0);
         self.window_end = sent;
     }

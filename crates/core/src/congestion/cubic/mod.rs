@@ -1,12 +1,12 @@
 //! CUBIC: after a reduction the window follows a cubic function of time back to its previous size, stays there for a while and then probes
 //! beyond (RFC 9438). With whole segments it is the algorithm of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant",
-//! Operating Systems Review 42(5), 2008, which kernels implement.
+//! Operating Systems Review 42(5), 2008, as in Linux ([`whole_segments`]).
 //!
 //! Differs: slow start is that of the flow (section 4.10 recommends HyStart++); a spurious reduction is undone only where the recovery
 //! detects it (section 4.9; `rack_tlp`); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers
-//! it to it. With whole segments, a loss removes 0.3 of the window, as in all later documents, where the paper has 0.2; at most one segment
-//! is added for every two acknowledged, the bound of section 4.4; and time stops while the window is not in use (section 5.8), which the
-//! paper does not consider.
+//! it to it. With whole segments, time stops while the window is not in use (section 5.8), which the paper does not consider.
+
+mod whole_segments;
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
@@ -16,16 +16,12 @@ use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
+use whole_segments::{Growth, MAX_CNT_WITHOUT_W_MAX};
 
 /// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that makes AIMD with that beta as fast as Reno.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-
-/// With whole segments, while the capacity of the path is unknown: number of acknowledged segments per added segment if the curve requires
-/// fewer, 5 % of the window per RTT. Observed with Linux 6.18: after HyStart has ended slow start, the queue of a 20 Mbit/s link grows by
-/// 83 packets per second.
-const BLIND_CNT: f64 = 20.0;
 
 member! {
     /// The window follows a cubic function of the time since the last loss.
@@ -35,7 +31,7 @@ member! {
         /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others
         /// (section 4.7).
         fast_convergence: bool = true => Kind::Boolean,
-        /// Granularity of window growth: that of RFC 9438, or that of Ha, Rhee and Xu (2008), which kernels implement.
+        /// Granularity of the window: real numbers, as in RFC 9438, or whole segments, as in Linux.
         steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
     }
 }
@@ -45,8 +41,8 @@ words! {
     pub enum Steps ("window growth") {
         /// The window is a real number, as in RFC 9438.
         Fractions = "fractions",
-        /// The window grows by whole segments, each after a window divided by its distance to the curve has been acknowledged (Ha, Rhee and
-        /// Xu 2008), as in kernels.
+        /// The window and the estimate of AIMD are whole numbers, and the distance to the curve is computed at most 32 times per second
+        /// while the window is constant, as in Linux (Ha, Rhee and Xu 2008).
         WholeSegments = "whole_segments",
     }
 }
@@ -66,30 +62,30 @@ pub struct CubicLaw {
     spec: CubicSpec,
     /// The window just before the last reduction.
     cwnd_prior: f64,
-    /// W_max: the plateau of the curve.
+    /// W_max: the plateau of the curve, in general the window before the last reduction.
     w_max: f64,
     /// K: seconds from the beginning of the stage to `w_max`.
     k: f64,
     /// W_est: the window of AIMD.
     w_est: f64,
     stage: Stage,
-    /// The stage began at its plateau.
-    is_blind: bool,
-    /// RTT by which the target is ahead: the average of the retransmission timer, or with whole segments the minimum (dMin).
+    /// The stage began at W_max, because the capacity of the path is unknown.
+    w_max_is_unknown: bool,
+    /// RTT by which the target is ahead: the average of the retransmission timer, or with whole segments the minimum (dMin of the paper).
     ahead: TimeDelta,
-    /// With whole segments: segments acknowledged since the window last grew (cwnd_cnt of the paper).
-    cwnd_cnt: u64,
+    growth: Growth,
 }
 
 /// The present stage of congestion avoidance. Its time advances only while the window is in use (sections 4.2 and 5.8).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Stage {
-    /// Will begin at its plateau: the capacity is unknown, or a timeout has invalidated it (sections 4.8 and 4.10).
-    DueAtPlateau,
-    /// Will begin below its plateau: the window has been reduced.
-    DueBelow,
-    /// The time at which it would have begun without pauses.
-    Since(Time),
+    /// Will begin at W_max: the capacity is unknown, or a timeout has invalidated it (sections 4.8 and 4.10).
+    DueAtWMax,
+    /// Will begin below W_max: the window has been reduced.
+    DueBelowWMax,
+    /// `epoch_start`: the time at which it would have begun without pauses.
+    Active { epoch_start: Time },
+    /// Since this time after `epoch_start`.
     Paused(TimeDelta),
 }
 
@@ -101,12 +97,12 @@ impl Cubic {
             w_max: 0.0,
             k: 0.0,
             w_est: 0.0,
-            stage: Stage::DueAtPlateau,
-            is_blind: true,
+            stage: Stage::DueAtWMax,
+            w_max_is_unknown: true,
             ahead: TimeDelta::ZERO,
-            cwnd_cnt: 0,
+            growth: Growth::default(),
         };
-        let window = law.stepped(Cwnd(start.window));
+        let window = law.rounded(Cwnd(start.window));
         RenoLike::of(law, Start { window, ..start })
     }
 }
@@ -129,9 +125,9 @@ impl Avoidance for CubicLaw {
 
     fn adjust(&mut self, ack: &Ack, _: &mut Window<'_>) -> ControlFlow<()> {
         if !ack.window_validated
-            && let Stage::Since(since) = self.stage
+            && let Stage::Active { epoch_start } = self.stage
         {
-            self.stage = Stage::Paused(ack.now.since(since));
+            self.stage = Stage::Paused(ack.now.since(epoch_start));
         }
         ControlFlow::Continue(())
     }
@@ -141,40 +137,40 @@ impl Avoidance for CubicLaw {
         let time = self.time_in_stage(ack.now, window);
         match self.spec.steps {
             Steps::Fractions => self.grow_by_fractions(time, window, counted),
-            Steps::WholeSegments => self.grow_by_segments(time, window, counted as u32),
+            Steps::WholeSegments => self.grow_by_segments(ack.now, time, window, counted),
         }
     }
 
     /// Sections 4.6 and 4.7. The paper reduces the window, whatever part of it is in flight.
     fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
         let before = *window.cwnd;
-        let gives_way = self.spec.fast_convergence && before < self.w_max;
-        let w_max = if gives_way { before * (1.0 + BETA) / 2.0 } else { before };
-        self.w_max = self.stepped(Cwnd(w_max));
-        self.cwnd_prior = before;
-        let reduced = match self.spec.steps {
-            Steps::Fractions => f64::from(seen.in_flight.0) * BETA,
-            Steps::WholeSegments => (before * BETA).floor(),
+        let (beta, reduced) = match self.spec.steps {
+            Steps::Fractions => (BETA, f64::from(seen.in_flight.0) * BETA),
+            Steps::WholeSegments => (whole_segments::BETA, (before * whole_segments::BETA).floor()),
         };
+        let gives_way = self.spec.fast_convergence && before < self.w_max;
+        let w_max = if gives_way { before * (1.0 + beta) / 2.0 } else { before };
+        self.w_max = self.rounded(Cwnd(w_max));
+        self.cwnd_prior = before;
         window.reduce_to(Cwnd(reduced), seen.min_window);
-        self.stage = Stage::DueBelow;
+        self.stage = Stage::DueBelowWMax;
     }
 
     /// Section 4.8.
     fn restart(&mut self, _: Time) {
-        self.stage = Stage::DueAtPlateau;
+        self.stage = Stage::DueAtWMax;
     }
 
     /// Section 5.8.
     fn pause(&mut self, idle: TimeDelta) {
-        if let Stage::Since(since) = &mut self.stage {
-            *since += idle;
+        if let Stage::Active { epoch_start } = &mut self.stage {
+            *epoch_start += idle;
         }
     }
 
     /// The same limit applies to AIMD.
     fn limit(&mut self, max: Cwnd) -> Cwnd {
-        let max = self.stepped(max);
+        let max = self.rounded(max);
         self.w_est = self.w_est.min(max);
         Cwnd(max)
     }
@@ -190,30 +186,21 @@ impl CubicLaw {
         window + ((target - window) * counted / window).min(target - window)
     }
 
-    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged individually. The smaller of the numbers of
-    /// acknowledgements required by the curve and by AIMD applies, which is the one for the larger window. The paper waits for a hundred
-    /// windows if neither is above the window; that wait never ends before AIMD exceeds the window.
-    fn grow_by_segments(&mut self, Seconds(time): Seconds, Cwnd(mut window): Cwnd, counted: u32) -> f64 {
-        // Whole segments from the plateau, as observed: otherwise the window is back a tenth of a second later, at one BDP.
-        let on_the_curve = self.w_max + (self.w_cubic(time + self.ahead.seconds()) - self.w_max).trunc();
-        for _ in 0..counted {
-            self.w_est += ALPHA / window;
-            self.cwnd_cnt += 1;
-            let target = on_the_curve.max(self.w_est);
-            let cnt = if target > window { (window / (target - window)).max(2.0) } else { f64::INFINITY };
-            let cnt = if self.is_blind { cnt.min(BLIND_CNT) } else { cnt };
-            if self.cwnd_cnt as f64 >= cnt {
-                window += 1.0;
-                self.cwnd_cnt = 0;
-            }
+    fn grow_by_segments(&mut self, now: Time, Seconds(time): Seconds, window: Cwnd, counted: f64) -> f64 {
+        if let Some(increase) = self.growth.count(counted, window, now) {
+            self.w_est += increase;
+            // Whole segments from W_max, as observed: otherwise the window is back a tenth of a second later, at one BDP.
+            let on_the_curve = self.w_max + (self.w_cubic(time + self.ahead.seconds()) - self.w_max).trunc();
+            let max = if self.w_max_is_unknown { MAX_CNT_WITHOUT_W_MAX } else { f64::INFINITY };
+            self.growth.aim(window, Cwnd(on_the_curve.max(self.w_est)), max);
         }
-        window
+        self.growth.grow(window, counted)
     }
 
     /// W_cubic(t), figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
-        let from_plateau = t - self.k;
-        C * from_plateau * from_plateau * from_plateau + self.w_max
+        let from_w_max = t - self.k;
+        C * from_w_max * from_w_max * from_w_max + self.w_max
     }
 
     /// The estimate's increase per RTT: that of Reno once the previous window is reached (section 4.3).
@@ -222,7 +209,7 @@ impl CubicLaw {
     }
 
     /// Rounds the window to the granularity of the setting.
-    fn stepped(&self, Cwnd(window): Cwnd) -> f64 {
+    fn rounded(&self, Cwnd(window): Cwnd) -> f64 {
         match self.spec.steps {
             Steps::Fractions => window,
             Steps::WholeSegments => window.floor().max(1.0),
@@ -231,29 +218,29 @@ impl CubicLaw {
 
     /// t. A due stage begins now.
     fn time_in_stage(&mut self, now: Time, window: Cwnd) -> Seconds {
-        let since = match self.stage {
-            Stage::Since(since) => since,
-            Stage::Paused(time) => Time(now.since(Time(time.0)).0),
-            Stage::DueAtPlateau | Stage::DueBelow => {
+        let epoch_start = match self.stage {
+            Stage::Active { epoch_start } => epoch_start,
+            Stage::Paused(t) => Time(now.since(Time(t.0)).0),
+            Stage::DueAtWMax | Stage::DueBelowWMax => {
                 self.begin(window);
                 now
             }
         };
-        self.stage = Stage::Since(since);
-        Seconds(now.since(since).seconds())
+        self.stage = Stage::Active { epoch_start };
+        Seconds(now.since(epoch_start).seconds())
     }
 
-    /// Figure 2. A window at or above the plateau starts without a concave part.
+    /// Figure 2. A window at or above W_max starts without a concave part.
     fn begin(&mut self, Cwnd(window): Cwnd) {
-        self.is_blind = matches!(self.stage, Stage::DueAtPlateau);
-        if self.is_blind {
+        self.w_max_is_unknown = matches!(self.stage, Stage::DueAtWMax);
+        if self.w_max_is_unknown {
             self.w_max = window;
         }
         self.w_max = self.w_max.max(window);
         self.cwnd_prior = self.cwnd_prior.max(window);
         self.k = cbrt((self.w_max - window) / C);
         self.w_est = window;
-        self.cwnd_cnt = 0;
+        self.growth = Growth::default();
     }
 }
 
@@ -332,21 +319,21 @@ mod tests {
     }
 
     #[test]
-    fn a_second_reduction_below_the_plateau_lowers_it_to_85_percent_of_the_window() {
+    fn a_second_reduction_below_w_max_lowers_it_to_85_percent_of_the_window() {
         let sender_of = |fast_convergence| {
             let mut sender = sender(100.0, fast_convergence);
             sender.lose(100);
             sender.law.window = 80.0;
             (sender.lose(80), sender.law.memory.avoidance.w_max)
         };
-        let (window, plateau) = sender_of(true);
+        let (window, w_max) = sender_of(true);
         near(window, 56.0);
-        near(plateau, 68.0);
+        near(w_max, 68.0);
         near(sender_of(false).1, 80.0);
     }
 
     #[test]
-    fn after_a_timeout_the_curve_begins_at_its_plateau() {
+    fn after_a_timeout_the_curve_begins_at_w_max() {
         let mut sender = reduced_from(100.0);
         assert_eq!((sender.time_out(10), sender.law.ssthresh().0), (1.0, 7.0));
         sender.wait(2000);
@@ -398,10 +385,10 @@ mod tests {
         let mut sender = reduced_in_whole_segments_from(166.0);
         assert_eq!((sender.law.window().0, sender.law.memory.avoidance.k), (116.0, 5.0));
         // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, of them one already acknowledged.
-        assert_eq!(acked_until_growth(&mut sender), 38);
+        assert_eq!(acked_until_growth(&mut sender), 37);
         // W_cubic(3) = 162.8, three whole ones from 166; 117 / 46 = 2.54
         sender.wait(2900);
-        assert_eq!(acked_until_growth(&mut sender), 3);
+        assert_eq!(acked_until_growth(&mut sender), 2);
         // W_cubic(9) = 191.6; 118 / 73 = 1.6, but one for every two is the maximum.
         sender.wait(6000);
         assert_eq!((acked_until_growth(&mut sender), sender.ack(7)), (2, 122.0));
@@ -424,18 +411,19 @@ mod tests {
         sender.measure(900);
         assert_eq!(sender.law.memory.avoidance.ahead, TimeDelta::from_millis(100));
         sender.measure(50);
-        // 0.4 * 4.95^3 = 48.5; 116 / (118 - 116) = 58
-        assert_eq!(acked_until_growth(&mut sender), 57);
+        // The target is computed again after a 32nd of a second: 0.4 * 4.918^3 = 47.6; 116 / (119 - 116) = 38
+        sender.wait(32);
+        assert_eq!(acked_until_growth(&mut sender), 37);
     }
 
     #[test]
     fn in_whole_segments_aimd_never_becomes_as_fast_as_reno() {
-        // 10 -> 7: the curve is 2.56 from its plateau and requires 7 / (8 - 7) = 7; AIMD, 0.9 / 1.7 / 7 more each time, is slower.
+        // 10 -> 7: 14 acknowledged segments, of them one before, are more than 7 * 15 / 8 = 13.1, at whatever W_est.
         let mut sender = reduced_in_whole_segments_from(10.0);
-        assert_eq!(acked_until_growth(&mut sender), 6);
         sender.law.memory.avoidance.w_est = 20.0;
-        sender.ack(1);
-        near(sender.law.memory.avoidance.w_est, 20.0 + 0.9 / 1.7 / 8.0);
+        sender.wait(32);
+        // One for every two acknowledged is the maximum.
+        assert_eq!((sender.ack(13), sender.law.memory.avoidance.w_est), (14.0, 21.0));
     }
 
     #[test]
