@@ -205,7 +205,17 @@ impl Tcp<'_> {
             () => Stage::Later,
         };
         let (snd_una, snd_nxt, window) = (sequence.snd_una, sequence.snd_nxt, law.window());
-        let sample = AckSample { now: ack.now, snd_una, snd_nxt, rtt: ack.rtt, window, counted: ack.counted };
+        let sample = AckSample {
+            now: ack.now,
+            snd_una,
+            snd_nxt,
+            rtt: ack.rtt,
+            window,
+            counted: ack.counted,
+            srtt: self.sender.timer.estimator.round_trip(&self.spec.timer),
+            mss: self.spec.mss,
+            is_paced: self.spec.pacing,
+        };
         match slow_start_state.process_ack(stage, &sample) {
             Decision::Grow(counted) => counted,
             Decision::Exit => {

@@ -1,6 +1,6 @@
 //! What the monitoring of slow start reads, and its outcome.
 
-use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
 
 /// Whether the flow is in slow start.
 #[derive(Clone, Copy)]
@@ -12,6 +12,7 @@ pub(in crate::tcp) enum Stage {
 }
 
 /// An acknowledgement of new data in slow start.
+#[derive(Clone, Copy, Default)]
 pub(in crate::tcp) struct AckSample {
     pub now: Time,
     /// Next segment expected by the receiver according to this acknowledgement.
@@ -22,6 +23,10 @@ pub(in crate::tcp) struct AckSample {
     pub window: Cwnd,
     /// Segments for which slow start would open the window.
     pub counted: Segments,
+    pub srtt: Option<TimeDelta>,
+    pub mss: Bytes,
+    /// New data is paced.
+    pub is_paced: bool,
 }
 
 /// The response to an acknowledgement.

@@ -211,6 +211,7 @@ mod tests {
                     rtt: rtt.map(TimeDelta::from_millis),
                     window: Cwnd(window.into()),
                     counted: Segments(n.min(8)),
+                    ..AckSample::default()
                 };
                 let answer = slow_start_state.process_ack(&sample);
                 assert_eq!(answer == Decision::Exit, model.ssthresh.is_finite(), "{seed}");
@@ -246,6 +247,7 @@ mod tests {
                 rtt,
                 window: Cwnd(20.0),
                 counted: Segments(1),
+                ..AckSample::default()
             })
         };
         (1..=10 * rtts.len() as u32).map(process_ack).collect()
@@ -276,7 +278,8 @@ mod tests {
         for snd_una in 1..40u32 {
             let rtt = Some(TimeDelta::from_millis(40 * u64::from(1 + snd_una / 7)));
             let snd_nxt = snd_una.div_ceil(7) * 7;
-            let sample = AckSample { now: Time::ZERO, snd_una, snd_nxt, rtt, window: Cwnd(20.0), counted: Segments(1) };
+            let (window, counted) = (Cwnd(20.0), Segments(1));
+            let sample = AckSample { snd_una, snd_nxt, rtt, window, counted, ..AckSample::default() };
             assert_eq!(slow_start_state.process_ack(&sample), Decision::Grow(Segments(1)));
         }
     }
