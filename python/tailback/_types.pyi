@@ -57,6 +57,7 @@ class ControllerTable(TypedDict, total=False):
     btlbw_filter_len: int
     cwnd_gain: float
     pacing_margin: Probability
+    policer_detection: bool
     probe_rtt_duration: Duration
     rtprop_filter_len: Duration
     alpha: float | Probability

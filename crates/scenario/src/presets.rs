@@ -60,14 +60,15 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxBbr,
-        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, otherwise as linux/reno, without RFC 9937, \
-                 which does not apply to BBR",
+        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, with detection of policers, otherwise as linux/reno, \
+                 without RFC 9937, which does not apply to BBR",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             cwnd_gain: 2.0,
             btlbw_filter_len: 10,
             rtprop_filter_len: TimeDelta::from_millis(10_000),
             probe_rtt_duration: TimeDelta::from_millis(200),
             pacing_margin: 0.01,
+            policer_detection: true,
         }),
         spec: |_| linux(),
     },

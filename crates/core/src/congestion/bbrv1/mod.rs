@@ -2,20 +2,27 @@
 //! flight (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names and section numbers
 //! are used here).
 //!
-//! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. Loss recovery reports an episode, not
-//! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode. As in Linux,
-//! which compares the state after each acknowledgement with the state before, a recovery that begins at the acknowledgement that ends
-//! another is no new one, and does not lower the window again.
+//! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. A phase of faster pacing ends early
+//! in an episode of loss recovery, not after each loss (4.3.4.3). As in Linux, a recovery that begins at the acknowledgement that ends
+//! another does not lower the window again.
+//!
+//! Many flows in a short buffer lose much, because each keeps at least four segments in flight: 30 flows over 20 Mbit/s, with 40 ms and 7
+//! packets, lose 24 % with `policer_detection`, as a kernel's do, and 42 % without.
+
+mod long_term;
+mod state;
 
 use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
+use super::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
+use long_term::LongTerm;
 use serde::{Deserialize, Serialize};
+use state::{CYCLE, HIGH_GAIN, State};
 
 member! {
     /// Paces at the estimated bottleneck bandwidth, with at most two bandwidth-delay products in flight (BBR version 1).
@@ -32,6 +39,9 @@ member! {
         probe_rtt_duration: TimeDelta = TimeDelta::from_millis(200) => ABOVE_ZERO,
         /// Fraction by which the pacing rate stays below the estimated bandwidth. The draft has no margin; Linux uses 1 %.
         pacing_margin: f64 = 0.0 => Kind::Probability,
+        /// Detect policers, as Linux does (lt_bw): after two consecutive intervals of at least four RTTs with at least 20 % of losses and
+        /// delivery rates within an eighth, send at their mean for 48 RTTs.
+        policer_detection: bool = false => Kind::Boolean,
     }
 }
 
@@ -46,30 +56,18 @@ impl Settings for Bbr1Spec {
         let usual = Bbr1Spec::default();
         let hasty =
             Bbr1Spec { rtprop_filter_len: TimeDelta::from_millis(50), probe_rtt_duration: TimeDelta::from_millis(1), ..usual };
-        vec![usual, hasty, Bbr1Spec { cwnd_gain: 1.0, btlbw_filter_len: 1, pacing_margin: 0.01, ..usual }]
+        vec![
+            usual,
+            hasty,
+            Bbr1Spec { cwnd_gain: 1.0, btlbw_filter_len: 1, pacing_margin: 0.01, policer_detection: true, ..usual },
+        ]
     }
 }
 
-/// 2 / ln 2: the smallest gain that doubles the rate in each round (4.3.2.1).
-const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Pacing gains in ProbeBW (4.3.4.1).
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BBRMinPipeCwnd.
 const MIN: f64 = 4.0;
 
 pub type Bbr1 = HeapState<Bbr1Memory>;
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum State {
-    Startup,
-    Drain,
-    /// In this phase of the cycle, since this time.
-    ProbeBw {
-        phase: u8,
-        since: Time,
-    },
-    ProbeRtt(ProbeRtt),
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bbr1Memory {
@@ -86,6 +84,7 @@ pub struct Bbr1Memory {
     rtprop: MinRtt,
     recovery: Recovery,
     is_idle_restart: bool,
+    long_term: LongTerm,
 }
 
 impl Bbr1 {
@@ -103,6 +102,7 @@ impl Bbr1 {
             rtprop: MinRtt::default(),
             recovery: Recovery::default(),
             is_idle_restart: false,
+            long_term: LongTerm::new(start.packet),
         };
         HeapState::with(start, memory)
     }
@@ -112,8 +112,9 @@ impl Bbr1 {
         let memory = &mut *self.memory;
         let prior = ack.signal.pipe.unwrap_or(ack.in_flight);
         let delivered = memory.rounds.deliver(ack);
-        let in_flight = Segments(prior.0.saturating_sub(delivered as u32));
-        memory.update_model(ack.signal.delivered_rate.as_ref());
+        let newly_lost = memory.long_term.lost_at(ack.now);
+        let in_flight = Segments(prior.0.saturating_sub(delivered as u32 + newly_lost));
+        memory.update_model(ack.now, ack.signal.delivered_rate.as_ref());
         memory.advance_cycle(ack.now, prior);
         memory.check_full_pipe(ack.signal.delivered_rate.as_ref());
         memory.check_drain(ack.now, in_flight);
@@ -173,10 +174,8 @@ impl Bbr1Memory {
 
     fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw { phase, .. } => CYCLE[usize::from(phase)],
-            State::ProbeRtt(_) => 1.0,
+            State::ProbeBw { .. } if self.long_term.bandwidth().is_some() => 1.0,
+            state => state.pacing_gain(),
         }
     }
 
@@ -189,20 +188,38 @@ impl Bbr1Memory {
     }
 
     /// BtlBw, in segments per second.
-    fn bandwidth(&self) -> f64 {
+    fn max_bandwidth(&self) -> f64 {
         self.btlbw_filter.greatest().unwrap_or(0.0)
     }
 
+    /// The rate of a policer, or BtlBw.
+    fn bandwidth(&self) -> f64 {
+        self.long_term.bandwidth().unwrap_or_else(|| self.max_bandwidth())
+    }
+
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1).
-    fn update_model(&mut self, sample: Option<&RateSample>) {
+    fn update_model(&mut self, now: Time, sample: Option<&RateSample>) {
         self.rounds.update(sample.map(|sample| sample.prior_delivered));
         if let Some(sample) = sample.filter(|_| self.rounds.started) {
             // Acknowledgements without a sample count as deliveries, too, and may be ahead of its count.
             self.rounds.end_after(sample.delivered);
         }
-        if let Some(sample) = sample.filter(|sample| sample.rate >= self.bandwidth() || !self.rounds.is_app_limited(sample)) {
+        if let Some(sample) = sample {
+            let progress = self.long_term.on_ack(now, &self.rounds, sample);
+            self.update_long_term(&progress);
+        }
+        if let Some(sample) = sample.filter(|sample| sample.rate >= self.max_bandwidth() || !self.rounds.is_app_limited(sample)) {
             let oldest = self.rounds.count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
             self.btlbw_filter.take((self.rounds.count, sample.rate), oldest);
+        }
+    }
+
+    fn update_long_term(&mut self, progress: &long_term::Progress) {
+        let counts = progress.ends_round && matches!(self.state, State::ProbeBw { .. });
+        if counts && self.long_term.expires() {
+            self.enter_probe_bw(progress.now);
+        } else if self.spec.policer_detection {
+            self.long_term.sample(progress);
         }
     }
 
@@ -223,7 +240,7 @@ impl Bbr1Memory {
     /// BBRCheckCyclePhase (4.3.4.3). `prior`: in flight before the acknowledgement.
     fn advance_cycle(&mut self, now: Time, Segments(prior): Segments) {
         let State::ProbeBw { phase, since } = self.state else { return };
-        let (gain, prior) = (CYCLE[usize::from(phase)], f64::from(prior));
+        let (gain, prior) = (self.pacing_gain(), f64::from(prior));
         let is_full_length = self.rtprop.value.is_some_and(|rtprop| now.since(since) > rtprop);
         let is_over = match gain {
             more if more > 1.0 => is_full_length && (self.recovery.repair != Repair::Over || prior >= self.inflight(gain)),
@@ -244,7 +261,7 @@ impl Bbr1Memory {
     /// BBRCheckFullPipe (4.3.2.2).
     fn check_full_pipe(&mut self, sample: Option<&RateSample>) {
         if self.rounds.started && sample.is_some_and(|sample| !self.rounds.is_app_limited(sample)) {
-            self.full_pipe.end_round(self.bandwidth());
+            self.full_pipe.end_round(self.max_bandwidth());
         }
     }
 
@@ -288,7 +305,7 @@ impl Controller for Bbr1 {
         controls_recovery: true,
         quantities: &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"],
         may_pace: true,
-        subscriptions: Subscriptions { delivered_rate: true, ..Subscriptions::NONE },
+        subscriptions: Subscriptions { delivered_rate: true, losses: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 
@@ -326,6 +343,14 @@ impl Controller for Bbr1 {
         self.update(ack);
     }
 
+    /// BBRModulateCwndForRecovery (4.2.3.4). The first losses of a recovery are no longer in the pipe to which it reduces the window.
+    fn on_lost(&mut self, lost: &Lost) {
+        self.memory.long_term.on_lost(lost);
+        if self.memory.recovery.repair != Repair::Over {
+            self.window = (self.window - 1.0).max(1.0);
+        }
+    }
+
     fn on_congestion(&mut self, context: &Congestion) {
         self.save_window();
         if matches!(self.memory.recovery.repair, Repair::Fast { .. }) {
@@ -340,6 +365,8 @@ impl Controller for Bbr1 {
         self.save_window();
         self.window = 1.0;
         self.memory.recovery.repair = Repair::Restarted { outstanding: context.in_flight.0 };
+        let progress = self.memory.long_term.on_timeout(context.now, &self.memory.rounds);
+        self.memory.update_long_term(&progress);
     }
 
     /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
@@ -402,6 +429,11 @@ mod tests {
 
         fn loses(&self, in_flight: u32) -> Congestion {
             Congestion::of(self.now, Segments(in_flight))
+        }
+
+        fn lost(&self, lost: u64) -> Lost {
+            let (in_flight, app_limited) = (Segments(150), false);
+            Lost { now: self.now, lost, prior_lost: 0, in_flight, app_limited, begins_range: true }
         }
 
         /// Segments per second.
@@ -536,9 +568,15 @@ mod tests {
         let window = sender.law.window().0;
         sender.law.on_congestion(&sender.loses(150));
         assert_eq!(sender.law.window().0, 151.0);
+        // In the first round the losses leave the pipe, and so the window: 150 of 151 in flight, of them five lost.
+        sender.now += TimeDelta::from_millis(1);
+        (1..=5).for_each(|lost| sender.law.on_lost(&sender.lost(lost)));
+        assert_eq!(sender.law.window().0, 146.0);
+        sender.law.on_other_ack(&Ack { in_flight: Segments(150), ..Ack::of_one(sender.now) });
+        assert_eq!(sender.law.window().0, 146.0);
         // Another recovery begins before new data is acknowledged outside the first.
         sender.law.on_congestion(&sender.loses(20));
-        assert_eq!(sender.law.window().0, 151.0);
+        assert_eq!(sender.law.window().0, 146.0);
         sender.after(1, 1000.0, 140, 0);
         assert_eq!(sender.law.window().0, window);
         sender.law.on_congestion(&sender.loses(20));
