@@ -7,6 +7,10 @@
 //! its round, but not in the loss rate. Spurious losses are reported for an episode that began with fast recovery or a timeout (5.5.11), as
 //! time-based recovery detects them. Whether a flow that was idle in ProbeRTT continues is decided at the first acknowledgement, not before
 //! it (5.4.1).
+//!
+//! A flow does not recover when its link becomes much slower: 110 s after a fall from 10 to 1 Mbit/s (RTT 40 ms, buffer 500 packets), the
+//! maximum filter still has 10 Mbit/s and the RTT is up to 6 s, because ProbeRTT, due every 5 s, interrupts each probe for bandwidth, after
+//! which the filter would advance (5.5.6).
 
 mod aggregation;
 mod bounds;
