@@ -15,13 +15,13 @@ mod marks;
 mod offered;
 mod paths;
 mod phases;
-mod policers;
 mod prices;
 mod rates;
 mod routes;
 mod routing;
 mod settling;
 mod sites;
+mod small_limits;
 mod traces;
 mod traffic;
 mod transport;
@@ -70,7 +70,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     classes::check(description, &network, &queue_places, report);
-    policers::check(&network, &queue_places, report);
+    small_limits::check(&network, &queue_places, report);
     marks::check(description, &network, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);

@@ -55,14 +55,16 @@ impl Decode for Nodes {
 impl Decode for NodeName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<NodeName> {
         match node {
-            Node::Text(text) if Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => Some(NodeName(text.clone())),
+            Node::Text(text) if text == "*" || Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => {
+                Some(NodeName(text.clone()))
+            }
             Node::Text(_) => decoder.invalid_value(node, "is not a valid name"),
             _ => decoder.invalid_value(node, format!("must be a node's name, not {}", kind(node))),
         }
     }
 
     fn expected() -> String {
-        "a node's name, or a prefix such as `edge*` for all nodes that begin with it".into()
+        "a node's name, a prefix such as `edge*` for all nodes that begin with it, or `*` for all nodes".into()
     }
 }
 
@@ -94,6 +96,6 @@ impl JsonSchema for NodeName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\*?$"})
+        schemars::json_schema!({"type": "string", "pattern": r"^([A-Za-z0-9_][A-Za-z0-9_-]{0,63}\*?|\*)$"})
     }
 }

@@ -85,13 +85,40 @@ fn errors_in_a_graphml_file_have_places() {
     for (from, to, message) in [
         ("</graph>", "", "cannot be read"),
         ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "line 11 has a <hyperedge>, and a link has two ends"),
-        ("Seattle", "Chicago", "two nodes are called `Chicago`"),
         ("id=\"2\"", "", "the node has no identifier"),
+        ("for=\"node\"", "for=\"edge\"", "no node has `label`"),
     ] {
         let settings = "name_attribute = \"label\"\ndelay = \"3 ms\"";
         let errors = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap_err();
         assert!(errors.contains(message), "{errors}");
     }
+}
+
+#[test]
+fn nodes_of_a_graphml_file_have_unique_names() {
+    let settings = "rate = \"1 Gbps\"\ndelay = \"3 ms\"\nname_attribute = \"label\"";
+    let names = |from: &str, to: &str| {
+        let scenario = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap();
+        let (network, warnings) = scenario.build_with_warnings().unwrap();
+        let names: Vec<String> = network.ports.into_iter().map(|port| port.name).step_by(2).collect();
+        (names.join(" "), warnings.list.into_iter().map(|warning| warning.message).collect::<Vec<_>>())
+    };
+    let twice = "<node id=\"3\"><data key=\"d33\">Chicago</data></node>\n<edge source=\"3\" target=\"1\" />\n<edge source=\"0\"";
+    assert_eq!(names("<edge source=\"0\"", twice).0.split(' ').find(|name| name.contains("_2-")), Some("Chicago_2-Chicago"));
+    // `1`, the identifier, replaces a label that is missing.
+    assert_eq!(names("<data key=\"d33\">Chicago</data>", "").0, "1-Seattle 1-Seattle_2 New_York-1");
+    let (links, warnings) = names("<edge source=\"1\" target=\"2\" />", "<edge source=\"1\" target=\"1\" />");
+    assert_eq!(links, "Chicago-Seattle New_York-Chicago");
+    assert_eq!(warnings, ["`graphml` has edges from a node to itself, which are left out"]);
+}
+
+#[test]
+fn an_asterisk_matches_all_nodes() {
+    let scenario = "duration = \"1 s\"\n[topology.graph]\nlinks = [{from = \"a\", to = \"b\"}, {from = \"b\", to = \"c\"}]\n\
+        rate = \"1 Gbps\"\ndelay = \"3 ms\"\nqueue = {buffer = \"9 packets\"}\n\
+        [flows.web]\ntraffic = {all_to_all = \"*\"}\ntcp = {preset = \"newreno\"}\n";
+    let network = Scenario::from_toml(scenario, "").and_then(|scenario| scenario.build()).unwrap();
+    assert_eq!(network.flows.len(), 6);
 }
 
 fn table(csv: &str, more: &str) -> Result<Network, String> {

@@ -19,14 +19,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A network as a list of links. The content of a file becomes part of the scenario.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(transparent)]
-pub struct Graph(pub(super) Listed);
+pub struct Graph(pub(super) Listed, #[serde(skip)] SkippedLoops);
+
+/// Number of edges of a file that join a node with itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct SkippedLoops(usize);
 
 record! {
     /// A network as a list of links.
     pub struct Listed {
         /// GraphML file, relative to the scenario's directory, instead of `links`. Undirected edges become duplex links.
         graphml: Option<String>,
-        /// GraphML only: node attribute for the names, such as `label`; invalid characters become `_`. Default: the node identifiers.
+        /// GraphML only: node attribute for the names, such as `label`; invalid characters become `_`, and further nodes of a name get `_2` and so on. Default: the node identifiers.
         name_attribute: Option<String>,
         /// GraphML only: edge attribute for the rate, with a unit or as a number in bit/s. Default: `LinkSpeedRaw`, as in the Topology Zoo.
         rate_attribute: Option<String>,
@@ -51,6 +55,7 @@ record! {
 impl Decode for Graph {
     fn decode(node: &tree::Node, decoder: &mut Decoder) -> Option<Graph> {
         let mut listed = Listed::decode(node, decoder)?;
+        let mut loops = SkippedLoops::default();
         let attributes = [
             ("name_attribute", &listed.name_attribute),
             ("rate_attribute", &listed.rate_attribute),
@@ -70,11 +75,12 @@ impl Decode for Graph {
                 rate: listed.rate_attribute.as_deref(),
                 delay: listed.delay_attribute.as_deref(),
             };
-            listed.links = decoder.inside("graphml", |decoder| graphml::read(&file, &reading, decoder)).unwrap_or_default();
+            let edges = decoder.inside("graphml", |decoder| graphml::read(&file, &reading, decoder)).unwrap_or_default();
+            (listed.links, loops) = (edges.list, SkippedLoops(edges.loops));
             // They apply to a file, which has been read.
             (listed.name_attribute, listed.rate_attribute, listed.delay_attribute) = (None, None, None);
         }
-        Some(Graph(listed))
+        Some(Graph(listed, loops))
     }
 
     fn expected() -> String {
@@ -104,9 +110,13 @@ impl Generator for Graph {
     }
 
     fn check(&self, at: &str, report: &mut Report) {
-        let Graph(listed) = self;
+        let Graph(listed, SkippedLoops(loops)) = self;
         if !report.is_valid(at) {
             return;
+        }
+        if *loops > 0 {
+            let problem = report.warn(format!("{at}.graphml"), "`graphml` has edges from a node to itself, which are left out");
+            problem.given(format!("{loops} such edges")).expected("edges between different nodes");
         }
         if listed.links.is_empty() {
             report.add(at, "`graph` has no links").expected("`links`, or a GraphML file with edges");
@@ -154,7 +164,7 @@ impl Generator for Graph {
     }
 
     fn make(&self, _: u64, plan: &mut Plan) {
-        let Graph(listed) = self;
+        let Graph(listed, _) = self;
         let hosts: BTreeSet<&Name> = listed.hosts.iter().collect();
         let mut places: BTreeMap<&Name, usize> = BTreeMap::new();
         for name in self.nodes() {

@@ -10,7 +10,7 @@ use crate::problem::Alike;
 use crate::quantity::{Duration, Rate};
 use crate::values::Name;
 use roxmltree::{Document, Node};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Attributes of nodes and edges to read.
 pub(super) struct Reading<'a> {
@@ -24,8 +24,16 @@ pub(super) struct Reading<'a> {
 const RATE: &str = "LinkSpeedRaw";
 const DELAY: &str = "delay";
 
+/// The edges of a file between different nodes.
+#[derive(Default)]
+pub(super) struct Edges {
+    pub list: Vec<Edge>,
+    /// Number of edges from a node to itself, which are left out.
+    pub loops: usize,
+}
+
 /// Reads the edges of the file, and reports errors with their lines.
-pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Vec<Edge>> {
+pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Edges> {
     let bytes = bytes_of(file, decoder)?;
     let Ok(text) = std::str::from_utf8(&bytes) else {
         decoder.fault(format!("`{file}` is not text")).given(file).expected("GraphML, encoded as UTF-8");
@@ -118,43 +126,43 @@ impl<'a> File<'a> {
         data.text().map(str::trim).filter(|text| !text.is_empty())
     }
 
-    fn edges(&self, mut faults: Faults) -> Option<Vec<Edge>> {
+    /// The names of the nodes by identifier. A node without the attribute is named by its identifier, and a name that other nodes have
+    /// gets a number.
+    fn names(&self, faults: &mut Faults) -> BTreeMap<&'a str, Name> {
         let mut names: BTreeMap<&str, Name> = BTreeMap::new();
-        let mut owners: BTreeMap<Name, &str> = BTreeMap::new();
+        let written =
+            |node: Node<'a, 'a>, id: &'a str| self.reading.name.and_then(|attribute| self.data(node, attribute)).unwrap_or(id);
+        let of_file = self.elements("node").filter_map(|node| Some(plain(written(node, node.attribute("id")?))));
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        let all: BTreeSet<String> = of_file.collect();
         for node in self.elements("node") {
-            faults.at(node, |decoder| {
-                let id = node.attribute("id").or_else(|| {
+            let Some(id) = node.attribute("id").filter(|id| !id.is_empty()) else {
+                faults.at(node, |decoder| {
                     decoder.fault("the node has no identifier").expected("<node id=\"...\">");
-                    None
-                })?;
-                let written = match self.reading.name {
-                    Some(attribute) => self.data(node, attribute).or_else(|| {
-                        decoder
-                            .fault(format!("node `{}` has no `{attribute}`", id.escape_debug()))
-                            .expected("the attribute in every node");
-                        None
-                    })?,
-                    None => id,
-                };
-                let Some(name) = Name::of(&plain(written)) else {
-                    decoder
-                        .fault("the node has an invalid name")
-                        .given(written.escape_debug().to_string())
-                        .expected(Name::expected());
-                    return None;
-                };
-                if let Some(other) = owners.insert(name.clone(), id) {
-                    let given = format!("of `{}` and `{}`", other.escape_debug(), id.escape_debug());
-                    decoder.fault(format!("two nodes are called `{name}`")).given(given).expected("different names");
-                    return None;
-                }
-                names.insert(id, name);
-                Some(())
-            });
+                    None::<()>
+                });
+                continue;
+            };
+            let wanted = plain(written(node, id));
+            let numbered = (2..).map(|number| format!("{}_{number}", &wanted[..wanted.len().min(LONGEST - 8)]));
+            let mut free = std::iter::once(wanted.clone()).chain(numbered.filter(|name| !all.contains(name)));
+            if let Some(name) = free.find(|name| !taken.contains(name)) {
+                names.insert(id, Name::made(&name));
+                taken.insert(name);
+            }
         }
+        names
+    }
+
+    fn edges(&self, mut faults: Faults) -> Option<Edges> {
+        let names = self.names(&mut faults);
         let is_directed = self.graph.attribute("edgedefault") == Some("directed");
-        let mut edges = Vec::new();
+        let mut edges = Edges::default();
         for node in self.elements("edge") {
+            if node.attribute("source").is_some() && node.attribute("source") == node.attribute("target") {
+                edges.loops += 1;
+                continue;
+            }
             let edge = faults.at(node, |decoder| {
                 let mut end = |key: &str| {
                     let id = node.attribute(key).unwrap_or_default();
@@ -171,19 +179,20 @@ impl<'a> File<'a> {
                 let delay = self.quantity::<Duration>(node, of_delay, unit_of(of_delay), decoder);
                 Some(Edge { from: from?, to: to?, name: None, rate: rate?, delay: delay?, duplex: !directed })
             });
-            edges.extend(edge);
+            edges.list.extend(edge);
         }
-        let is_there =
-            [self.reading.rate, self.reading.delay].into_iter().flatten().all(|attribute| self.has(attribute, &mut faults));
+        let Reading { name, rate, delay } = *self.reading;
+        let named = [("node", name), ("edge", rate), ("edge", delay)];
+        let is_there = named.into_iter().all(|(kind, name)| name.is_none_or(|name| self.has(kind, name, &mut faults)));
         (faults.finish() && is_there).then_some(edges)
     }
 
-    /// Whether at least one edge has an attribute that the scenario names.
-    fn has(&self, attribute: &str, faults: &mut Faults) -> bool {
-        let is_there = self.elements("edge").any(|edge| self.data(edge, attribute).is_some());
+    /// Whether at least one of these elements has an attribute that the scenario names.
+    fn has(&self, kind: &'static str, attribute: &str, faults: &mut Faults) -> bool {
+        let is_there = self.elements(kind).any(|element| self.data(element, attribute).is_some());
         if !is_there {
-            let known = self.keys.keys().filter(|(of, _)| *of == "edge" || *of == "all").map(|(_, name)| *name);
-            faults.decoder.fault(format!("no edge has `{}`", attribute.escape_debug())).one_of(attribute, known);
+            let known = self.keys.keys().filter(|(of, _)| *of == kind || *of == "all").map(|(_, name)| *name);
+            faults.decoder.fault(format!("no {kind} has `{}`", attribute.escape_debug())).one_of(attribute, known);
         }
         is_there
     }
@@ -204,8 +213,11 @@ impl<'a> File<'a> {
     }
 }
 
-/// Replaces characters that are invalid in names by `_`.
+/// Maximum length of a name.
+const LONGEST: usize = 64;
+
+/// A valid name for a text: other characters become `_`, and a long text is cut.
 fn plain(text: &str) -> String {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    text.trim().chars().map(|letter| if fits(letter) { letter } else { '_' }).collect()
+    let fits = |(place, letter): (usize, char)| letter.is_ascii_alphanumeric() || letter == '_' || (letter == '-' && place > 0);
+    text.trim().chars().take(LONGEST).enumerate().map(|letter| if fits(letter) { letter.1 } else { '_' }).collect()
 }
