@@ -38,8 +38,8 @@ pub mod traffic;
 pub mod user_code;
 
 pub use simulation::{
-    Code, ConservationError, DatagramOutcome, Engine, Fate, MemoryEstimate, NotParallel, PacketInFlight, PacketLocation,
-    ParallelEngine, PortState, Results, SenderState, memory_estimate, trace_rows,
+    Code, ConservationError, DatagramContents, DatagramOutcome, Engine, Fate, MemoryEstimate, NotParallel, PacketInFlight,
+    PacketLocation, ParallelEngine, PortState, Results, SenderState, memory_estimate, trace_rows,
 };
 
 /// A hash of the sources that this core was built from. Cores with the same hash give the same results.

@@ -5,6 +5,7 @@ use crate::in_flight::{InFlight, PacketKey};
 use crate::ip;
 use crate::pacer::{Clock, Pacer};
 use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
+use crate::segment_numbers::{ListedSegments, SegmentNumbers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
@@ -14,16 +15,18 @@ use tailback_core::network::FlowId;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::record::{Column, Table};
-use tailback_core::{DatagramOutcome, Engine, Fate};
+use tailback_core::{DatagramContents, DatagramOutcome, Engine, Fate};
 
 /// The packets from one address to another. They form an external flow of the engine, with headers of 20 bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct AddressPair {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub flow: FlowId,
     /// The host with the address `to`.
     pub host: usize,
+    /// Present if the scenario lists drops of the flow.
+    pub listed: Option<ListedSegments>,
 }
 
 /// Properties of the engine's network that are known in advance.
@@ -75,6 +78,8 @@ pub struct Emulation<H, C> {
     /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
+    /// Flows with listed drops.
+    segments: HashMap<FlowId, SegmentNumbers>,
     /// Packets to deliver.
     due: BinaryHeap<Reverse<Fate>>,
     fates: Vec<Fate>,
@@ -115,6 +120,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             ways: ways.iter().map(|way| ((way.from, way.to), (way.flow, way.host))).collect(),
             to,
             in_flight: InFlight::new(flows),
+            segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
             due: BinaryHeap::new(),
             fates: Vec::new(),
             buffer: vec![0; LONGEST],
@@ -242,7 +248,8 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         };
         self.advance(self.pacer.now());
         let ecn = if ip::is_capable(packet) { Ecn::ECT } else { Ecn::NOT_ECT };
-        match self.engine.inject(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn) {
+        let contents = self.segments.get_mut(&flow).map_or(DatagramContents::Unlisted, |segments| segments.identify(packet));
+        match self.engine.inject_as(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn, contents) {
             Some(number) => {
                 self.sent += 1;
                 self.in_flight.put(PacketKey { flow, number }, packet);
@@ -427,8 +434,8 @@ mod tests {
         };
         let world = Rc::new(TestEnvironment { to_send: RefCell::new(to_send.into()), ..TestEnvironment::default() });
         let ways = [
-            AddressPair { from: LEFT, to: RIGHT, flow: FlowId(0), host: 1 },
-            AddressPair { from: RIGHT, to: LEFT, flow: FlowId(1), host: 0 },
+            AddressPair { from: LEFT, to: RIGHT, flow: FlowId(0), host: 1, listed: None },
+            AddressPair { from: RIGHT, to: LEFT, flow: FlowId(1), host: 0, listed: None },
         ];
         let course = RunProperties { end: Time(TimeDelta::from_millis(100).0), lead };
         let emulation = Emulation::new(

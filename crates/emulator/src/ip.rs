@@ -9,6 +9,10 @@ pub(crate) type Addresses = (Ipv4Addr, Ipv4Addr);
 pub(crate) const HEADER: usize = 20;
 /// Index of the byte whose two low bits are the ECN field (RFC 3168 section 5).
 const ECN_FIELD: usize = 1;
+const PROTOCOL: usize = 9;
+const TCP: u8 = 6;
+/// In the byte of a TCP header that has the flags.
+const SYN: u8 = 2;
 const CHECKSUM: usize = 10;
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 
@@ -22,6 +26,25 @@ pub(crate) fn ends(packet: &[u8]) -> Option<Addresses> {
 /// Whether the packet is ECN-capable, so that queues may mark it. Packets that are already marked remain so.
 pub(crate) fn is_capable(packet: &[u8]) -> bool {
     packet.get(ECN_FIELD).is_some_and(|field| field & CONGESTION_EXPERIENCED != 0)
+}
+
+/// The part of a TCP header that places a segment in its stream (RFC 9293 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TcpSegment {
+    pub(crate) sequence: u32,
+    pub(crate) is_syn: bool,
+    /// Bytes.
+    pub(crate) payload: usize,
+}
+
+/// The segment in an IPv4 packet, if it is one of TCP and not a later fragment.
+pub(crate) fn tcp_segment(packet: &[u8]) -> Option<TcpSegment> {
+    let is_first = |packet: &[u8]| u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff == 0;
+    ends(packet).filter(|_| packet[PROTOCOL] == TCP && is_first(packet))?;
+    let segment = packet.get(4 * usize::from(packet[0] & 0xf)..)?;
+    let sequence = u32::from_be_bytes(segment.get(4..8)?.try_into().ok()?);
+    let header = 4 * usize::from(*segment.get(12)? >> 4);
+    Some(TcpSegment { sequence, is_syn: *segment.get(13)? & SYN != 0, payload: segment.len().saturating_sub(header) })
 }
 
 /// Marks the packet (CE) and updates the header's checksum (RFC 1624 section 3).

@@ -9,6 +9,7 @@
 //! * `door`: handover of TUN devices
 //! * `ip`: addresses and ECN field of a packet
 //! * `in_flight`: the packets in the network
+//! * `segment_numbers`: the numbers of segments, for listed drops
 //! * `observer`: TCP connections as measured at the hosts, and a capture
 //!
 //! The engine has no knowledge of the emulation. Hosts, processes and namespaces are created by the Python package.
@@ -21,12 +22,14 @@ mod in_flight;
 mod ip;
 mod pacer;
 mod packet_observer;
+mod segment_numbers;
 mod tun_device;
 
 pub use emulation::{AddressPair, Emulation, EmulationControl, RunProperties};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
+pub use segment_numbers::ListedSegments;
 pub use tun_device::TunDevice;
 
 /// A fingerprint of the sources from which this crate was built.

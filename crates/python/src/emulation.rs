@@ -17,7 +17,9 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{AddressPair, EmulationControl, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns};
+use tailback_emulator::{
+    AddressPair, EmulationControl, ListedSegments, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns,
+};
 use tailback_scenario::{Emulated, Host, Integer, Played};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
@@ -39,6 +41,8 @@ pub struct Emulation {
     ways: Vec<tailback_scenario::AddressPair>,
     played: Vec<Played>,
     lead: TimeDelta,
+    #[pyo3(get)]
+    lossless_reverses: Vec<String>,
     identity: RunIdentity,
     control: EmulationControl,
     state: Mutex<State>,
@@ -61,10 +65,10 @@ impl Emulation {
             scenario.description.seed = Integer(seed);
         }
         let build = || {
-            let Emulated { network, warnings, hosts, ways, played, lead } = scenario.emulated(&played)?;
-            Ok((network, warnings, (hosts, ways, played, lead)))
+            let Emulated { network, warnings, hosts, ways, played, lead, lossless_reverses } = scenario.emulated(&played)?;
+            Ok((network, warnings, (hosts, ways, played, lead, lossless_reverses)))
         };
-        let (network, (hosts, ways, played, lead)) = checked(py, &scenario, file, build)?;
+        let (network, (hosts, ways, played, lead, lossless_reverses)) = checked(py, &scenario, file, build)?;
         let (identity, duration_s, warmup_s) =
             (RunIdentity::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
         let reach_bps = reach(&network, &ways);
@@ -83,6 +87,7 @@ impl Emulation {
             ways,
             played,
             lead,
+            lossless_reverses,
             identity,
             control: EmulationControl::default(),
             state,
@@ -183,8 +188,22 @@ impl Emulation {
             return Err(std::io::Error::other("this emulation has already run"));
         };
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
-        let ways = self.ways.iter().map(|way| AddressPair { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
-        let ways: Vec<AddressPair> = ways.collect();
+        let listed = |way: &tailback_scenario::AddressPair| {
+            let find = |played: &Played| {
+                let transfer = played.transfers.iter().find(|transfer| (transfer.from, transfer.to) == (way.from, way.to))?;
+                let (mss, first_data) = (played.tcp.mss, u32::from(played.tcp.handshake));
+                Some(ListedSegments { numbers: transfer.listed.clone(), mss, first_data })
+            };
+            self.played.iter().find_map(find).filter(|listed| !listed.numbers.is_empty())
+        };
+        let pair = |way: &tailback_scenario::AddressPair| AddressPair {
+            from: way.from,
+            to: way.to,
+            flow: way.flow,
+            host: host(way.to),
+            listed: listed(way),
+        };
+        let ways: Vec<AddressPair> = self.ways.iter().map(pair).collect();
         let course = RunProperties { end: Time::ZERO + TimeDelta::from_seconds(self.duration_s), lead: self.lead };
         let mut running = Box::new(Running::new(*engine, course, &ways, observer, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);

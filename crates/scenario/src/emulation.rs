@@ -9,10 +9,12 @@ use crate::scenario::Scenario;
 use crate::schema::Description;
 use crate::schema::{Flow, Nodes, Tcp};
 use crate::values::Name;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, GroupId, MAX_PACKET, Network, Transport};
+use tailback_core::network::{
+    Buffer, Change, ChangeKind, Flow as CoreFlow, FlowId, Group, GroupId, MAX_PACKET, Network, Port, Transport,
+};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -28,6 +30,8 @@ pub struct Emulated {
     pub played: Vec<Played>,
     /// Minimum time from an event at a port to the delivery of a real packet: the propagation delay behind the last port.
     pub lead: TimeDelta,
+    /// Reverse links that lose nothing, with unlimited buffers, although the links that they belong to lose packets.
+    pub lossless_reverses: Vec<String>,
 }
 
 /// A host with its own network stack.
@@ -60,7 +64,7 @@ pub struct Played {
 }
 
 /// A flow that the kernel runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
@@ -69,6 +73,8 @@ pub struct Transfer {
     pub stop: Time,
     /// `None` for a greedy flow.
     pub size: Option<Bytes>,
+    /// Segments in listed drops of the flow.
+    pub listed: Vec<u32>,
 }
 
 /// Maximum number of hosts. Each pair of hosts has two external flows, and each host has its own processes.
@@ -251,7 +257,9 @@ impl Build {
             for flow in self.flows_of(group) {
                 let (from, to) = (self.address(sender), self.address(receiver));
                 let given = self.network.flows[flow].clone();
-                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
+                let drops = self.network.ports.iter().flat_map(|port| &port.listed_drops);
+                let listed = drops.filter(|drop| drop.flow == flow).map(|drop| drop.segment).collect();
+                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size, listed });
                 let reverse = FlowId(self.network.flows.len() as u32);
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
                 self.reroute_alike(FlowPair { there: flow, back: reverse });
@@ -293,8 +301,8 @@ impl Build {
         }
         self.ways.sort_by_key(|way| (way.from, way.to));
         let Build { network, hosts, ways, played, .. } = self;
-        let lead = lead(&network, &ways);
-        Ok(Emulated { network, warnings: report.warnings(), hosts, ways, played, lead })
+        let (lead, lossless_reverses) = (lead(&network, &ways), lossless_reverses(&network));
+        Ok(Emulated { network, warnings: report.warnings(), hosts, ways, played, lead, lossless_reverses })
     }
 }
 
@@ -312,6 +320,16 @@ fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
         behind + flow.receiver_access.delay
     };
     ways.iter().map(of_way).min().unwrap_or_default()
+}
+
+fn lossless_reverses(network: &Network) -> Vec<String> {
+    let loses = |port: &Port| {
+        let on_link = port.random_loss > 0.0 || port.impairments.bursts.is_some() || !port.listed_drops.is_empty();
+        on_link || port.buffer != Buffer::Unlimited
+    };
+    let losing: BTreeSet<&str> = network.ports.iter().filter(|port| loses(port)).map(|port| port.name.as_str()).collect();
+    let lossless = network.ports.iter().map(|port| port.name.as_str()).filter(|name| !losing.contains(name));
+    lossless.filter(|name| name.strip_suffix(".reverse").is_some_and(|link| losing.contains(link))).map(String::from).collect()
 }
 
 /// External IP packets: everything behind the minimum header of RFC 791 is payload.
@@ -382,6 +400,13 @@ mod tests {
         let run = scenario(flows).build().unwrap();
         let of_cross = |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group].name == "cross").cloned();
         assert_eq!(of_cross(&run).map(|flow| flow.start), of_cross(&emulated.network).map(|flow| flow.start));
+    }
+
+    #[test]
+    fn reverse_links_without_the_limits_of_their_links_are_named() {
+        let named = |more: &str| scenario(more).emulated(&[]).unwrap().lossless_reverses;
+        assert_eq!(named(""), ["bottleneck.reverse"]);
+        assert_eq!(named("reverse = {queue = {buffer = \"9 packets\"}}\n"), [""; 0]);
     }
 
     #[test]

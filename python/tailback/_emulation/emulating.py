@@ -292,12 +292,18 @@ class EmulationPlan:
                 raise EmulationError(f"the command for `{command.node}` is empty")
 
     def warn(self) -> None:
-        """Warn if this machine may not reach the required packet rate."""
+        """Warn if this machine may not reach the required packet rate, and of links that are limited in one direction only."""
         fastest = self._core.reach_bps / _PACKET_BITS
         if fastest > _REACH:
             text = (
                 f"links of {self._core.reach_bps / 1e6:g} Mbit/s can carry {fastest:,.0f} packets of 1500 bytes per second; "
                 f"the measured maximum of one processor is {_REACH:,}. The result reports whether the machine kept up"
+            )
+            warn(EmulationWarning(text))
+        for name in self._core.lossless_reverses if self._commands else ():
+            link = name.removesuffix(".reverse")
+            text = (
+                f"`{name}`, unlike `{link}`, loses no packets and has an unlimited buffer; the link's table `reverse` sets both"
             )
             warn(EmulationWarning(text))
 

@@ -66,6 +66,14 @@ impl Network {
         self.groups.iter().any(|group| group.abr.is_some())
     }
 
+    /// Whether the caller of the engine sends the flow's datagrams.
+    pub(crate) fn is_external(&self, flow: FlowId) -> bool {
+        match &self.groups[self.flows[flow].group].transport {
+            Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
+            Transport::Tcp(..) => false,
+        }
+    }
+
     /// All user code of the network, with its kind.
     pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
         let policies = self.ports.iter().flat_map(Port::policies).filter_map(|policy| match policy {

@@ -7,7 +7,7 @@ use super::event_order::{Event, EventOrder};
 use super::fabric::Fabric;
 use super::senders::Senders;
 use super::signals::make_readers;
-use super::sim_state::Fate;
+use super::sim_state::{DatagramContents, Fate};
 use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
 use super::wiring::route_starts;
 use crate::network::{ChangeKind, Network};
@@ -213,7 +213,12 @@ impl Engine {
     /// Send a datagram with this payload on an external flow, now. Returns its number, or `None` if the flow is not external or the
     /// datagram is empty or too large.
     pub fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn) -> Option<u32> {
-        self.senders.inject(flow, payload, ecn)
+        self.inject_as(flow, payload, ecn, DatagramContents::Opaque)
+    }
+
+    /// Like [`Engine::inject`], for a datagram whose contents decide which listed drops apply to it.
+    pub fn inject_as(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
+        self.senders.inject(flow, payload, ecn, contents)
     }
 
     /// Append the new fates of datagrams of external flows to `fates`, except for flows in cells. Each fate is reported once, in no

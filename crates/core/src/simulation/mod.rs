@@ -31,5 +31,5 @@ pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use parallel::{NotParallel, ParallelEngine};
 pub use results::Results;
-pub use sim_state::{DatagramOutcome, Fate};
+pub use sim_state::{DatagramContents, DatagramOutcome, Fate};
 pub use user_code_factory::Code;

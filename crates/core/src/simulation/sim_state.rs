@@ -89,6 +89,17 @@ pub(crate) struct DuplicateCounts {
     pub(crate) measured: u64,
 }
 
+/// The contents of a datagram of an external flow, for listed drops ([`ListedDrop`](crate::network::ListedDrop)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramContents {
+    /// It is listed by its number, with transmission 1.
+    Opaque,
+    /// It is listed as this segment.
+    Segment { segment: u32, transmission: u32 },
+    /// No listed drop applies to it.
+    Unlisted,
+}
+
 /// The outcome of a datagram of an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fate {

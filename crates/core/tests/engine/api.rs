@@ -11,7 +11,7 @@ use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, Red
 use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, EcnCapable, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{DatagramOutcome, Engine, Fate, Results};
+use tailback_core::{DatagramContents, DatagramOutcome, Engine, Fate, Results};
 
 fn millis(ms: u64) -> Time {
     Time(TimeDelta::from_millis(ms).0)
@@ -71,6 +71,28 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
     assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
+}
+
+#[test]
+fn a_listed_drop_of_a_datagram_that_is_a_segment_hits_that_segment() {
+    let mut port = bottleneck(Buffer::Units(9));
+    port.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: 1, transmission, cell: None }).into();
+    let segment = |segment, transmission| DatagramContents::Segment { segment, transmission };
+    let mut engine = external_through(port.clone());
+    for contents in [segment(0, 1), DatagramContents::Unlisted, segment(1, 1), segment(2, 1), segment(1, 2), segment(1, 3)] {
+        engine.inject_as(FlowId(0), Bytes(960), Ecn::NOT_ECT, contents).unwrap();
+    }
+    engine.run_until(Time::NEVER);
+    let discarded = |engine: &mut Engine| -> Vec<u32> {
+        let outcome = DatagramOutcome::Discarded { port: PortId(0), reason: DropReason::Listed };
+        fates(engine).into_iter().filter(|fate| fate.outcome == outcome).map(|fate| fate.datagram).collect()
+    };
+    assert_eq!(discarded(&mut engine), [2, 4]);
+    // Others are listed by their numbers.
+    let mut engine = external_through(port);
+    (0..3).for_each(|_| drop(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT)));
+    engine.run_until(Time::NEVER);
+    assert_eq!(discarded(&mut engine), [1]);
 }
 
 #[test]

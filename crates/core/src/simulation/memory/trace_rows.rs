@@ -121,11 +121,7 @@ impl<'a> RunBounds<'a> {
         let waiting: f64 = places(network, smallest).iter().sum();
         let pipe = |(port, rate): (&Port, &f64)| rate * port.delay.seconds() / 8.0 / smallest;
         let overflow = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
-        let is_external = |flow: &&Flow| match &network.groups[flow.group].transport {
-            Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
-            Transport::Tcp(..) => false,
-        };
-        let external = network.flows.iter().filter(is_external).count() as f64;
+        let external = FlowId::all(network.flows.len()).filter(|&flow| network.is_external(flow)).count() as f64;
         let copies = network.flows.iter().map(|flow| copies(network, flow)).fold(1.0, f64::max);
         RunBounds { network, rates, further, overflow, loss, external, copies }
     }

@@ -6,7 +6,7 @@ use super::listed_losses::ListedLosses;
 use super::port_features::PortFeatures;
 use super::price_writer::PriceWriter;
 use crate::network;
-use crate::network::{Buffer, LossAt};
+use crate::network::{Buffer, ListedDrop, LossAt};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
@@ -137,7 +137,7 @@ impl Equipment {
                 counts: PortCounts::default(),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
-                listed: ListedLosses::new(&spec.listed_drops),
+                listed: ListedLosses::new(&spec.listed_drops, of),
                 waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
                 trace: kept.occupancy.then(Vec::new),
@@ -210,6 +210,11 @@ impl Equipment {
 
     pub(crate) fn has_listed_drops(&self) -> bool {
         !self.rest.listed.is_empty()
+    }
+
+    /// The port will discard this datagram of an external flow.
+    pub(crate) fn list_drop(&mut self, datagram: ListedDrop) {
+        self.rest.listed.add(datagram);
     }
 
     pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {

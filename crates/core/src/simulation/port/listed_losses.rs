@@ -1,6 +1,6 @@
 //! Drops that the scenario lists: packets and cells to discard on arrival.
 
-use crate::network::ListedDrop;
+use crate::network::{ListedDrop, Network};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::Time;
@@ -10,21 +10,29 @@ use std::collections::BTreeMap;
 /// Packets and cells to discard on arrival.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ListedLosses {
-    /// Sorted.
+    /// Sorted. Those of external flows are added when their datagrams are injected.
     drops: Vec<ListedDrop>,
+    /// The scenario lists some.
+    is_used: bool,
     /// For each flow, the packet that is arriving and the number of its cells that have arrived.
     passing: BTreeMap<FlowId, (u32, Time, u32)>,
 }
 
 impl ListedLosses {
-    pub(super) fn new(drops: &[ListedDrop]) -> ListedLosses {
-        let mut drops = drops.to_vec();
+    pub(super) fn new(listed: &[ListedDrop], of: &Network) -> ListedLosses {
+        let mut drops: Vec<ListedDrop> = listed.iter().filter(|drop| !of.is_external(drop.flow)).copied().collect();
         drops.sort_unstable();
-        ListedLosses { drops, passing: BTreeMap::new() }
+        ListedLosses { drops, is_used: !listed.is_empty(), passing: BTreeMap::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.drops.is_empty()
+        !self.is_used
+    }
+
+    /// A datagram of an external flow is to be discarded.
+    pub(super) fn add(&mut self, datagram: ListedDrop) {
+        let place = self.drops.partition_point(|other| *other < datagram);
+        self.drops.insert(place, datagram);
     }
 
     /// Whether this packet or cell is to be discarded.

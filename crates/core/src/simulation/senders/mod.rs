@@ -12,10 +12,11 @@ use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
 use self::turn::SenderTurn;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
+use super::sim_state::DatagramContents;
 use super::user_code_factory::UserCodeFactory;
 use super::wiring::{FlowPlan, first_flows};
 use crate::congestion::Controller;
-use crate::network::{Network, Transport};
+use crate::network::{ListedDrop, Network, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -385,7 +386,8 @@ impl Senders {
     }
 
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn) -> Option<u32> {
+    /// `contents` selects the listed drops that apply to it.
+    pub(crate) fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
         let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
@@ -397,6 +399,18 @@ impl Senders {
             return None;
         }
         let number = source.inject();
+        let listed = match contents {
+            DatagramContents::Opaque => Some((number, 1)),
+            DatagramContents::Segment { segment, transmission } => Some((segment, transmission)),
+            DatagramContents::Unlisted => None,
+        };
+        if let Some((segment, transmission)) = listed {
+            let wanted = ListedDrop { flow, segment, transmission, cell: None };
+            let datagram = ListedDrop { segment: number, transmission: 1, ..wanted };
+            let listing =
+                self.network.ports.iter().zip(&mut self.fabric.ports).filter(|(of, _)| of.listed_drops.contains(&wanted));
+            listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
+        }
         source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
         let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: wire };
         self.fabric.send::<Traced>(now, &packet, ecn);
