@@ -90,7 +90,9 @@ fn a_listed_drop_of_a_datagram_that_is_a_segment_hits_that_segment() {
     assert_eq!(discarded(&mut engine), [2, 4]);
     // Others are listed by their numbers.
     let mut engine = external_through(port);
-    (0..3).for_each(|_| drop(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT)));
+    for number in 0..3 {
+        assert_eq!(engine.inject(FlowId(0), Bytes(960), Ecn::NOT_ECT), Some(number));
+    }
     engine.run_until(Time::NEVER);
     assert_eq!(discarded(&mut engine), [1]);
 }
