@@ -90,6 +90,30 @@ def test_a_transfer_is_complete_while_simulated_flows_continue() -> None:
     assert flows["completion_time_s"][of["simulated"]] < 4
 
 
+def test_listed_drops_hit_the_data_of_kernel_flows() -> None:
+    tcp = {"preset": "linux/cubic", "handshake": True}
+    drops = [{"group": "web", "segment": 1}]
+    given = scenario(flows={"web": {"from": "left", "to": "right", "size": "14480 B", "tcp": tcp}}, duration="2 s")
+    run = tb.emulate(given.with_({"topology.dumbbell.loss": {"drops": drops}}), kernel_flows=["web"])
+    # The first segment after the SYN, and no acknowledgement of the handshake.
+    assert run.queues.to_dict()["dropped_listed"][0] == 1
+    assert run.flows.to_dict()["retransmitted_packets"][0] >= 1
+    assert run.kernel_controllers == {"web": "cubic"}
+    assert "kernel flows: web (cubic)" in str(run)
+
+
+@pytest.mark.filterwarnings("default::tailback.EmulationWarning")
+def test_a_reverse_link_that_loses_nothing_is_named() -> None:
+    with pytest.warns(tb.EmulationWarning, match=r"`bottleneck.reverse`, unlike `bottleneck`, loses no packets"):
+        tb.emulate(scenario(), [tb.Command("left", "true")])
+
+
+@pytest.mark.filterwarnings("default::tailback.EmulationWarning")
+def test_a_server_without_a_socket_is_named() -> None:
+    with pytest.warns(tb.EmulationWarning, match=r"the server `sleep 20` at right has not opened a socket within 5 s"):
+        tb.emulate(scenario(), [tb.Command("right", "sleep 20", server=True), tb.Command("left", "true")])
+
+
 def test_the_kernel_reacts_to_marks() -> None:
     tcp = {"preset": "sack", "ecn": True}
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "tcp": tcp}}
