@@ -1,6 +1,7 @@
 //! Transport of flows: TCP presets with the settings that replace theirs, and datagram sources.
 
 use crate::member::{Member, MemberConfig};
+use crate::preset_settings::PresetSettings;
 use crate::presets::preset;
 use crate::problem::{self, Report, listed};
 use crate::quantity::{Duration, Size};
@@ -26,7 +27,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let delayed_ack = tcp.delayed_ack.as_ref().map(|setting| setting.spec(spec.delayed_ack));
     set(&mut spec.delayed_ack, delayed_ack);
     spec.abc_limit = abc_limit(given.number("abc_limit"), preset_limit, &spec, &format!("{at}.abc_limit"), report);
-    paws(given.has("paws"), &mut spec, &format!("{at}.paws"), report);
+    paws(given, &mut spec, &format!("{at}.paws"), report);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at_controller = format!("{at}.controller");
@@ -122,11 +123,11 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
 }
 
 /// PAWS compares timestamps. The preset's rule does not apply without them.
-fn paws(is_given: bool, spec: &mut TcpSpec, at: &str, report: &mut Report) {
+fn paws(given: &PresetSettings<TcpSpec>, spec: &mut TcpSpec, at: &str, report: &mut Report) {
     if spec.timestamps || spec.paws == Paws::Off {
         return;
     }
-    if is_given && report.is_valid(at) {
+    if given.has("paws") && report.is_valid(at) {
         let problem = report.add(at, "`paws` requires `timestamps`");
         problem.given(format!("\"{}\"", spec.paws.word())).expected("also `timestamps = true`, or \"off\"");
     }
