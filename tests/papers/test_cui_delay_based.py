@@ -33,6 +33,6 @@ def test_a_constant_window_is_drawn_to_the_end() -> None:
 
 
 def test_intervals_after_overflows_are_distinguished() -> None:
-    run = tb.simulate(overflow.four_flows(overflow.ROUND_TRIPS_MS, (800,) * 4, "module").with_({"duration": "60 s"}))
+    run = tb.simulate(overflow.four_flows(overflow.ROUND_TRIPS_MS, (800,) * 4, "module", "sack").with_({"duration": "60 s"}))
     assert len(run.trace("drops")) > 0
     assert 0.5 < overflow.shorter_at_overflow(run) < 2

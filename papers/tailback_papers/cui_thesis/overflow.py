@@ -204,13 +204,13 @@ BIN_S = 0.1
 AFTER_S = 1.0
 
 
-def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> tb.Scenario:
+def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str, recovery: str) -> tb.Scenario:
     """Figure 4.18: four flows on 400 Mb/s with Algorithm 1 and alpha-adjusting."""
     flows: dict[str, Any] = {
         name(number): {
             "propagation_rtt": f"{rtt_ms} ms",
             "start": {"uniform": ["0 s", "1 s"]},
-            "tcp": sender(alpha, form, "sack", **LAWS["alpha-adjusting"]),
+            "tcp": sender(alpha, form, recovery, **LAWS["alpha-adjusting"]),
         }
         for number, (rtt_ms, alpha) in enumerate(zip(rtts_ms, alphas, strict=True), 1)
     }
@@ -256,6 +256,8 @@ def four(measure: str, case: str, form: str) -> Expression:
     return at(measure, case=case, form=form)
 
 
+FORM_LINES = lines("form", {f"form {form}": form for form in FORMS}, case="round trips", recovery=RECOVERIES[0])
+
 FIGURE_4_19 = Experiment(
     id="cui-thesis/fig4.19",
     title="Figures 4.19 to 4.22: four flows that adjust alpha",
@@ -264,9 +266,11 @@ FIGURE_4_19 = Experiment(
     variants=tuple(
         variant
         for form in FORMS
+        for recovery in RECOVERIES
+        for labels in ({"form": form, "recovery": recovery},)
         for variant in (
-            Variant({"case": "round trips", "form": form}, four_flows(ROUND_TRIPS_MS, (800,) * 4, form)),
-            Variant({"case": "alphas", "form": form}, four_flows((50,) * 4, ALPHAS, form)),
+            Variant({"case": "round trips", **labels}, four_flows(ROUND_TRIPS_MS, (800,) * 4, form, recovery)),
+            Variant({"case": "alphas", **labels}, four_flows((50,) * 4, ALPHAS, form, recovery)),
         )
     ),
     measures={"off_ratio": off_ratio, "fairness": FAIRNESS, "timeouts": TIMEOUTS, "shorter_at_overflow": shorter_at_overflow},
@@ -284,6 +288,7 @@ FIGURE_4_19 = Experiment(
                 "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in the "
                 f"second after a loss, divided by the same at other times), form {form}",
                 four("shorter_at_overflow", "round trips", form) > 1,
+                kind="reproduced" if form == "thesis" else "conditional",
             ),
             Claim(
                 f"C-4.21.1-{form}",
@@ -295,8 +300,9 @@ FIGURE_4_19 = Experiment(
             ),
         )
     ),
-    panels=(Ranking("fairness", lines("form", {f"form {form}": form for form in FORMS}, case="round trips"), "Jain's index"),),
-    assumptions={"starts": "within the first second", "recovery": "SACK"},
+    panels=(Ranking("fairness", FORM_LINES, "Jain's index"),),
+    conditions=(conditions.RECOVERY,),
+    assumptions={"starts": "within the first second"},
 )
 
 MECHANISMS = tuple(
