@@ -14,6 +14,10 @@ pub enum LinkType {
     /// Linux's `any` device, and its second version.
     LinuxCooked,
     LinuxCooked2,
+    /// PPP (RFC 1661), with or without its framing bytes (RFC 1662).
+    Ppp,
+    /// PPP over Ethernet, without the Ethernet header.
+    PppOverEthernet,
     Other(u16),
 }
 
@@ -32,6 +36,8 @@ impl LinkType {
             1 => LinkType::Ethernet,
             // Some BSDs wrote 12 for 101.
             12 | 101 | 228 | 229 => LinkType::Raw,
+            9 | 50 => LinkType::Ppp,
+            51 => LinkType::PppOverEthernet,
             113 => LinkType::LinuxCooked,
             276 => LinkType::LinuxCooked2,
             other => LinkType::Other(other),
@@ -61,7 +67,44 @@ impl LinkType {
                     _ => Err(SkipReason::NotIp),
                 }
             }
+            LinkType::Ppp => behind_ppp(frame, if frame.starts_with(&[0xff, 0x03]) { 2 } else { 0 }),
+            LinkType::PppOverEthernet => behind_ppp(frame, PPPOE_HEADER),
             LinkType::Other(number) => Err(SkipReason::LinkType(number)),
+        }
+    }
+}
+
+/// RFC 2516 section 4.
+const PPPOE_SESSION: EtherType = EtherType(0x8864);
+const PPPOE_HEADER: usize = 6;
+
+/// RFC 3032 sections 2.1 and 5.
+const MPLS: [EtherType; 2] = [EtherType(0x8847), EtherType(0x8848)];
+
+/// The packet after the protocol field of PPP at `protocol_at`, which may be compressed to one odd byte (RFC 1661 section 6.5).
+fn behind_ppp(frame: &[u8], protocol_at: usize) -> Result<LinkPayload<'_>, SkipReason> {
+    let first = *frame.get(protocol_at).ok_or(SkipReason::LinkHeaderCut)?;
+    let (protocol, bytes) = if first % 2 == 1 { (first.into(), 1) } else { (word(frame, protocol_at)?, 2) };
+    let header_bytes = protocol_at + bytes;
+    match protocol {
+        0x21 | 0x57 => Ok(LinkPayload { ip: &frame[header_bytes..], header_bytes, behind: None }),
+        _ => Err(SkipReason::NotIp),
+    }
+}
+
+/// The packet after a stack of MPLS labels, which does not say what it carries: IP begins with its version.
+fn behind_labels(frame: &[u8], mut header_bytes: usize) -> Result<LinkPayload<'_>, SkipReason> {
+    loop {
+        let is_last = word(frame, header_bytes + 2)? & 0x100 != 0;
+        header_bytes += 4;
+        if is_last {
+            let ip = &frame[header_bytes..];
+            let version = ip.first().ok_or(SkipReason::LinkHeaderCut)? >> 4;
+            return if [4, 6].contains(&version) {
+                Ok(LinkPayload { ip, header_bytes, behind: None })
+            } else {
+                Err(SkipReason::NotIp)
+            };
         }
     }
 }
@@ -77,6 +120,8 @@ fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<Li
                 of = tag.ether_type();
                 header_bytes += tag.slice().len();
             }
+            PPPOE_SESSION => return behind_ppp(frame, header_bytes + PPPOE_HEADER),
+            label if MPLS.contains(&label) => return behind_labels(frame, header_bytes),
             _ => return Err(SkipReason::NotIp),
         }
     }
@@ -111,6 +156,23 @@ mod tests {
         assert_eq!(found(LinkType::LinuxCooked2, &[[0x08, 0].as_slice(), &[0; 18]].concat()), packet);
         assert_eq!(found(LinkType::Loopback, &[2, 0, 0, 0]), packet);
         assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 30]), packet);
+    }
+
+    #[test]
+    fn the_packet_is_found_after_ppp_and_labels() {
+        let packet = Ok(b"packet".to_vec());
+        for header in [&[0xff, 0x03, 0, 0x21][..], &[0, 0x57], &[0x21]] {
+            assert_eq!(found(LinkType::Ppp, header), packet);
+        }
+        let session = [0x11, 0, 0, 1, 0, 8, 0, 0x21];
+        assert_eq!(found(LinkType::PppOverEthernet, &session), packet);
+        assert_eq!(found(LinkType::Ethernet, &[&[0; 12][..], &[0x88, 0x64], &session].concat()), packet);
+        assert_eq!(found(LinkType::Ppp, &[0xc0, 0x21]), Err(SkipReason::NotIp));
+        // Two labels. The version of IP is in the first byte, which `p` is not.
+        let labels = [&[0; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64]].concat();
+        assert_eq!(found(LinkType::Ethernet, &labels), Err(SkipReason::NotIp));
+        let ip = [&labels[..], &[0x45]].concat();
+        assert_eq!(LinkType::Ethernet.unwrap(&ip).unwrap().ip, [0x45]);
     }
 
     #[test]

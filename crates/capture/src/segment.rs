@@ -15,6 +15,9 @@ pub struct IpPacket<'a> {
     pub original: Bytes,
 }
 
+/// Maximum number of IP headers before that of the segment.
+const MOST_TUNNELS: u32 = 4;
+
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Endpoint {
@@ -33,7 +36,12 @@ pub(crate) struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
+    /// Behind any IP headers in between (RFC 2003, RFC 2473).
     pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Segment<'a>, SkipReason> {
+        Segment::within(*packet, MOST_TUNNELS)
+    }
+
+    fn within(packet: IpPacket<'a>, tunnels: u32) -> Result<Segment<'a>, SkipReason> {
         let (ip, stopped) = LaxIpSlice::from_slice(packet.bytes).map_err(|error| match error {
             LaxHeaderSliceError::Len(_) => SkipReason::IpHeaderCut,
             LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => SkipReason::NotIp,
@@ -55,20 +63,24 @@ impl<'a> Segment<'a> {
         if ip.is_fragmenting_payload() {
             return Err(SkipReason::Fragment);
         }
+        let total = if total == 0 { packet.original.0 } else { total };
+        let inside = total.checked_sub(header_bytes as u64).ok_or(SkipReason::IpHeaderDamaged)?;
         match ip.payload_ip_number() {
             _ if stopped.is_some() => return Err(SkipReason::IpHeaderCut),
             IpNumber::TCP => {}
+            IpNumber::IPV4 | IpNumber::IPV6 if tunnels > 0 => {
+                let inner = IpPacket { bytes: ip.payload().payload, original: Bytes(inside) };
+                return Segment::within(inner, tunnels - 1);
+            }
             IpNumber::UDP => return Err(SkipReason::Udp),
             IpNumber::ICMP | IpNumber::IPV6_ICMP => return Err(SkipReason::Icmp),
             IpNumber(other) => return Err(SkipReason::OtherProtocol(other)),
         }
-        let total = if total == 0 { packet.original.0 } else { total };
-        let of_tcp = total.checked_sub(header_bytes as u64).ok_or(SkipReason::IpHeaderDamaged)?;
         let header = TcpHeaderSlice::from_slice(ip.payload().payload).map_err(|error| match error {
             etherparse::err::tcp::HeaderSliceError::Len(_) => SkipReason::TcpHeaderCut,
             etherparse::err::tcp::HeaderSliceError::Content(_) => SkipReason::TcpHeaderDamaged,
         })?;
-        let payload = of_tcp.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
+        let payload = inside.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
         let from = Endpoint { address: ip.source_addr(), port: header.source_port() };
         let to = Endpoint { address: ip.destination_addr(), port: header.destination_port() };
         Ok(Segment { from, to, ecn, header, payload: Bytes(payload) })
@@ -132,6 +144,16 @@ impl TcpOptions {
 mod tests {
     use super::*;
     use etherparse::{IpFragOffset, Ipv4Header, Ipv6FlowLabel, Ipv6Header, PacketBuilder};
+
+    #[test]
+    fn a_segment_is_found_within_another_ip_packet() {
+        let inner = tcp_over_ipv4(&[], &[7; 30]);
+        let mut outer =
+            Ipv4Header::new(inner.len() as u16, 64, IpNumber::IPV4, [1, 1, 1, 1], [2, 2, 2, 2]).unwrap().to_bytes().to_vec();
+        outer.extend(&inner);
+        let found = Segment::of(&IpPacket { bytes: &outer, original: Bytes(outer.len() as u64) }).unwrap();
+        assert_eq!((found.payload, found.from.address.to_string()), (Bytes(30), "10.0.0.1".to_string()));
+    }
 
     fn tcp_over_ipv4(options: &[u8], payload: &[u8]) -> Vec<u8> {
         let mut packet = Vec::new();

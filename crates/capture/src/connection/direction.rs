@@ -23,8 +23,7 @@ pub(crate) struct Direction {
     pub(crate) span: Option<(Timestamp, Timestamp)>,
     /// The sender's SYN.
     pub(crate) syn: Option<Syn>,
-    /// End of the data.
-    fin: Option<StreamOffset>,
+    fin: Option<Fin>,
     /// One past the highest byte that was sent, and the highest acknowledged position.
     next: Option<StreamOffset>,
     acknowledged: Option<StreamOffset>,
@@ -66,6 +65,14 @@ pub(crate) struct DirectionCounts {
     pub(crate) duplicate_sack_blocks: u64,
     /// Segments whose sending time was dropped to bound memory.
     pub(crate) forgotten_segments: u64,
+}
+
+/// A FIN.
+#[derive(Clone, Copy, Debug)]
+struct Fin {
+    data_end: StreamOffset,
+    /// Without data in its segment.
+    is_bare: bool,
 }
 
 /// A SYN, with or without ACK.
@@ -141,7 +148,7 @@ impl Direction {
             self.counts.keep_alives += 1;
         }
         if header.fin() {
-            self.on_fin(SequenceRange { start, end: start + payload });
+            self.on_fin(at, SequenceRange { start, end: start + payload }, options.timestamp, sink);
         }
     }
 
@@ -170,10 +177,24 @@ impl Direction {
     }
 
     /// Processes a FIN after these data, if any.
-    fn on_fin(&mut self, payload: SequenceRange) {
-        if self.fin.replace(payload.end).is_some() && payload.bytes() == 0 {
+    fn on_fin(&mut self, at: Timestamp, payload: SequenceRange, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
+        let is_bare = payload.bytes() == 0;
+        let fin = Fin { data_end: payload.end, is_bare };
+        if self.fin.replace(fin).is_some() && is_bare {
             self.counts.retransmitted_packets += 1;
         }
+        if let Some(next) = self.next.filter(|&next| is_bare && payload.end > next) {
+            self.in_flight.pass(at, self.bytes_in_flight());
+            self.open_gap(SequenceRange { start: next, end: payload.end }, at, timestamp);
+            self.next = Some(payload.end);
+            self.note_in_flight(at, sink);
+        }
+    }
+
+    /// A packet shows that data before it are missing.
+    fn open_gap(&mut self, missing: SequenceRange, at: Timestamp, timestamp: Option<u32>) {
+        let opener = GapOpener { arrival: self.counts.data_packets, at, timestamp };
+        self.counts.unseen_bytes += self.holes.open(missing, opener);
     }
 
     #[inline]
@@ -201,8 +222,7 @@ impl Direction {
         if data.end > next {
             let new = SequenceRange { start: data.start.max(next), end: data.end };
             if new.start > next {
-                let opener = GapOpener { arrival: self.counts.data_packets, at, timestamp };
-                self.counts.unseen_bytes += self.holes.open(SequenceRange { start: next, end: new.start }, opener);
+                self.open_gap(SequenceRange { start: next, end: new.start }, at, timestamp);
             }
             self.counts.unique_payload_bytes += new.bytes();
             self.counts.forgotten_segments += self.outstanding.send(new, at);
@@ -324,7 +344,8 @@ impl Direction {
 
     fn on_progress(&mut self, at: Timestamp, ack: StreamOffset, sink: &mut SampleSink<'_>) {
         // A FIN takes one sequence number after the data.
-        let data = if self.fin.is_some_and(|fin| fin + 1 == ack) { ack - 1 } else { ack };
+        let fin = self.fin.filter(|fin| fin.data_end + 1 == ack);
+        let data = if fin.is_some() { ack - 1 } else { ack };
         if let Some(next) = self.next.filter(|&next| data > next) {
             self.counts.unseen_bytes += data - next;
             self.next = Some(data);
@@ -332,7 +353,9 @@ impl Direction {
         if !self.holes.are_none() {
             self.counts.unseen_bytes += self.holes.close_below(data);
         }
-        if let Some(round_trip) = self.outstanding.acknowledge(data, at) {
+        // A bare FIN, not the data before it, may have caused the acknowledgement.
+        let of_data = self.outstanding.acknowledge(data, at).filter(|_| fin.is_none_or(|fin| !fin.is_bare));
+        if let Some(round_trip) = of_data {
             self.round_trips.add(round_trip);
             sink.round_trip(at, round_trip);
         }

@@ -176,6 +176,20 @@ fn a_packet_that_arrives_before_a_loss_could_be_reported_was_reordered() {
 }
 
 #[test]
+fn data_behind_a_bare_fin_were_reordered_and_its_acknowledgement_is_no_round_trip() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0]).wait(20).ack(1);
+    model.packet(SENDER, (FIRST.wrapping_add(2000), 100, 0), Fields { flags: "FA", ..Fields::default() });
+    model.wait(1).data(&[1]);
+    model.wait(30).packet(RECEIVER, (100, FIRST.wrapping_add(2001), 0), Fields { flags: "A", ..Fields::default() });
+    let counts = model.counts();
+    assert_eq!((counts.reordered_packets, counts.reordering_extent_sum, counts.retransmitted_packets), (1, 1, 0));
+    assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes), (2000, 0));
+    assert_eq!(model.direction().round_trips.min(), Some(milliseconds(20)));
+    assert_eq!(model.direction().round_trips.max(), Some(milliseconds(20)));
+}
+
+#[test]
 fn a_packet_that_arrives_later_was_lost_and_retransmitted() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 2]).wait(11).data(&[1]);

@@ -3,7 +3,7 @@
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;
 use crate::time::Timestamp;
-use pcap_parser::{LegacyPcapBlock, PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
+use pcap_parser::{PcapHeader, parse_pcap_header};
 use std::io::Read;
 
 const HEADER: usize = 24;
@@ -13,7 +13,17 @@ const RECORD: usize = 16;
 pub(super) struct Pcap {
     interface: [Interface; 1],
     is_big_endian: bool,
+    lengths: LengthOrder,
     nanoseconds_per_tick: i64,
+}
+
+/// Order of the two lengths in the header of a record. Versions before 2.3 have the original length first, and programs of version 2.3
+/// wrote either; the captured length is the smaller one (as libpcap reads them).
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LengthOrder {
+    CapturedFirst,
+    OriginalFirst,
+    Either,
 }
 
 impl Pcap {
@@ -35,7 +45,12 @@ impl Pcap {
         let link = LinkType::of_number(header.network.0 as u16);
         let nanoseconds_per_tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
         let interface = [Interface { name: String::new(), link }];
-        Pcap { interface, is_big_endian: header.is_bigendian(), nanoseconds_per_tick }
+        let lengths = match (header.version_major, header.version_minor) {
+            (2, 0..=2) => LengthOrder::OriginalFirst,
+            (2, 3) => LengthOrder::Either,
+            _ => LengthOrder::CapturedFirst,
+        };
+        Pcap { interface, is_big_endian: header.is_bigendian(), lengths, nanoseconds_per_tick }
     }
 
     pub(super) fn interfaces(&self) -> &[Interface] {
@@ -47,33 +62,33 @@ impl Pcap {
         if !input.has(RECORD)? {
             return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("a record header", RECORD)) };
         }
-        let length = &input.held()[8..12];
-        let length = [length[0], length[1], length[2], length[3]];
-        let captured = if self.is_big_endian { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) } as usize;
+        let [seconds, fraction, first, second] = self.record_header(input.held());
+        let (captured, original) = match self.lengths {
+            LengthOrder::OriginalFirst => (second, first),
+            LengthOrder::Either if first > second => (second, first),
+            LengthOrder::Either | LengthOrder::CapturedFirst => (first, second),
+        };
+        let captured = captured as usize;
         if captured > LONGEST_BLOCK {
             return Err(input.damaged(format!("a record has {captured} bytes; expected at most {LONGEST_BLOCK}")));
         }
         if !input.has(RECORD + captured)? {
             return Err(input.ends_within("a record", RECORD + captured));
         }
-        let begin = input.start;
+        let begin = input.start + RECORD;
         input.pass(RECORD + captured);
-        let record = &input.buffer[begin..input.start];
-        let parsed = if self.is_big_endian { parse_pcap_frame_be(record) } else { parse_pcap_frame(record) };
-        match parsed {
-            Ok((_, record)) => Ok(Some(self.packet(&record))),
-            Err(error) => {
-                let message = format!("a record is invalid: {error}");
-                Err(ReadError::Damaged { at_byte: input.offset - (RECORD + captured) as u64, message })
-            }
-        }
+        let at = Timestamp(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.nanoseconds_per_tick);
+        let [Interface { link, .. }] = self.interface;
+        let bytes = &input.buffer[begin..input.start];
+        Ok(Some(Record::Packet(Packet { interface: 0, link, at, bytes, original, comment: None })))
     }
 
+    /// Seconds, fraction of a second, and two lengths.
     #[inline]
-    fn packet<'a>(&self, record: &LegacyPcapBlock<'a>) -> Record<'a> {
-        let fraction = i64::from(record.ts_usec) * self.nanoseconds_per_tick;
-        let at = Timestamp(i64::from(record.ts_sec) * 1_000_000_000 + fraction);
-        let [Interface { link, .. }] = self.interface;
-        Record::Packet(Packet { interface: 0, link, at, bytes: record.data, original: record.origlen, comment: None })
+    fn record_header(&self, header: &[u8]) -> [u32; 4] {
+        [0, 4, 8, 12].map(|at| {
+            let word = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+            if self.is_big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
+        })
     }
 }

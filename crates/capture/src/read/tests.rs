@@ -97,6 +97,20 @@ fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
 }
 
 #[test]
+fn old_versions_of_pcap_have_the_original_length_first() {
+    let order = ByteOrder::Little;
+    let read_with = |minor: u16, lengths: [u32; 2]| {
+        let mut file = order.pcap(0xa1b2_c3d4, 101, &[]);
+        file[6..8].copy_from_slice(&minor.to_le_bytes());
+        file.extend([order.u32(1), order.u32(0), order.u32(lengths[0]), order.u32(lengths[1]), b"cut".to_vec()].concat());
+        read(&file).map(|packets| packets.into_iter().map(|(_, _, bytes)| bytes).collect::<Vec<_>>())
+    };
+    for (minor, lengths) in [(2, [60, 3]), (3, [60, 3]), (3, [3, 60]), (4, [3, 60])] {
+        assert_eq!(read_with(minor, lengths), Ok(vec![b"cut".to_vec()]), "version 2.{minor}, {lengths:?}");
+    }
+}
+
+#[test]
 fn pcapng_sections_have_their_own_byte_orders_interfaces_and_clocks() {
     let (little, big) = (ByteOrder::Little, ByteOrder::Big);
     let milliseconds = big.option(9, &[3]);
