@@ -98,6 +98,11 @@ def more_reductions() -> Expression:
     return two("reductions_2", "plain") - 2 * two("reductions_1", "plain")
 
 
+def reductions(law: str) -> Expression:
+    """Window reductions of both flows."""
+    return two("reductions_1", law) + two("reductions_2", law)
+
+
 def apart() -> Expression:
     """Difference of the shares of two flows with alpha-adjusting."""
     return abs(two("share_1", "alpha-adjusting") - two("share_2", "alpha-adjusting"))
@@ -156,10 +161,9 @@ FIGURE_4_11 = Experiment(
         ),
         Claim(
             "C-4.15.1-loss",
-            "without alpha-adjusting there are more overflows (reductions of both windows, divided by those with it)",
-            (two("reductions_1", "Algorithm 1") + two("reductions_2", "Algorithm 1"))
-            / (two("reductions_1", "alpha-adjusting") + two("reductions_2", "alpha-adjusting"))
-            > 1,
+            "alpha-adjusting prevents most overflows (reductions of both windows without it, minus twice those with it)",
+            reductions("Algorithm 1") > 2 * reductions("alpha-adjusting"),
+            note='section 1.2: "effectively prevents the occurrences of buffer overflows"; the factor is our choice',
         ),
     ),
     panels=(
