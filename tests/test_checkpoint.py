@@ -219,6 +219,19 @@ def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path: Path, monkeypatch: py
     assert run.complete
 
 
+def test_the_error_of_the_file_is_reported(tmp_path: Path) -> None:
+    # A limit of the file size, as a full disk would.
+    program = (
+        "import resource, sys, tailback as tb\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
+        "flows = {'web': {'count': 1000, 'tcp': {'preset': 'sack'}}}\n"
+        "link = {'rate': '10 Mbps', 'delay': '5 ms', 'buffer': '20 packets'}\n"
+        "tb.simulate(tb.dumbbell(**link, flows=flows, duration='1 s'), checkpoint=sys.argv[1])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path / "run.checkpoint"], capture_output=True, text=True)
+    assert "cannot be used: File too large" in done.stderr
+
+
 def test_user_code_has_no_checkpoint(tmp_path: Path) -> None:
     import user_laws
 

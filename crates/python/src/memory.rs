@@ -1,5 +1,6 @@
 //! Memory limits: a scenario that does not fit is refused with an estimate, instead of being killed halfway.
 
+use std::num::NonZeroUsize;
 use tailback_core::MemoryEstimate;
 use tailback_scenario::{Errors, Problem};
 
@@ -11,16 +12,23 @@ pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     }
 }
 
-/// The same for a run on several threads.
-pub fn fits_shared(needed: MemoryEstimate, threads: usize, file: &str) -> Result<(), Errors> {
-    let needed = needed.shared_by(threads);
-    let Some(available) = available(file)?.filter(|&available| needed.total() > available) else { return Ok(()) };
-    let mut errors = too_large(needed, available, file);
-    for problem in &mut errors.list {
-        problem.message = format!("{TOO_LARGE}, shared by {threads} threads");
-        problem.hint = Some(format!("fewer threads; {OVERRIDE}"));
-    }
-    Err(errors)
+/// The number of threads, at most the requested one, for which the available memory is sufficient, and the reason if there are fewer.
+/// The run fits on one thread.
+pub fn threads_that_fit(
+    needed: MemoryEstimate,
+    threads: NonZeroUsize,
+    file: &str,
+) -> Result<(NonZeroUsize, Option<String>), Errors> {
+    let Some(available) = available(file)? else { return Ok((threads, None)) };
+    let total = |threads: usize| needed.shared_by(threads).total();
+    let fit = (2..=threads.get()).rev().find(|&count| total(count) <= available).and_then(NonZeroUsize::new);
+    let fit = fit.unwrap_or(NonZeroUsize::MIN);
+    let why = format!(
+        "on {fit} of {threads} threads: all of them may need {}, and {} are available; {OVERRIDE}",
+        shown(total(threads.get())),
+        shown(available)
+    );
+    Ok((fit, (fit < threads).then_some(why)))
 }
 
 /// Refuses a network that is too large to be built.

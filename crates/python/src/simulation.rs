@@ -53,13 +53,15 @@ impl Simulation {
             scenario.description.seed = Integer(seed);
         }
         let network = network(py, &scenario, file)?;
-        if threads.get() > 1 {
-            let fits = py.detach(|| memory::fits_shared(memory_estimate(&network), threads.get(), file));
-            fits.map_err(|problems| scenario_error(py, &problems))?;
-        }
+        let fits = match threads.get() {
+            1 => Ok((threads, None)),
+            _ => py.detach(|| memory::threads_that_fit(memory_estimate(&network), threads, file)),
+        };
+        let (threads, fewer) = fits.map_err(|problems| scenario_error(py, &problems))?;
         let (identity, duration_s) = (RunIdentity::of(py, &scenario)?, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
-        Self::of(py, engine, duration_s, threads, identity)
+        let made = Self::of(py, engine, duration_s, threads, identity)?;
+        Ok(Self { fewer_threads: fewer.or(made.fewer_threads), ..made })
     }
 
     /// Number of threads in use.

@@ -29,17 +29,35 @@ pub struct CheckpointIdentity<'r> {
 struct HashingWriter<W> {
     file: W,
     hash: Sha256,
+    /// The last error of the file, which postcard replaces by one of its own.
+    error: Option<io::Error>,
+}
+
+impl<W> HashingWriter<W> {
+    fn new(file: W) -> HashingWriter<W> {
+        HashingWriter { file, hash: Sha256::new(), error: None }
+    }
+
+    fn keep_error<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let kind = error.kind();
+            self.error = Some(error);
+            kind.into()
+        })
+    }
 }
 
 impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.file.write(bytes);
+        let written = self.keep_error(written)?;
         self.hash.update(&bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        let flushed = self.file.flush();
+        self.keep_error(flushed)
     }
 }
 
@@ -61,7 +79,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 fn write_to(path: &Path, engine: &Engine, of: &CheckpointIdentity) -> io::Result<()> {
-    let mut file = HashingWriter { file: BufWriter::with_capacity(1 << 20, File::create(path)?), hash: Sha256::new() };
+    let mut file = HashingWriter::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
     let head = json!({
         "version": of.version,
         "content_hash": of.content_hash,
@@ -70,8 +88,10 @@ fn write_to(path: &Path, engine: &Engine, of: &CheckpointIdentity) -> io::Result
     });
     file.write_all(FIRST_LINE)?;
     file.write_all(format!("{head}\n").as_bytes())?;
-    postcard::to_io(engine, &mut file).map_err(io::Error::other)?;
-    let HashingWriter { mut file, hash } = file;
+    if let Err(error) = postcard::to_io(engine, &mut file) {
+        return Err(file.error.take().unwrap_or_else(|| io::Error::other(error)));
+    }
+    let HashingWriter { mut file, hash, .. } = file;
     file.write_all(&hash.finalize())?;
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
@@ -114,7 +134,7 @@ fn verified(path: &Path) -> Result<(BufReader<File>, u64), String> {
         return Err("it is not a Tailback checkpoint".to_string());
     }
     let whole = bytes.checked_sub(DIGEST_BYTES).ok_or(DAMAGED)?;
-    let mut hashed = HashingWriter { file: io::sink(), hash: Sha256::new() };
+    let mut hashed = HashingWriter::new(io::sink());
     hashed.hash.update(first);
     io::copy(&mut file.by_ref().take(whole.saturating_sub(FIRST_LINE.len() as u64)), &mut hashed).map_err(unreadable)?;
     let mut digest = Vec::new();
