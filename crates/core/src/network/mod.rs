@@ -310,6 +310,7 @@ pub enum Transport {
 
 impl Transport {
     /// The settings of TCP, at an event that only TCP flows have.
+    #[inline]
     pub(crate) fn expect_tcp(&self) -> &TcpSpec {
         match self {
             Transport::Tcp(spec, _) => spec,

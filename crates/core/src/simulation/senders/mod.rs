@@ -210,7 +210,7 @@ impl Senders {
     /// Take the acknowledgement that has reached its sender.
     #[inline(always)]
     fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Packet {
-        let packet = self.fabric.pop_ack(flow);
+        let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         match (self.fabric.next_ack_time(flow), next) {
             (Some(_), NextAck::Early) => self.fabric.sim.early_acks.push(flow),
             (Some(time), NextAck::Scheduled) => self.fabric.schedule_ack(flow, time),
