@@ -158,14 +158,23 @@ fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Oppor
             (Err(fault), _) => fault,
         };
         decoder.among(&mut faults, &format!("[{file} line {number}]"), |decoder| {
-            let shown: String = String::from_utf8_lossy(line).chars().take(40).flat_map(char::escape_debug).collect();
-            _ = decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected);
+            _ = decoder.fault(fault.message).given(shown(line)).expected(fault.expected);
         });
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
         problem.given(file).expected("a millisecond in each line");
     }
     (!faults.any()).then_some(instants)
+}
+
+/// A line in a message. Only numbers are quoted, because a shared scenario may name any file of its reader.
+fn shown(line: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let is_number = line.iter().all(|byte| byte.is_ascii_digit() || b"+-.,;eE \t\r".contains(byte));
+    match std::str::from_utf8(line) {
+        Ok(number) if is_number && number.len() <= LONGEST => format!("`{}`", number.escape_debug()),
+        _ => format!("{} bytes of text", line.len()),
+    }
 }
 
 struct LineFault {

@@ -65,6 +65,14 @@ pub(crate) fn unit_of(column: &str) -> Option<&'static str> {
     ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit)
 }
 
+/// The names of columns for messages: those that look like names, because a shared scenario may name any file of its reader.
+pub(crate) fn shown(names: &[String]) -> Vec<&str> {
+    let is_name = |name: &&String| {
+        (1..=64).contains(&name.len()) && name.chars().all(|letter| letter.is_alphanumeric() || "_- .()%".contains(letter))
+    };
+    names.iter().filter(is_name).map(String::as_str).collect()
+}
+
 /// A cell as in a scenario, with its unit.
 pub(crate) fn with_unit(cell: &[u8], unit: Option<&str>) -> Node {
     let cell = String::from_utf8_lossy(cell).into_owned();
@@ -80,9 +88,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         return None;
     }
     let Some(place) = names.iter().position(|name| name == column) else {
-        let names: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &names));
+        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &shown(&names)));
         return None;
     };
     let unit = unit_of(column);

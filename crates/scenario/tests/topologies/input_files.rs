@@ -113,6 +113,17 @@ fn nodes_of_a_graphml_file_have_unique_names() {
 }
 
 #[test]
+fn messages_do_not_quote_files_of_another_format() {
+    let secret = "root:x:0:0:root:/root:/bin/bash\n";
+    let errors = table(secret, "").unwrap_err();
+    assert!(errors.contains("no column `source`") && !errors.contains("root:x"), "{errors}");
+    let trace = "duration = \"1 s\"\n[topology.dumbbell]\nrate = {trace = \"up.trace\"}\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}\n\
+        [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"newreno\"}\n";
+    let errors = beside("up.trace", secret, trace).unwrap_err();
+    assert!(errors.contains("31 bytes of text") && !errors.contains("root:x"), "{errors}");
+}
+
+#[test]
 fn an_asterisk_matches_all_nodes() {
     let scenario = "duration = \"1 s\"\n[topology.graph]\nlinks = [{from = \"a\", to = \"b\"}, {from = \"b\", to = \"c\"}]\n\
         rate = \"1 Gbps\"\ndelay = \"3 ms\"\nqueue = {buffer = \"9 packets\"}\n\
