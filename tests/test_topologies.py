@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ import pytest
 
 import tailback as tb
 from support import ROOT, Command
+from tailback import _core
 from tailback.prediction import scaled
 
 LINKS: Any = {"rate": "10 Gbps", "delay": "1 us", "buffer": "50 packets"}
@@ -365,3 +367,22 @@ def test_each_host_of_a_permutation_receives_from_one_other() -> None:
     # 14 packets of data, and acknowledgements of the host's own flow.
     assert len(to_hosts) == 16
     assert np.min(to_hosts) >= 14
+
+
+def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    flows = tmp_path / "flows.parquet"
+    columns = {"source": ["host0"] * 50, "sink": ["host1"] * 50, "size_bytes": list(range(1, 51))}
+    parquet.write_table(pyarrow.table(columns), flows)
+    whole, draws, refused = flows.read_bytes(), random.Random(1), 0
+    for _ in range(1000):
+        damaged = bytearray(whole)
+        for _ in range(draws.randint(1, 4)):
+            damaged[draws.randrange(len(damaged))] = draws.randrange(256)
+        flows.write_bytes(damaged)
+        try:
+            _core.Table.read_parquet("flows", flows)
+        except OSError:
+            refused += 1
+    assert 100 < refused < 1000

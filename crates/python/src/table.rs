@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyType};
 use serde_json::{Value, json};
 use tailback_core::record as core;
+
+use crate::simulation::text;
 
 /// The capsule name that the Arrow PyCapsule interface requires.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -163,7 +166,7 @@ impl Table {
     #[staticmethod]
     fn parquet_columns(py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
         let file = File::open(path)?;
-        let reader = py.detach(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(|error| unread(error.into()))?;
+        let reader = reading(py, || Ok(ParquetRecordBatchReaderBuilder::try_new(file)?))?;
         Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
     }
 
@@ -173,7 +176,7 @@ impl Table {
     #[pyo3(signature = (name, path, columns=None))]
     fn read_parquet(py: Python<'_>, name: String, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Self> {
         let file = File::open(path)?;
-        let read = py.detach(|| {
+        reading(py, || {
             let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
             let is_wanted = |name: &String| columns.as_ref().is_none_or(|wanted| wanted.contains(name));
             let places = (0..).zip(reader.schema().fields()).filter(|(_, field)| is_wanted(field.name())).map(|(place, _)| place);
@@ -195,8 +198,7 @@ impl Table {
                 Ok((field.name().clone(), joined(field, &parts)?))
             });
             Self::new(core::Table { name, columns: columns.collect::<Result<_, ArrowError>>()? })
-        });
-        read.map_err(unread)
+        })
     }
 
     /// Writes the table as a Parquet file.
@@ -274,6 +276,13 @@ fn missing_as_null(values: Vec<f64>) -> Float64Array {
     let some = values.iter().any(|value| value.is_nan());
     let nulls = some.then(|| NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| !values[row].is_nan())));
     Float64Array::new(values.into(), nulls)
+}
+
+/// Runs a function that reads Parquet. The library panics on some damaged files.
+fn reading<T: Send>(py: Python<'_>, read: impl FnOnce() -> Result<T, ArrowError> + Send) -> PyResult<T> {
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(read)));
+    let damaged = |panic: Box<dyn std::any::Any + Send>| ArrowError::ParquetError(format!("it is damaged: {}", text(&*panic)));
+    done.unwrap_or_else(|panic| Err(damaged(panic))).map_err(unread)
 }
 
 fn unread(error: ArrowError) -> PyErr {
