@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from tailback._arguments import arguments_checked
 from tailback._interval import Interval
 from tailback.papers._experiment import Claim, Condition, Experiment
 from tailback.papers._measured import Label, Measured, Values
@@ -47,6 +48,7 @@ class Judged:
         return {"setting": self.setting, **_ends(self.interval), "finding": self.finding}
 
 
+@arguments_checked
 @dataclass(frozen=True)
 class Verdict:
     """A judged claim.
