@@ -17,7 +17,7 @@ from tailback._study.ledger import Ledger, StoredTrace, synced
 from tailback._table import Table
 from tailback.errors import StudyError
 
-__all__ = ["TRACES", "DamagedTrace", "damaged", "file_of", "read", "write"]
+__all__ = ["TRACES", "DamagedTrace", "damaged", "file_of", "names", "read", "write"]
 
 TRACES = "traces"
 

@@ -147,6 +147,7 @@ def identity(case: Case) -> str:
 
 def measured(
     pack: CaseSet,
+    identities: Sequence[str],
     folder: Path,
     *,
     command: str,
@@ -155,15 +156,14 @@ def measured(
     date: str,
     progress: Callable[[Progress], object] | None,
 ) -> KernelRuns:
-    """Run the pack on this machine's kernel; finished runs are stored in `folder`."""
+    """Run the pack, whose cases have these identities, on this machine's kernel; finished runs are stored in `folder`."""
     measurements = Measurements()
     timing = [KernelNumber(Measure(name, "", _Timing(name))) for name in LIMITS]
     kernel = platform.release()
     requests = []
-    for case in pack.cases:
+    for case, name in zip(pack.cases, identities, strict=True):
         readers = [KernelNumber(measure) for measure in case.measures]
         given = {"scenario": case.scenario.to_dict(), "groups": list(case.groups), "kernel": kernel}
-        name = identity(case)
         computation = Computation(played, given, version=name)
         keys = measurements.request(computation, range(1, case.seeds + 1), [*readers, *timing], case.name)
         requests.append((case, name, readers, keys))

@@ -198,11 +198,13 @@ def _validated(
         numbers = [Number(measure.of) for measure in case.measures]
         wanted.append((case, numbers, simulated.request(case.scenario, range(1, case.seeds + 1), numbers, case.name)))
     full_pack, chosen = " --full" * (pack.name == "full"), f" --cases {shlex.quote(pattern)}" * (pattern != "*")
+    identities = [identity(case) for case in pack.cases]
     command = f"tailback validate --out {folder.parent}{full_pack}{chosen}"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
         kernel = stored or measured(
             pack,
+            identities,
             folder / "kernel",
             command=command,
             jobs=jobs or 2 * processors(),
@@ -216,8 +218,8 @@ def _validated(
         raise ValidationInterrupted(f"interrupted; `{command}` resumes") from None
     found, _ = simulated.found(folder / "simulated")
     comparisons, missing = [], []
-    for case, numbers, keys in wanted:
-        real = kernel.by_identity.get(identity(case))
+    for (case, numbers, keys), name in zip(wanted, identities, strict=True):
+        real = kernel.by_identity.get(name)
         if real is None:
             missing.append(case.name)
         for measure, number in zip(case.measures, numbers, strict=True):
