@@ -14,7 +14,7 @@ __all__ = ["LIMITS", "StealClock", "exceeded", "longest_wait"]
 
 # Limits of the columns of the table `emulation` beyond which a run does not represent its scenario. A packet of 1500 bytes at
 # 12 Mbit/s takes a millisecond. At a mean wait of 0.3 ms the utilisation of a CUBIC flow behind a small buffer was 0.5 % lower
-# than on an idle machine, at 1.1 ms 30 %.
+# than on an idle machine, at 1.1 ms 30 % (one run each).
 LIMITS = {"slipped_share": 0.01, "lateness_p99_s": 1e-3, "steal_share": 0.01, "kernel_flows_wait_s": 2e-4}
 
 # Column of steal time in the line `cpu` of /proc/stat (proc_stat(5)), after the name.
