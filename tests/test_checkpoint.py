@@ -114,7 +114,7 @@ def test_a_second_interrupt_reports_the_checkpoint(
 
     file, path = tmp_path / "scenario.json", tmp_path / "run.checkpoint"
     file.write_text(json.dumps(SCENARIO.to_dict()))
-    monkeypatch.setattr(_simulation, "simulate", interrupted)
+    monkeypatch.setattr(_simulation, "simulate_keeping_checkpoint", interrupted)
     words = [str(file), "--checkpoint", str(path)]
     assert run_command.main(words, standalone_mode=False) == 130
     assert capsys.readouterr().err == "interrupted; no results were stored\n"

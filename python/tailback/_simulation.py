@@ -19,7 +19,7 @@ from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, 
 if TYPE_CHECKING:
     from tailback._runs import Runs
 
-__all__ = ["CHECKPOINT_EVERY_S", "advance", "simulate"]
+__all__ = ["CHECKPOINT_EVERY_S", "advance", "simulate", "simulate_keeping_checkpoint"]
 
 CHECKPOINT_EVERY_S = 60.0
 
@@ -119,6 +119,24 @@ def simulate(
 
         described._simulation(None)
         return run_all(described, seeds, lambda one, own, report: simulate(one, own, progress=report), progress)
+    run = simulate_keeping_checkpoint(
+        described, seed, progress=progress, checkpoint=checkpoint, checkpoint_every_s=checkpoint_every_s, threads=threads
+    )
+    if checkpoint is not None:
+        Path(checkpoint).unlink(missing_ok=True)
+    return run
+
+
+def simulate_keeping_checkpoint(
+    described: Scenario,
+    seed: int | None,
+    *,
+    progress: Callable[[float], None] | None,
+    checkpoint: str | os.PathLike[str] | None,
+    checkpoint_every_s: float,
+    threads: int,
+) -> Run:
+    """Like `simulate`, but the checkpoint remains, for callers that first store the results."""
     simulation = described._simulation(seed, _number(threads))
     saved = None if checkpoint is None else _CheckpointFile(simulation, Path(checkpoint), checkpoint_every_s)
 
@@ -137,10 +155,7 @@ def simulate(
         if saved:
             saved.write()
         raise Interrupted(Run(simulation.results())) from None
-    run = Run(simulation.results())
-    if saved:
-        saved.path.unlink(missing_ok=True)
-    return run
+    return Run(simulation.results())
 
 
 def _number(threads: object) -> int:

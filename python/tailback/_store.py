@@ -36,8 +36,9 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
     OutputError
         `directory` exists, or its parent is missing or cannot be written.
     """
-    target = Path(directory)
-    with _staging_directory(target) as folder:
+    # Code of the block may change the working directory.
+    target = Path(directory).absolute()
+    with _staging_directory(target, os.fspath(directory)) as folder:
         yield folder
         # mkdtemp restricts access; the results get the usual permissions.
         folder.chmod(0o777 & ~_umask())
@@ -53,8 +54,8 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     OutputError
         `path` exists, or its parent is missing or cannot be written.
     """
-    target = Path(path)
-    with _staging_directory(target) as folder:
+    target = Path(path).absolute()
+    with _staging_directory(target, os.fspath(path)) as folder:
         yield folder / target.name
         (folder / target.name).rename(target)
 
@@ -175,21 +176,23 @@ def write_atomically(file: Path, text: str) -> Path:
 
 
 @contextmanager
-def _staging_directory(target: Path) -> Iterator[Path]:
-    """A temporary directory next to `target`, removed after the block."""
+def _staging_directory(target: Path, name: str) -> Iterator[Path]:
+    """A temporary directory next to `target`, removed after the block; `name` is the name of `target` in messages."""
     if target.exists() or target.is_symlink():
-        raise OutputError(f"`{target}` exists already; give a new name or remove it")
+        raise OutputError(f"`{name}` exists already; give a new name or remove it")
     try:
         folder, lock = _stage(target)
     except OSError as error:
-        raise OutputError(f"cannot write to `{target}`: {error.strerror}") from None
+        raise OutputError(f"cannot write to `{name}`: {error.strerror}") from None
     try:
         yield folder
     except TailbackError:
         # Of the block, for example about a file that it reads.
         raise
     except OSError as error:
-        raise OutputError(f"cannot write `{target}`: {error.strerror or error}") from None
+        late = OutputError(f"cannot write `{name}`: {error.strerror or error}")
+        late.was_run = True
+        raise late from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None:

@@ -183,6 +183,17 @@ class UnknownName(TailbackError, KeyError):
         return f"no {self.kind} `{given}`; {expected}{f'; {near}' if near else ''}{self.note}"
 
 
+# Maximum length of a foreign message, in characters.
+_FOREIGN = 2000
+
+
+def readable(text: str, most: int = _FOREIGN) -> str:
+    """The text of foreign code for a terminal: control characters other than line ends and tabs as escapes, and the rest cut."""
+    rest = len(text) - most
+    shown = "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:most])
+    return f"{shown} ... and {rest:,} more characters" if rest > 0 else shown
+
+
 def warn(warning: Warning) -> None:
     """Issue a warning at the first line outside this package."""
     frame, level = sys._getframe(), 1
@@ -208,7 +219,15 @@ class ThreadsWarning(UserWarning):
 
 
 class OutputError(TailbackError, OSError):
-    """Results could not be written; no partial files remain."""
+    """Results could not be written; no partial files remain.
+
+    Attributes
+    ----------
+    was_run : bool
+        Whether the error appeared after the simulation.
+    """
+
+    was_run = False
 
 
 class StudyError(TailbackError, OSError):
@@ -225,7 +244,7 @@ class UserCodeError(TailbackError, RuntimeError):
     Attributes
     ----------
     message : str
-        The exception, or why the returned value is not valid.
+        The exception, or why the returned value is not valid; at most 2,000 characters, with control characters as escapes.
     name : str
         Registered name of the class, or name of the file that could not be loaded.
     at : str
@@ -235,6 +254,7 @@ class UserCodeError(TailbackError, RuntimeError):
     """
 
     def __init__(self, message: str, name: str, at: str, time_s: float | None) -> None:
+        message = readable(message)
         super().__init__(message, name, at, time_s)
         self.message, self.name, self.at, self.time_s = message, name, at, time_s
 

@@ -223,3 +223,26 @@ def read(screen: int) -> bytes:
         return os.read(screen, 4096)
     except OSError:
         return b""
+
+
+def test_a_full_disk_at_the_end_keeps_the_checkpoint(command: Command, tmp_path: Path) -> None:
+    # A limit of the file size, as a full disk would: the checkpoint fits, a trace does not.
+    traced = tmp_path / "traced.toml"
+    traced.write_text(SMALL.replace('duration = "5 s"', 'duration = "60 s"').replace('"cwnd"', '"acks"'))
+    arguments = ["run", traced, "--out", tmp_path / "out", "--checkpoint", tmp_path / "kept"]
+    program = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "from tailback._cli import main\n"
+        "main()\n"
+    )
+    limited = [sys.executable, "-c", program, *map(str, arguments)]
+    failed = subprocess.run(limited, capture_output=True, text=True)
+    assert failed.returncode == 2
+    assert failed.stderr.endswith(f"the same command resumes from {tmp_path / 'kept'}\n")
+    assert "nothing was run" not in failed.stderr
+    assert (tmp_path / "kept").is_file()
+    assert not (tmp_path / "out").exists()
+    resumed = command(*arguments)
+    assert (resumed.returncode, (tmp_path / "kept").exists()) == (0, False)
+    assert (tmp_path / "out" / "flows.parquet").is_file()

@@ -34,6 +34,7 @@ from tailback.errors import (
     ThreadsWarning,
     UnknownName,
     UserCodeError,
+    readable,
 )
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ def failed(error: BaseException, *, as_json: bool) -> ExitCode:
         problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, CaptureError):
         code, shown = ExitCode.INPUT, f"error: {error}\nnothing was analysed"
+    elif isinstance(error, OutputError) and error.was_run:
+        code, shown = ExitCode.INPUT, f"error: {error}"
     elif isinstance(error, (CheckpointError, EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = ExitCode.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
@@ -219,6 +222,10 @@ def failed(error: BaseException, *, as_json: bool) -> ExitCode:
     return code
 
 
+# Maximum length of a traceback in characters.
+_TRACEBACK = 10_000
+
+
 def _user_traceback(error: UserCodeError) -> str:
     """The traceback of an exception in user code, starting at the first frame of user code."""
     cause = error.__cause__
@@ -232,7 +239,7 @@ def _user_traceback(error: UserCodeError) -> str:
         if not file.startswith("<frozen") and ours not in Path(file).parents:
             break
         trace = trace.tb_next
-    return "".join(traceback.format_exception(type(cause), cause, trace))
+    return readable("".join(traceback.format_exception(type(cause), cause, trace)), _TRACEBACK).rstrip("\n") + "\n"
 
 
 def data(text: str) -> None:

@@ -66,11 +66,10 @@ def run(
     code: tuple[Path, ...],
 ) -> ExitCode:
     """Simulate a scenario. Without --out, print a summary and write no files."""
-    from tailback import _simulation, _store
+    from tailback import _store
     from tailback._fairness import check_weights
-    from tailback._run import Interrupted
     from tailback._scenario import load
-    from tailback.errors import ParameterError
+    from tailback.errors import OutputError, ParameterError
     from tailback.plots import require
 
     if plot:
@@ -84,36 +83,26 @@ def run(
     weights = dict(_weight(text) for text in weight)
     if weights:
         check_weights(weights, list(scenario.normalised().get("flows", {})))
-    exit_code = ExitCode.DONE
-    with (
-        nullcontext() if out is None else _store.staged(out) as folder,
-        nullcontext() if capture is None else _store.staged_file(capture) as packets,
-    ):
-        if checkpoint is not None and checkpoint.is_file():
-            note(f"resuming from {checkpoint}")
-        try:
-            with ProgressBar(file.name) as bar:
-                result = _simulation.simulate(
-                    scenario,
-                    seed,
-                    progress=bar,
-                    checkpoint=checkpoint,
-                    checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
-                    threads=threads,
-                )
-        except Interrupted as stopped:
-            result, exit_code = stopped.run, ExitCode.INTERRUPTED
-        except KeyboardInterrupt:
-            # A second Ctrl-C, before the first one was handled.
-            if checkpoint is None or not checkpoint.is_file():
-                raise
-            raise KeyboardInterrupt(f"interrupted; the same command resumes from {checkpoint}") from None
-        if folder:
-            _store.write(result.tables, result.provenance, folder)
-            if plot:
-                result.plot().savefig(folder / "plot.svg")
-        if packets:
-            result._write_capture(packets)
+    try:
+        with (
+            nullcontext() if out is None else _store.staged(out) as folder,
+            nullcontext() if capture is None else _store.staged_file(capture) as packets,
+        ):
+            result, exit_code = _simulated(scenario, seed, file.name, checkpoint, checkpoint_every, threads)
+            if folder:
+                _store.write(result.tables, result.provenance, folder)
+                if plot:
+                    result.plot().savefig(folder / "plot.svg")
+            if packets:
+                result._write_capture(packets)
+    except OutputError as error:
+        if not error.was_run:
+            raise
+        is_kept = checkpoint is not None and checkpoint.is_file()
+        error.args = (f"{error}; {f'the same command resumes from {checkpoint}' if is_kept else 'the results are lost'}",)
+        raise
+    if checkpoint is not None and exit_code is not ExitCode.INTERRUPTED:
+        checkpoint.unlink(missing_ok=True)
     best = None
     if fairness:
         try:
@@ -144,6 +133,35 @@ def run(
             there = f"the same command{other} resumes from {checkpoint}"
             note(there if checkpoint.is_file() else f"{checkpoint} could not be written, so the run cannot be resumed")
     return exit_code
+
+
+def _simulated(
+    scenario: Scenario, seed: int | None, title: str, checkpoint: Path | None, checkpoint_every: float | None, threads: int
+) -> tuple[Run, ExitCode]:
+    """The results, up to Ctrl-C if it was pressed. The checkpoint remains, in case the results cannot be written."""
+    from tailback import _simulation
+    from tailback._run import Interrupted
+
+    if checkpoint is not None and checkpoint.is_file():
+        note(f"resuming from {checkpoint}")
+    try:
+        with ProgressBar(title) as bar:
+            result = _simulation.simulate_keeping_checkpoint(
+                scenario,
+                seed,
+                progress=bar,
+                checkpoint=checkpoint,
+                checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
+                threads=threads,
+            )
+    except Interrupted as stopped:
+        return stopped.run, ExitCode.INTERRUPTED
+    except KeyboardInterrupt:
+        # A second Ctrl-C, before the first one was handled.
+        if checkpoint is None or not checkpoint.is_file():
+            raise
+        raise KeyboardInterrupt(f"interrupted; the same command resumes from {checkpoint}") from None
+    return result, ExitCode.DONE
 
 
 def _weight(text: str) -> tuple[str, float]:

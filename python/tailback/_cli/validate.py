@@ -44,6 +44,7 @@ def validate(
     Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
     """
     from tailback._store import ensure_writable, write_atomically
+    from tailback._validation import STUDY
     from tailback._validation import validate as validated
     from tailback._validation.comparison import Verdict
 
@@ -51,7 +52,7 @@ def validate(
         ensure_writable(out)
     with RunsBar("kernel") as bar:
         done = validated(
-            None if out is None else out / "study",
+            None if out is None else out / STUDY,
             kernel=kernel,
             full_pack=full,
             cases=cases,

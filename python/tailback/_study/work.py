@@ -16,6 +16,7 @@ from tailback import _core
 from tailback._scenario import Scenario
 from tailback._simulation import advance
 from tailback._table import COUNTERS, Table
+from tailback.errors import readable
 from tailback.user_code._loading import ClassLocation, ensure
 
 __all__ = [
@@ -137,7 +138,7 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> WorkResul
     except WorkInterrupted:
         raise
     except Exception as error:
-        reason = str(error) if isinstance(error, WorkFailed) else f"{type(error).__name__}: {error}"
+        reason = str(error) if isinstance(error, WorkFailed) else readable(f"{type(error).__name__}: {error}")
         return WorkResult(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
     cpu_s = time.thread_time() - began
     if done.content_hash != task.content_hash:

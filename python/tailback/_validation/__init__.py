@@ -1,5 +1,5 @@
 """Validation of the simulator against this machine's kernel TCP. `validate` is the public function."""
 
-from tailback._validation.validating import Validation, ValidationInterrupted, validate
+from tailback._validation.validating import STUDY, Validation, ValidationInterrupted, validate
 
-__all__ = ["Validation", "ValidationInterrupted", "validate"]
+__all__ = ["STUDY", "Validation", "ValidationInterrupted", "validate"]

@@ -25,7 +25,10 @@ from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, m
 from tailback._validation.page import markdown
 from tailback.errors import EmulationError, ParameterError
 
-__all__ = ["Validation", "ValidationInterrupted", "validate"]
+__all__ = ["STUDY", "Validation", "ValidationInterrupted", "validate"]
+
+# Directory of the study, within the directory of a report.
+STUDY = "study"
 
 
 @arguments_checked
@@ -108,7 +111,7 @@ class Validation:
 
 
 class ValidationInterrupted(KeyboardInterrupt):
-    """Ctrl-C. Finished runs are stored in the study, if there is one, and the same call resumes."""
+    """Ctrl-C. Finished runs are stored in the study, if there is one; the message says how to resume."""
 
 
 @arguments_checked
@@ -171,7 +174,10 @@ def validate(
         raise ParameterError(f"no case of the {pack.name} pack matches `{cases}`; one is `{pack.cases[0].name}`")
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
-            return _validated(chosen, stored, Path(folder), pattern=cases, jobs=jobs, fresh=True, progress=progress)
+            try:
+                return _validated(chosen, stored, Path(folder), pattern=cases, jobs=jobs, fresh=True, progress=progress)
+            except ValidationInterrupted:
+                raise ValidationInterrupted("interrupted; nothing was stored, because no directory was given") from None
     return _validated(chosen, stored, Path(study), pattern=cases, jobs=jobs, fresh=fresh, progress=progress)
 
 
@@ -199,7 +205,9 @@ def _validated(
         wanted.append((case, numbers, simulated.request(case.scenario, range(1, case.seeds + 1), numbers, case.name)))
     full_pack, chosen = " --full" * (pack.name == "full"), f" --cases {shlex.quote(pattern)}" * (pattern != "*")
     identities = [identity(case) for case in pack.cases]
-    command = f"tailback validate --out {folder.parent}{full_pack}{chosen}"
+    command = f"tailback validate --out {shlex.quote(str(folder.parent))}{full_pack}{chosen}"
+    if folder.name != STUDY:
+        command = f"tailback.validate({str(folder)!r}, ...)"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
         kernel = stored or measured(

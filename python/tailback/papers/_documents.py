@@ -42,21 +42,35 @@ def document(name: str) -> Document:
 
 
 @arguments_checked
-def experiments(*wanted: str) -> list[Experiment]:
-    """Return experiments by ID or ID pattern, all experiments of a document by its ID, or all of them. The order is that of the
-    documents, without duplicates.
+def experiments(*wanted: str | Experiment | Document) -> list[Experiment]:
+    """Return experiments by ID or ID pattern, all experiments of a document by its ID, or all of them. Experiments and documents
+    that are given as objects need not be declared by a package. The order is that of the arguments and of the documents, without
+    duplicates.
     """
-    if not DOCUMENTS and not wanted:
-        raise _missing("a list of experiments")
-    owners = {name: name.partition("/")[0] for name in wanted}
-    for name, of in owners.items():
-        # Suggest only IDs of the same document: with more than a hundred candidates the nearest one would not be visible.
-        names = [of, *(each.id for each in document(of).experiments)]
-        if not any(fnmatchcase(known, name) for known in names):
-            raise UnknownName("experiment or document", name, names)
-    known = _of(name for name in DOCUMENTS if not wanted or name in owners.values())
-    fits = {each.id for each in known.values() for name in wanted if fnmatchcase(each.id, name) or each.id.split("/")[0] == name}
-    return [each for each in known.values() if not wanted or each.id in fits]
+    if not wanted:
+        if not DOCUMENTS:
+            raise _missing("a list of experiments")
+        wanted = tuple(DOCUMENTS)
+    named = [each for each in wanted if isinstance(each, str)]
+    known = _of(name for name in DOCUMENTS if name in {each.partition("/")[0] for each in named})
+    found = {each.id: each for name in named for each in _named(name)}
+    own = {each.id: each for given in wanted if not isinstance(given, str) for each in _given(given)}
+    return [*(each for each in known.values() if each.id in found), *(each for each in own.values() if each.id not in found)]
+
+
+def _given(own: Experiment | Document) -> tuple[Experiment, ...]:
+    return own.experiments if isinstance(own, Document) else (own,)
+
+
+def _named(name: str) -> list[Experiment]:
+    """The experiments of one document that an ID or a pattern names."""
+    of = name.partition("/")[0]
+    known = document(of).experiments
+    # Suggest only IDs of the same document: with more than a hundred candidates the nearest one would not be visible.
+    names = [of, *(each.id for each in known)]
+    if not any(fnmatchcase(each, name) for each in names):
+        raise UnknownName("experiment or document", name, names)
+    return [each for each in known if name == of or fnmatchcase(each.id, name)]
 
 
 def _missing(what: str) -> MissingExtra:
@@ -64,5 +78,5 @@ def _missing(what: str) -> MissingExtra:
 
 
 def _of(names: Iterable[str]) -> dict[str, Experiment]:
-    """Experiments of the given documents, by ID."""
+    """Experiments of these documents, by ID."""
     return {experiment.id: experiment for name in names for experiment in document(name).experiments}

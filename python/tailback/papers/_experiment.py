@@ -377,6 +377,9 @@ class Experiment:
     is_full: bool = False
     answer: Callable[[Measured], str] | None = None
 
+    def __repr__(self) -> str:
+        return f"<Experiment {self.id}: {self.title}, {len(self.variants)} variants, {len(self.claims)} claims>"
+
     def __post_init__(self) -> None:
         for variant in self.variants:
             if taken := set(variant.labels) & set(self.measures):
@@ -424,3 +427,6 @@ class Document:
     assumptions: Mapping[str, str]
     experiments: tuple[Experiment, ...]
     lead: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Document {self.id}: {self.title}, {len(self.experiments)} experiments>"

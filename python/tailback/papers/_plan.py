@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,9 @@ class Plan:
         except RunFailed as failed:
             raise self._failure(failed) from None
         except KeyboardInterrupt:
-            self._found, self.tally = self._measurements.found(study)
+            # There is no study if the interrupt came before it was created.
+            with suppress(StudyError):
+                self._found, self.tally = self._measurements.found(study)
             raise
         self._found, self.tally = self._measurements.found(study)
         return kept

@@ -11,6 +11,7 @@ from tailback._arguments import arguments_checked
 from tailback._study.runner import Progress
 from tailback.errors import ParameterError
 from tailback.papers._documents import experiments
+from tailback.papers._experiment import Document, Experiment
 from tailback.papers._plan import Plan
 from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
 
@@ -21,7 +22,7 @@ SEEDS = 10
 
 @arguments_checked
 def reproduce(
-    *wanted: str,
+    *wanted: str | Experiment | Document,
     seeds: int = SEEDS,
     study: str | os.PathLike[str] | None = None,
     fresh: bool = False,
@@ -33,9 +34,9 @@ def reproduce(
 
     Parameters
     ----------
-    *wanted : str
-        Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), or whole documents (``"bpd-2001"``). Runs
-        shared by several experiments are simulated once.
+    *wanted : str, Experiment or Document
+        Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), whole documents (``"bpd-2001"``), or
+        experiments and documents of your own. Runs shared by several experiments are simulated once.
     seeds : int
         Runs of each variant, with seeds 1, 2, ...; at least 2. Deterministic experiments run once.
     study : path, optional
@@ -76,10 +77,12 @@ def reproduce(
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval requires two runs")
     chosen = [replace(each.full, is_full=True) if full and each.full else each for each in experiments(*wanted)]
-    words = ["tailback reproduce", *wanted, f"--seeds {seeds}", *(["--full"] if full else [])]
+    own = [each for each in wanted if isinstance(each, Document)]
+    names = [each if isinstance(each, str) else each.id for each in wanted]
+    words = ["tailback reproduce", *names, f"--seeds {seeds}", *(["--full"] if full else [])]
     plan = Plan(chosen, seeds, command=" ".join(words))
     try:
         kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
-        raise ReproductionInterrupted(Reproduction(plan)) from None
-    return Reproduction(plan, kept)
+        raise ReproductionInterrupted(Reproduction(plan, own=own)) from None
+    return Reproduction(plan, kept, own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from tailback._arguments import arguments_checked
 from tailback._html import HtmlTable, notebook
 from tailback._store import write_atomically
 from tailback._study.measurements import Tally
-from tailback.errors import OutputError
+from tailback.errors import MissingExtra, OutputError, UnknownName
 from tailback.papers._claim_text import HEAD, cells, summary
 from tailback.papers._documents import document
+from tailback.papers._experiment import Document
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._plan import Plan
 from tailback.papers._report import Basis, page
@@ -39,7 +41,7 @@ class Reproduction:
         Number of runs reused from the study.
     """
 
-    def __init__(self, plan: Plan, kept: int = 0) -> None:
+    def __init__(self, plan: Plan, kept: int = 0, own: Iterable[Document] = ()) -> None:
         self.experiments: list[Outcome] = plan.outcomes()
         done = {outcome.experiment.id for outcome in self.experiments}
         self.missing = [experiment.id for experiment in plan.experiments if experiment.id not in done]
@@ -48,6 +50,7 @@ class Reproduction:
         self.requested = plan.requested
         self.tally: Tally = plan.tally
         self.kept = kept
+        self._own = {document.id: document for document in own}
 
     @property
     def claims(self) -> list[Verdict]:
@@ -109,7 +112,7 @@ class Reproduction:
         if one and len(self.documents) != 1:
             raise OutputError(f"`{target}` is a single page, but there are {len(self.documents)} documents; name a directory")
         basis = Basis(self.seeds, self.requested, self.tally)
-        pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
+        pages = {name: page(self._document(name), self.of(name), self.missing, basis) for name in self.documents}
         return [write_atomically(target if one else target / f"{name}.html", text) for name, text in pages.items()]
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -121,6 +124,15 @@ class Reproduction:
     def of(self, document: str) -> list[Outcome]:
         """Experiments of one document."""
         return [outcome for outcome in self.experiments if outcome.experiment.id.split("/")[0] == document]
+
+    def _document(self, name: str) -> Document:
+        """The document of some experiments; without title and citation if there is none."""
+        if name in self._own:
+            return self._own[name]
+        try:
+            return document(name)
+        except (MissingExtra, UnknownName):
+            return Document(name, name, "", {}, tuple(each.experiment for each in self.of(name)))
 
     def __repr__(self) -> str:
         cut = "" if self.complete else f", INCOMPLETE: without {', '.join(self.missing)}"

@@ -1,7 +1,8 @@
 """Fingerprints of the source of classes, so that results of different code are never confused.
 
-A fingerprint covers every file that defines the class or one of its bases outside Tailback, as of the registration of the class;
-for a class from a notebook cell, the cell. It does not cover modules that these files import.
+A fingerprint covers the source of the class and of its bases outside Tailback, as of the registration of the class, and the
+functions, classes and assignments of the same files that they refer to (`relevant_lines`); for a class from a notebook cell, the
+cell. It does not cover modules that these files import.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+from tailback.user_code._relevant_lines import relevant_lines
+
 __all__ = ["Fingerprint", "fingerprint"]
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """SHA-256 of the source, its kind (``file``, ``cell``, ``bytecode``), and the file of the class, if any."""
+    """SHA-256 of the source, its kind (``class``, ``cell``, ``bytecode``), and the file of the class, if any."""
 
     sha256: str
     covers: str
@@ -30,7 +33,7 @@ class Fingerprint:
 def fingerprint(cls: type) -> Fingerprint:
     """The fingerprint of a class. If the source is not available, for example with `exec`, it covers the compiled code."""
     hash = hashlib.sha256()
-    covers, own, seen = "file", None, set()
+    covers, own, seen = "class", None, set()
     for part in cls.__mro__:
         if part.__module__.split(".")[0] in ("tailback", "builtins", "abc", "typing"):
             continue
@@ -38,11 +41,11 @@ def fingerprint(cls: type) -> Fingerprint:
             file = Path(name)
             if part is cls and own is None and file.is_file():
                 own = str(file.resolve())
-            if name in seen:
+            if (part, name) in seen:
                 continue
-            seen.add(name)
+            seen.add((part, name))
             if file.is_file():
-                hash.update(file.read_bytes())
+                hash.update(relevant_lines(file.read_bytes(), part.__qualname__.partition(".")[0]))
             elif lines := linecache.getlines(name):
                 covers = "cell"
                 hash.update("".join(lines).encode())

@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError, UserCodeError
@@ -22,7 +25,8 @@ __all__ = ["ClassLocation", "ensure", "load", "place"]
 def load(file: str | os.PathLike[str]) -> ModuleType:
     """Run a Python file, so that its classes are registered. A file that is already loaded is not loaded again.
 
-    The file becomes a module with the file's name, and may import from its directory, like a script.
+    The file becomes a module with the file's name, and may import from its directory, like a script. If it changes the working
+    directory, the previous one is restored.
 
     Parameters
     ----------
@@ -58,14 +62,15 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
         raise ParameterError(f"`{path}` cannot be loaded as a module")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
+    received: list[int] | None = None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        del sys.modules[name]
-        raise
+        with _working_directory_restored(), _interrupts() as received:
+            spec.loader.exec_module(module)
     except BaseException as error:  # Includes the SystemExit of a file that calls `exit()`.
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and (received is None or received):
+            raise
         raise UserCodeError(f"{type(error).__name__}: {error}", path.name, "", None) from error
     return module
 
@@ -115,6 +120,44 @@ def _found(wanted: ClassLocation) -> RegisteredClass | None:
         load(wanted.file)
         known = registered(wanted.kind, wanted.name)
     return known
+
+
+@contextmanager
+def _working_directory_restored() -> Iterator[None]:
+    try:
+        before = Path.cwd()
+    except OSError:  # It has been removed.
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int] | None]:
+    """The interrupts that the process receives in the block, to tell a `KeyboardInterrupt` that code raises from Ctrl-C.
+
+    None if they cannot be observed: outside the main thread, or with a handler that is not Python's.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+        yield None
+        return
+    received: list[int] = []
+
+    def observe(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        usual(number, frame)
+
+    signal.signal(signal.SIGINT, observe)
+    try:
+        yield received
+    finally:
+        # The file may have set a handler of its own.
+        if signal.getsignal(signal.SIGINT) is observe:
+            signal.signal(signal.SIGINT, usual)
 
 
 def _file(module: ModuleType) -> str | None:
