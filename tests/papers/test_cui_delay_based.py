@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback_papers.cui_thesis import fast, overflow, vegas
+from tailback_papers.cui_thesis import fast, over_time, overflow, vegas
 
 
 def test_measures_apply_to_models_and_runs() -> None:
@@ -24,10 +24,10 @@ def test_a_run_of_two_flows_is_close_to_its_model() -> None:
 
 def test_a_constant_window_is_drawn_to_the_end() -> None:
     scenario = fast.three_flows("module", 40, "one way").with_({"duration": "30 s", "warmup": "0 s", "record.traces": ["cwnd"]})
-    run = tb.simulate(scenario.with_({f"flows.{fast.name(1)}.stop": "25 s"}))
-    ends = [fast.window_of(run, number)[0][-1] for number in (1, 2)]
+    run = tb.simulate(scenario.with_({f"flows.{over_time.name(1)}.stop": "25 s"}))
+    ends = [over_time.window(run, number)[0][-1] for number in (1, 2)]
     assert ends == [25, 30]
-    times, windows = fast.window_of(run, 2)
+    times, windows = over_time.window(run, 2)
     assert len(times) == len(windows)
     assert np.all(np.diff(times) >= 0)
 

@@ -63,7 +63,7 @@ DOCUMENT = Document(
         *marked_tcp.EXPERIMENTS,
         *closed_loop.EXTRAPOLATIONS,
         *open_loop.EXPERIMENTS,
-        intervals.INTERVALS,
+        *intervals.EXPERIMENTS,
         *packets.EXPERIMENTS,
         *parameters.EXPERIMENTS,
         access.ACCESS,

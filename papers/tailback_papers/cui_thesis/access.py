@@ -148,5 +148,5 @@ ACCESS = Experiment(
         "length of a run": f"{SECONDS} s to settle and {SECONDS} s measured",
         "inputs, links and places": " and ".join(CORES),
     },
-    max_seeds=6,
+    max_seeds=10,
 )

@@ -13,9 +13,9 @@ from tailback.papers import (
     Curves,
     Experiment,
     Expression,
+    Label,
     Ranking,
     ReferenceLine,
-    Trace,
     TracePanel,
     Variant,
     at,
@@ -23,7 +23,8 @@ from tailback.papers import (
     lowest,
     variants,
 )
-from tailback_papers.cui_thesis import conditions, fast
+from tailback_papers.cui_thesis import conditions, fast, over_time
+from tailback_papers.cui_thesis.over_time import name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def parking_lot(form: str, until_s: int) -> tb.Scenario:
     """Four nodes in a line, with the flows that have started by then; the last five seconds are measured."""
     link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
     flows = {
-        fast.name(number): {
+        name(number): {
             "from": f"node{origin}",
             "to": f"node{end}",
             "start": f"{start} s",
@@ -85,6 +86,14 @@ def queue(link: str, form: str, until_s: int) -> Expression:
     return at(f"queue_{link}", form=form, until_s=until_s)
 
 
+def four(label: str) -> tuple[str, ...]:
+    """Names of the curves of four flows."""
+    return tuple(f"{label} {number}" for number in (1, 2, 3, 4))
+
+
+LAST_PHASE: dict[str, Label] = {"form": "module", "until_s": PARKING_PHASES[-1]}
+PARKING_RECORD = over_time.recording(4, ["cwnd"], LINKS, bin_s=0.5)
+
 FIGURE_B_5 = Experiment(
     id="cui-thesis/figB.5",
     title="Figures B.4 to B.7: FAST over several bottlenecks",
@@ -95,7 +104,7 @@ FIGURE_B_5 = Experiment(
         "queue_left": "queues.left.mean_queue_units",
         "queue_middle": "queues.middle.mean_queue_units",
         "queue_right": "queues.right.mean_queue_units",
-        "goodput_of_first": f"flows.{fast.name(1)}.goodput_bps / 1e6",
+        "goodput_of_first": f"flows.{name(1)}.goodput_bps / 1e6",
         "swing": swing,
     },
     claims=tuple(
@@ -120,8 +129,16 @@ FIGURE_B_5 = Experiment(
             ),
         )
     ),
-    panels=(TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
-    traces=fast.window_traces("window {}", form="module", until_s=100),
+    panels=(
+        TracePanel(four("window"), "window, packets", "time, s", time_range=(0, 100)),
+        TracePanel(four("rate"), "rate, packets/s", "time, s", time_range=(0, 100)),
+        TracePanel(tuple(f"{link} queue" for link in LINKS), "queue, packets", "time, s", time_range=(0, 100)),
+    ),
+    traces=(
+        *over_time.flow_traces("window {}", over_time.window, 4, LAST_PHASE, PARKING_RECORD),
+        *over_time.flow_traces("rate {}", over_time.rate, 4, LAST_PHASE, PARKING_RECORD),
+        *(over_time.queue_trace(f"{link} queue", LAST_PHASE, PARKING_RECORD, link) for link in LINKS),
+    ),
     assumptions={"rates and delays": "100 Mb/s and 10 ms each; all flows stay to the end"},
     exact=True,
 )
@@ -132,7 +149,7 @@ def settling(run: tb.Run) -> float:
     trace = run.trace("cwnd")
     slowest = 0.0
     for number, stop in enumerate(fast.STOPS, 1):
-        of_flow = trace.where(group=fast.name(number))
+        of_flow = trace.where(group=name(number))
         times, windows = (np.asarray(of_flow[column], float) for column in ("time_s", "cwnd_packets"))
         for begin in range(fast.STARTS[number - 1], stop, 20):
             within = (times >= begin) & (times < begin + 20)
@@ -187,17 +204,19 @@ FAST_PHASES = {"one flow": 20, "two flows": 40, "three flows": 60}
 TEN_GIGABIT_ALPHA = 10_000
 
 
-def ten_gigabit(form: str, until_s: int, delay: str) -> tb.Scenario:
-    """Figure B.8: flows over a link of 20 ms that start 20 s apart, with the flows that have started by then."""
+def ten_gigabit(form: str, until_s: int, delay: str, scale: int = 1) -> tb.Scenario:
+    """Figure B.8: flows over a link of 20 ms that start 20 s apart, with the flows that have started by then. `scale` divides
+    rate and alpha.
+    """
     rtt = f"{conditions.rtt_ms(20, delay)} ms"
     flows: dict[str, Any] = {
-        fast.name(number): {"propagation_rtt": rtt, "start": f"{start} s", "tcp": fast.tcp(TEN_GIGABIT_ALPHA, update=form)}
+        name(number): {"propagation_rtt": rtt, "start": f"{start} s", "tcp": fast.tcp(TEN_GIGABIT_ALPHA // scale, update=form)}
         for number, start in enumerate(fast.STARTS, 1)
         if start < until_s
     }
     return tb.dumbbell(
         name="cui-thesis, figure B.8",
-        rate="10 Gbps",
+        rate=f"{10_000 // scale} Mbps",
         delay="2 ms",
         buffer="1000000 packets",
         flows=flows,
@@ -206,15 +225,22 @@ def ten_gigabit(form: str, until_s: int, delay: str) -> tb.Scenario:
     )
 
 
+SCALE = 100
+SMALLER: dict[str, Label] = {"scale": SCALE}
+SMALLER_RECORD = over_time.recording(3, ["cwnd"], ["bottleneck"])
+
 FIGURE_B_8 = Experiment(
     id="cui-thesis/figB.8",
     title="Figures B.8 to B.10: three flows of FAST at 10 Gb/s",
     question="Does FAST behave at 10 Gb/s as it does at 100 Mb/s?",
     source="figures B.8 to B.10, appendix B: 10 Gb/s, a link of 20 ms, alpha 10,000",
-    variants=tuple(
-        Variant({"phase": phase, "delay": delay}, ten_gigabit("module", until, delay))
-        for phase, until in FAST_PHASES.items()
-        for delay in conditions.DELAYS
+    variants=(
+        *(
+            Variant({"phase": phase, "delay": delay}, ten_gigabit("module", until, delay))
+            for phase, until in FAST_PHASES.items()
+            for delay in conditions.DELAYS
+        ),
+        Variant(SMALLER, ten_gigabit("module", FAST_PHASES["three flows"], conditions.ONE_WAY, SCALE)),
     ),
     measures={
         "share_1": fast.SHARE_1,
@@ -243,9 +269,29 @@ FIGURE_B_8 = Experiment(
             "less than the round trip is our choice.",
         ),
     ),
-    panels=(Ranking("share_1", lines("phase", tuple(FAST_PHASES), delay=conditions.ONE_WAY), "share of the first flow"),),
+    panels=(
+        Ranking("share_1", lines("phase", tuple(FAST_PHASES), delay=conditions.ONE_WAY), "share of the first flow"),
+        TracePanel(fast.three("window {}"), "window, packets", "time, s"),
+        TracePanel(fast.three("rate {}"), "rate, packets/s", "time, s"),
+        TracePanel(("queue",), "queue, packets", "time, s"),
+    ),
+    traces=(
+        *over_time.flow_traces("window {}", over_time.window, 3, SMALLER, SMALLER_RECORD),
+        *over_time.flow_traces(
+            "rate {}",
+            over_time.rate,
+            3,
+            {"phase": "three flows", "delay": conditions.ONE_WAY},
+            over_time.recording(3, bin_s=0.2),
+        ),
+        over_time.queue_trace("queue", SMALLER, SMALLER_RECORD),
+    ),
     conditions=(conditions.DELAY,),
-    assumptions={"times": "20 s apart, as in figure B.1; the last 3 s before the next start are measured; form `module`"},
+    assumptions={
+        "times": "20 s apart, as in figure B.1; the last 3 s before the next start are measured; form `module`",
+        "drawn windows and queue": f"those of a link of {10_000 // SCALE} Mb/s with alpha {TEN_GIGABIT_ALPHA // SCALE}, a "
+        f"{SCALE}th: the windows of 10 Gb/s change millions of times",
+    },
     exact=True,
 )
 
@@ -255,7 +301,7 @@ LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
 def random_loss(form: str, probability: float) -> tb.Scenario:
     """One flow of 100 ms over a link with random losses."""
     flows: dict[str, Any] = {
-        fast.name(1): {
+        name(1): {
             "propagation_rtt": "100 ms",
             "tcp": {**fast.tcp(fast.ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
         }
@@ -270,6 +316,8 @@ def random_loss(form: str, probability: float) -> tb.Scenario:
         warmup="20 s",
     ).with_({"topology.dumbbell.loss": {"probability": probability}})
 
+
+RARE_LOSS: dict[str, Label] = {"form": "module", "loss": 1e-5}
 
 FIGURE_B_11 = Experiment(
     id="cui-thesis/figB.11",
@@ -303,9 +351,13 @@ FIGURE_B_11 = Experiment(
             Curves("utilisation", "loss", lines("form", fast.FORMS), "utilisation", "probability of loss"),
             Curves("longest_queue", "loss", lines("form", fast.FORMS), "packets", "probability of loss"),
         ),
+        TracePanel(("window 1",), "window, packets", "time, s"),
         TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", fast.ALPHA),)),
     ),
-    traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, fast.queue_over_time),),
+    traces=(
+        *over_time.flow_traces("window {}", over_time.window, 1, RARE_LOSS, over_time.recording(1, ["cwnd"], ["bottleneck"])),
+        over_time.queue_trace("queue", RARE_LOSS, over_time.recording(1, ["cwnd"], ["bottleneck"])),
+    ),
     assumptions={"rate, delay, probability": "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"},
 )
 

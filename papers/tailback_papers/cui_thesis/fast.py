@@ -17,10 +17,8 @@ from tailback.papers import (
     Curves,
     Experiment,
     Expression,
-    Label,
     Line,
     ReferenceLine,
-    Trace,
     TracePanel,
     Variant,
     at,
@@ -28,7 +26,8 @@ from tailback.papers import (
     lowest,
     vary,
 )
-from tailback_papers.cui_thesis import conditions
+from tailback_papers.cui_thesis import conditions, over_time
+from tailback_papers.cui_thesis.over_time import name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,17 +53,14 @@ __all__ = [
     "expected_of_fast",
     "fairness",
     "first_of_equal",
-    "name",
     "queue",
-    "queue_over_time",
     "rate_of",
     "sender",
     "shared_link",
     "shares",
     "tcp",
+    "three",
     "three_flows",
-    "window_of",
-    "window_traces",
 ]
 
 
@@ -100,11 +96,6 @@ def sender(controller: dict[str, Any]) -> dict[str, Any]:
         "initial_window": 2,
         "controller": controller,
     }
-
-
-def name(number: int) -> str:
-    """Name of a flow by its arrival index, in the order of the tables."""
-    return f"flow{number:02}"
 
 
 def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> tb.Scenario:
@@ -291,6 +282,12 @@ FIGURE_4_2 = Experiment(
                 f"fairness falls with the number of flows (smallest fall of Jain's index), form {form}",
                 (-of("fairness", form).steps("arrived")).min(each_seed=True) > 0,
             ),
+            Claim(
+                f"C-4.4-{form}",
+                f"a single flow queues alpha packets (4.4), within 2 %, form {form}",
+                (at("queue", alpha=ALPHA, form=form, arrived=1) / ALPHA).equals(1, 0.02),
+                published=1,
+            ),
             *(
                 Claim(
                     f"C-4.3.1-{alpha}-{form}",
@@ -309,6 +306,7 @@ FIGURE_4_2 = Experiment(
             Curves("rate_of_second", "arrived", by_form(), "rate, packets/s", "flows", title="second flow"),
             Curves("rate_of_sixth", "arrived", by_form(), "rate, packets/s", "flows", title="sixth flow"),
         ),
+        Curves("first_of_equal", "arrived", by_form(), "first flow over an equal share", "flows"),
         Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),
         Curves("queue", "arrived", by_form(), "queue, packets", "flows"),
     ),
@@ -348,28 +346,12 @@ def newer_gets_more(form: str) -> Expression:
     return lowest((second - first).min(each_seed=True), newest, each_seed=True)
 
 
-def window_of(run: tb.Run, number: int) -> tuple[Any, Any]:
-    """Window of a flow over time. A constant window has no rows, so it is extended to the end of the flow."""
-    trace = run.trace("cwnd").where(group=name(number))
-    times, windows = (np.asarray(trace[column], float) for column in ("time_s", "cwnd_packets"))
-    stop = run.scenario["flows"][name(number)].get("stop")
-    end = run.simulated_s if stop is None else min(run.simulated_s, float(stop.removesuffix(" s")))
-    return np.append(times, end), np.append(windows, windows[-1:])
+def three(label: str) -> tuple[str, ...]:
+    """Names of the curves of three flows."""
+    return tuple(label.format(number) for number in (1, 2, 3))
 
 
-def window_traces(label: str, **where: Label) -> tuple[Trace, ...]:
-    """Windows of the first three flows, named by a format of their number."""
-    return tuple(
-        Trace(label.format(number), where, {"cwnd": [name(number)]}, partial(window_of, number=number)) for number in (1, 2, 3)
-    )
-
-
-def queue_over_time(run: tb.Run) -> tuple[Any, Any]:
-    """Packets in the bottleneck queue."""
-    trace = run.trace("queue")
-    return trace["time_s"], trace["queue_units"]
-
-
+RECORD = over_time.recording(3, ["cwnd"], ["bottleneck"], bin_s=0.5)
 QUEUES = (ReferenceLine("2 alpha", 2 * ALPHA), ReferenceLine("3 alpha", 3 * ALPHA))
 
 FIGURE_B_1 = Experiment(
@@ -410,10 +392,8 @@ FIGURE_B_1 = Experiment(
         )
     ),
     panels=(
-        *(
-            TracePanel(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s")
-            for form in FORMS
-        ),
+        *(TracePanel(three(f"window {{}}, form {form}"), "window, packets", "time, s", time_range=(0, 100)) for form in FORMS),
+        *(TracePanel(three(f"rate {{}}, form {form}"), "rate, packets/s", "time, s", time_range=(0, 100)) for form in FORMS),
         tuple(
             TracePanel((f"queue, form {form}",), "queue, packets", "time, s", reference_lines=QUEUES, title=f"form {form}")
             for form in FORMS
@@ -424,8 +404,9 @@ FIGURE_B_1 = Experiment(
         for form in FORMS
         for where in ({"form": form, "phase": "one flow again", "delay": conditions.ONE_WAY},)
         for trace in (
-            *window_traces(f"window {{}}, form {form}", **where),
-            Trace(f"queue, form {form}", where, {"queue": ["bottleneck"]}, queue_over_time),
+            *over_time.flow_traces(f"window {{}}, form {form}", over_time.window, 3, where, RECORD),
+            *over_time.flow_traces(f"rate {{}}, form {form}", over_time.rate, 3, where, RECORD),
+            over_time.queue_trace(f"queue, form {form}", where, RECORD),
         )
     ),
     conditions=(conditions.DELAY,),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,15 @@ from tailback.papers import (
     Line,
     Ranking,
     ReferenceLine,
-    Trace,
     TracePanel,
     Variant,
     at,
     lines,
     variants,
 )
-from tailback_papers.cui_thesis import conditions
-from tailback_papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, name, queue_over_time, shares, tcp, window_of
+from tailback_papers.cui_thesis import conditions, fast, over_time
+from tailback_papers.cui_thesis.fast import FAIRNESS, FORMS, SHARE_1, SHARE_2, shares, tcp
+from tailback_papers.cui_thesis.over_time import name
 
 __all__ = ["EXPERIMENTS"]
 
@@ -110,6 +109,14 @@ def apart() -> Expression:
 
 DEFAULT: dict[str, Any] = {each.label: each.values[0] for each in (conditions.CAPACITY, conditions.RECOVERY, conditions.RTT)}
 
+ADJUSTING = over_time.recording(2, ["cwnd", "controller"], ["bottleneck"])
+
+
+def two_of(label: str) -> tuple[str, ...]:
+    """Names of the curves of both flows."""
+    return tuple(f"{label}, flow {number}" for number in (1, 2))
+
+
 FIGURE_4_11 = Experiment(
     id="cui-thesis/fig4.11",
     title="Figures 4.11 to 4.17: two flows of FAST, a buffer for one of them",
@@ -181,16 +188,34 @@ FIGURE_4_11 = Experiment(
             )
             for rtt_ms in (50, 150)
         ),
-        TracePanel(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),
-        TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("buffer", 1590),)),
+        TracePanel(two_of("window, plain"), "window, packets", "time, s", time_range=(0, 100)),
+        TracePanel(two_of("window, plain"), "window, packets", "time, s", time_range=(80, 90)),
+        TracePanel(two_of("window, Algorithm 1"), "window, packets", "time, s", time_range=(0, 100)),
+        TracePanel(two_of("alpha"), "alpha, packets", "time, s", time_range=(0, 100)),
+        TracePanel(
+            ("queue",),
+            "queue, packets",
+            "time, s",
+            reference_lines=(ReferenceLine("buffer", 1590),),
+            title="alpha-adjusting",
+            time_range=(0, 100),
+        ),
+        TracePanel(two_of("window, alpha-adjusting"), "window, packets", "time, s", time_range=(0, 100)),
     ),
-    traces=tuple(
-        Trace(trace, {"law": "alpha-adjusting", **DEFAULT}, record, of)
-        for trace, record, of in (
-            ("window 1", {"cwnd": [name(1)]}, partial(window_of, number=1)),
-            ("window 2", {"cwnd": [name(2)]}, partial(window_of, number=2)),
-            ("queue", {"queue": ["bottleneck"]}, queue_over_time),
-        )
+    traces=(
+        *(
+            trace
+            for law in LAWS
+            for trace in over_time.flow_traces(
+                f"window, {law}, flow {{}}",
+                over_time.window,
+                2,
+                {"law": law, **DEFAULT},
+                ADJUSTING if law == "alpha-adjusting" else over_time.recording(2, ["cwnd"]),
+            )
+        ),
+        *over_time.flow_traces("alpha, flow {}", over_time.alpha, 2, {"law": "alpha-adjusting", **DEFAULT}, ADJUSTING),
+        over_time.queue_trace("queue", {"law": "alpha-adjusting", **DEFAULT}, ADJUSTING),
     ),
     conditions=(conditions.CAPACITY, conditions.RECOVERY, conditions.RTT),
     assumptions={
@@ -198,7 +223,7 @@ FIGURE_4_11 = Experiment(
         "starts": "the second flow starts 20 s after the first",
         "k and floor of alpha-adjusting": f"{K} per second, a hundredth, as stated",
     },
-    max_seeds=5,
+    max_seeds=10,
 )
 
 ROUND_TRIPS_MS = (40, 50, 60, 90)
@@ -262,6 +287,12 @@ def four(measure: str, case: str, form: str) -> Expression:
 
 FORM_LINES = lines("form", {f"form {form}": form for form in FORMS}, case="round trips", recovery=RECOVERIES[0])
 
+
+def four_of(label: str) -> tuple[str, ...]:
+    """Names of the curves of four flows."""
+    return tuple(f"{label}, flow {number}" for number in (1, 2, 3, 4))
+
+
 FIGURE_4_19 = Experiment(
     id="cui-thesis/fig4.19",
     title="Figures 4.19 to 4.22: four flows that adjust alpha",
@@ -304,7 +335,25 @@ FIGURE_4_19 = Experiment(
             ),
         )
     ),
-    panels=(Ranking("fairness", FORM_LINES, "Jain's index"),),
+    panels=(
+        Ranking("fairness", FORM_LINES, "Jain's index"),
+        TracePanel(four_of("alpha, round trips"), "alpha, packets", "time, s"),
+        TracePanel(four_of("rate, round trips"), "rate, packets/s", "time, s"),
+        TracePanel(four_of("alpha, alphas"), "alpha, packets", "time, s"),
+        TracePanel(four_of("window, alphas"), "window, packets", "time, s"),
+    ),
+    traces=tuple(
+        trace
+        for label, of, case, record in (
+            ("alpha", over_time.alpha, "round trips", over_time.recording(4, ["controller"], bin_s=1)),
+            ("rate", over_time.rate, "round trips", over_time.recording(4, ["controller"], bin_s=1)),
+            ("alpha", over_time.alpha, "alphas", over_time.recording(4, ["controller", "cwnd"])),
+            ("window", over_time.window, "alphas", over_time.recording(4, ["controller", "cwnd"])),
+        )
+        for trace in over_time.flow_traces(
+            f"{label}, {case}, flow {{}}", of, 4, {"form": "module", "recovery": RECOVERIES[0], "case": case}, record
+        )
+    ),
     conditions=(conditions.RECOVERY,),
     assumptions={"starts": "within the first second"},
 )
@@ -321,6 +370,9 @@ MECHANISMS = tuple(
     for recovery in RECOVERIES
     for timer, backoff in (("backs off", 65536), ("does not", 1))
 )
+
+
+OF_THE_MODULE: dict[str, Any] = {"form": "module", "old_window": True, "recovery": "newreno", "timer": "does not"}
 
 
 def effect(label: str, value: str, instead: str) -> Expression:
@@ -396,6 +448,18 @@ FIGURE_B_14 = Experiment(
             )
             for recovery in RECOVERIES
         ),
+        TracePanel(fast.three("window {}"), "window, packets", "time, s", time_range=(0, 160)),
+        TracePanel(
+            ("queue",),
+            "queue, packets",
+            "time, s",
+            reference_lines=(ReferenceLine("buffer", 1300),),
+            time_range=(0, 160),
+        ),
+    ),
+    traces=(
+        *over_time.flow_traces("window {}", over_time.window, 3, OF_THE_MODULE, over_time.recording(3, ["cwnd"], ["bottleneck"])),
+        over_time.queue_trace("queue", OF_THE_MODULE, over_time.recording(3, ["cwnd"], ["bottleneck"])),
     ),
     assumptions={
         "rates, delays and starts": "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured",

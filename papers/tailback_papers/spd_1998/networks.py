@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import tailback as tb
-from tailback.papers import AxisValue, Condition
+from tailback.papers import AxisValue
 from tailback_papers.spd_1998.published import Schemes
 
 __all__ = [
     "DURATION",
+    "FAST_RETRANSMIT",
     "LONG",
     "NO_EPD",
-    "SETTING",
     "SHORT",
     "THREE",
     "TIMER_ONLY",
@@ -152,8 +152,8 @@ def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: i
 
 # Short and long runs see different networks: short ones cover only the start-up.
 SHORT = AxisValue({"setting": "SHORT"}, {"duration": "1.7 s"})
-_FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
-LONG = AxisValue({"setting": "LONG"}, {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}})
+FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
+LONG = AxisValue({"setting": "LONG"}, {"duration": "10 s", **FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}})
 # As LONG, but losses are detected by the timer only, as in SHORT.
 TIMER_ONLY = AxisValue({"setting": "LONG, timer only"}, {"duration": "10 s"})
 
@@ -168,10 +168,3 @@ DURATION = {
     "(tick 0.5 s, NS form); it reproduces the printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 "
     "s consists of the first slow start, its losses, and the 0.15 s after the timers have expired"
 }
-SETTING = Condition(
-    "setting",
-    "neither the duration of a run nor the timer is stated",
-    ("SHORT", "LONG"),
-    "most printed numbers appear in runs of 1.7 s without fast retransmit (tick 0.5 s, NS form); LONG has 10 s, fast retransmit "
-    "and the BSD form",
-)
