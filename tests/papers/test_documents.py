@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import fnmatch
 import os
 import re
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -91,3 +94,19 @@ def test_an_installed_package_may_declare_a_document(tmp_path: Path) -> None:
     script = "from tailback.papers import document; print(document('own-2030').title, document('bpd-2001').id)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
     assert done.stdout == "Own bpd-2001\n", done.stderr
+
+
+@pytest.mark.parametrize("name", ["bpd-2001", "spd-1998", "cui-thesis"])
+def test_each_statement_of_a_text_is_judged_or_has_a_reason(name: str) -> None:
+    found = [claim for experiment in papers.experiments(name) for claim in experiment.claims]
+    ids = {claim.id for claim in found}
+    text = files(f"tailback_papers.{name.replace('-', '_')}").joinpath("statements.csv").read_text(encoding="utf-8")
+    listed: set[str] = set()
+    for row in csv.DictReader(text.splitlines()):
+        patterns = row["claims"].split()
+        assert bool(patterns) != bool(row["reason"]), row
+        judging = [fnmatch.filter(ids, pattern) for pattern in patterns]
+        assert all(judging), row
+        listed.update(*judging)
+    # Each claim of the document is one of its statements.
+    assert {claim.id for claim in found if not claim.ours} - listed == set()

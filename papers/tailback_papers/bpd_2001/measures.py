@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTIVE",
+    "BADPUT",
     "FAIRNESS",
     "GOODPUT",
     "MAX_TIMEOUTS",
@@ -33,6 +34,8 @@ GOODPUT = "sum(flows.*.goodput_bps * flows.*.frame_cells * 53 / 536) / 75e6"
 ACTIVE = "flows.*.active_share"
 TIMEOUTS = "flows.*.timeouts"
 MAX_TIMEOUTS = "max(flows.*.timeouts)"
+# Fraction of the arriving cells that belong to incomplete packets.
+BADPUT = "sum(flows.*.badput_cells) / (sum(flows.*.badput_cells) + sum(flows.*.frame_goodput_cells))"
 # Section 6.2, after its reference 15.
 FAIRNESS = "jain(flows.*.delivered_packets)"
 

@@ -69,6 +69,8 @@ figure_20 = Experiment(
         "timeouts_second": "flows.second.timeouts",
         "timeouts": "sum(flows.*.timeouts)",
         "max_timeouts": measures.MAX_TIMEOUTS,
+        "throughput_first": "flows.first.goodput_bps / 1e6",
+        "throughput_second": "flows.second.goodput_bps / 1e6",
         "advantage": "flows.first.delivered_packets / flows.second.delivered_packets",
     },
     claims=(
@@ -103,6 +105,13 @@ figure_20 = Experiment(
             "C29c",
             "the two share less evenly than two Reno connections do (loss of fairness)",
             of("fairness", "Reno, Reno", "off") > of("fairness", "SACK, Reno", "off"),
+        ),
+        Claim(
+            "C29f",
+            "the overall bandwidth is not fully utilised without BPD (utilisation of SACK and Reno)",
+            of("utilisation", "SACK, Reno", "off") < 0.95,
+            kind="conditional",
+            note="section 6.2 and conclusions; the bound is that of C30b",
         ),
         Claim(
             "C29d",
@@ -156,6 +165,8 @@ figure_20 = Experiment(
     ),
     times=3,
     panels=(
+        ranking("throughput_first", "throughput of connection 1, Mbit/s"),
+        ranking("throughput_second", "throughput of connection 2 (Reno), Mbit/s"),
         ranking("goodput", "goodput of both, as a fraction of the link"),
         ranking("fairness", "fairness of the two"),
         ranking("timeouts_second", "timeouts of the Reno connection, in 15 s", ReferenceLine("sharing with SACK: 34", 34)),

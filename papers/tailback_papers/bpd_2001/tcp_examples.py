@@ -170,7 +170,10 @@ figure_2 = Experiment(
     title="Two losses from a window of eight",
     question="Why does the second of two losses need a timeout in a small window?",
     source="figure 2, sections 2.1 and 2.2, conditions (1) and (2)",
-    variants=tuple(window_with_losses(RENO, window, pair) for window in range(5, 17) for pair in combinations(range(window), 2)),
+    variants=(
+        *(window_with_losses(RENO, window, pair) for window in range(5, 17) for pair in combinations(range(window), 2)),
+        *(window_with_losses(RENO, window, (place,)) for window in (2, 3, 4, 5) for place in range(window)),
+    ),
     measures=MEASURES,
     claims=(
         Claim(
@@ -180,10 +183,24 @@ figure_2 = Experiment(
             computed(second_needs_the_timer) >= 1,
         ),
         Claim(
+            "C1b",
+            "fast retransmit cannot be invoked in windows smaller than 5 segments (fraction of single losses in windows of 2 to "
+            "4 with a timeout)",
+            (at("timeouts", losses=1, window=(2, 3, 4)) > 0).share() >= 1,
+            kind="not_reproduced",
+            note="In a window of 4, three duplicate acknowledgements follow each loss, as condition (1) says: W - 1 >= 3.",
+            closed="section 2.2 defines the sender",
+        ),
+        Claim(
+            "C1c",
+            "and can in windows of 5 (fraction of single losses without a timeout)",
+            (at("timeouts", losses=1, window=5) <= 0).share() >= 1,
+        ),
+        Claim(
             "C3",
             "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 for the first and last segment "
             "(fraction of all pairs in windows of 5 to 16)",
-            as_derived(two_time_out) >= 1,
+            as_derived(two_time_out, losses=2) >= 1,
             note="The text says W >= 10 for all pairs; for the first and last segment its own rules give 8.",
         ),
     ),

@@ -6,8 +6,9 @@ packet-level: `intervals` covers inter-packet intervals, `packets` the extrapola
 trunk, `access` and `unpaced` senders without pacing, `closed_loop_packets` the closed loop and the rule for trunks, and
 `single_link_packets` the rules for a single link. Chapter 4 (packets): `fast` and `vegas` have flows that arrive one after the
 other, `draining` flows that drain the queues once, `overflow` flows whose buffer is too small, `appendix_b` the remaining
-figures, and `further_research` the questions left to further research. Chapter 5 (prices): `marking` covers the estimates that
-receivers derive from marks, and `control` sources that react to them. `tables` contains the printed numbers.
+figures, `further_research` the questions left to further research; `over_time` has curves. Chapter 5 (prices): `marking` covers
+the estimates that receivers derive from marks, and `control` sources that react to them. `equations` checks single equations,
+`tables` contains the printed numbers, and `statements.csv` lists which claims judge each statement of the text.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tailback_papers.cui_thesis import (
     closed_loop_packets,
     control,
     draining,
+    equations,
     fast,
     further_research,
     intervals,
@@ -79,6 +81,7 @@ DOCUMENT = Document(
         *overflow.EXPERIMENTS,
         *appendix_b.EXPERIMENTS,
         *further_research.EXPERIMENTS,
+        *equations.EXPERIMENTS,
         *marking.EXPERIMENTS,
         *control.EXPERIMENTS,
     ),

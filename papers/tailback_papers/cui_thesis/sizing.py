@@ -174,7 +174,9 @@ def of_table(number: str, question: str) -> Experiment:
 
 # Range of the targets in the figures' curves; the printed entries are at 60, 70, 80 and 90 %.
 TARGETS = tuple(round(0.5 + 0.025 * step, 3) for step in range(19))
-SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
+SHOWN = ("(3.23)", "O(log W)", "Appenzeller", "2M", "10 to 20", "BDP")
+# Rules that do not depend on the target.
+UNTARGETED = ("2M", "10 to 20", "BDP")
 
 
 def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
@@ -226,16 +228,17 @@ def of_figure(
                 Curves(
                     "buffer",
                     "target",
-                    tuple(Line(rule, {"rule": rule, "case": name}, dashed=rule in ("2M", "10 to 20")) for rule in SHOWN),
+                    tuple(Line(rule, {"rule": rule, "case": name}, dashed=rule in UNTARGETED) for rule in SHOWN),
                     "required buffer, packets",
                     "target, fraction of the capacity",
                     title=name,
                     printed=True,
+                    log=True,
                 )
                 for name in cases
             ),
         ),
-        assumptions={"achieved utilisation": f"in `table{entries_of}-packets`, which judges C-3.48.1"},
+        assumptions={"achieved utilisation": f"drawn in `table{entries_of}-packets`, which judges C-3.48.1"},
         exact=True,
     )
 
@@ -316,6 +319,30 @@ def overestimates(number: str, target: float) -> Claim:
     )
 
 
+def over_rule_of_root(flows: int, target: float) -> dict[str, float]:
+    """Buffer by (2.3) divided by that of bandwidth-delay product over the root of the number of flows."""
+    buffer, product = (required(rule, **trunk(8, 1, flows), target=target)["buffer"] for rule in ("Appenzeller", "BDP"))
+    return {"ratio": buffer * math.sqrt(flows) / product}
+
+
+ROOT = Experiment(
+    id="cui-thesis/section2.2.5",
+    title="Section 2.2.5: utilisation with a buffer of BDP over the root of the flows",
+    question="Does (2.3) give 98.99 % for 10,000 flows with a buffer of the bandwidth-delay product divided by 100?",
+    source="section 2.2.5, equation (2.3)",
+    variants=vary(Computation(over_rule_of_root, {"flows": 10_000}), axis("target", (0.9898, 0.9899, 0.99))),
+    measures={"ratio": "ratio"},
+    claims=(
+        Claim(
+            "C-2.2.5",
+            "(2.3) gives 98.99 % for 10,000 flows with a buffer of RTT C / sqrt(N) (its buffer for that target, divided by this)",
+            at("ratio", target=0.9899).equals(1, 0.002),
+            published=1.0,
+        ),
+    ),
+    exact=True,
+)
+
 NO_BUFFER = Experiment(
     id="cui-thesis/chapter6",
     title="Chapter 6: no buffer for 80 %",
@@ -338,6 +365,7 @@ NO_BUFFER = Experiment(
 )
 
 EXPERIMENTS = (
+    ROOT,
     of_figure("3.48", "the round trip", {"50 ms": trunk(8, 1, 400, 0.05), "100 ms": trunk(8, 1, 400)}, "100 ms"),
     of_figure("3.49", "the input links", {"8 inputs": trunk(8, 4, 16_000), "32 inputs": trunk(32, 4, 16_000)}, "32 inputs"),
     of_figure("3.50", "the flows", {"3200 flows": trunk(16, 8, 3_200), "32000 flows": trunk(16, 8, 32_000)}, "3200 flows"),

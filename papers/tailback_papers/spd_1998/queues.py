@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tailback as tb
 from tailback.papers import AxisValue, Claim, Experiment, ReferenceLine, Trace, TracePanel, at, vary
 from tailback_papers.bpd_2001.traces import occupancy
 from tailback_papers.spd_1998 import measures
@@ -14,7 +15,17 @@ THRESHOLD = 600
 CAPPED = THRESHOLD + 15 * 22
 LEVEL = ReferenceLine("600 cells", THRESHOLD)
 
-QUEUE = AxisValue({}, {"record.traces": {"queue": ["link23"]}})
+RECORD = {"queue": ["link23"], "cwnd": ["vc"]}
+
+
+def largest_window(run: tb.Run) -> float:
+    """Largest window of any connection, in packets."""
+    return float(run.trace("cwnd")["cwnd_packets"].max())
+
+
+QUEUE = AxisValue({}, {"record.traces": RECORD})
+# The largest window of TCP, in packets: 64 of 1024 octets.
+MAX_WINDOW = 64
 VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
 MEASURES = {
     "max_queue": measures.MAX_QUEUE,
@@ -22,6 +33,8 @@ MEASURES = {
     "time_above": measures.time_above(THRESHOLD),
     "zeros_per_second": measures.zeros_per_second,
     "normalised_goodput": measures.normalised_goodput,
+    "discarded": "queues.link23.dropped_units",
+    "largest_window": largest_window,
 }
 WHICH = {
     "duration, timer and fast retransmit": "LONG, because the plots show several peaks; a run of 1.7 s has one. The panels show "
@@ -40,7 +53,7 @@ def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> E
         measures=MEASURES,
         claims=claims,
         panels=(TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),
-        traces=(Trace(policy, {"policy": policy}, {"queue": ["link23"]}, occupancy),),
+        traces=(Trace(policy, {"policy": policy}, RECORD, occupancy),),
         assumptions=WHICH,
     )
 
@@ -55,6 +68,12 @@ EXPERIMENTS = (
                 "C44",
                 "the queue never exceeds 600 cells plus a packet's tail per connection",
                 at("max_queue", policy="EPD") <= CAPPED,
+            ),
+            Claim(
+                "C54",
+                "during the simulations no window reaches its maximum of 64 packets (largest window under any policy)",
+                at("largest_window").max() < MAX_WINDOW,
+                note="section 4.1.2",
             ),
         ),
     ),
@@ -81,6 +100,17 @@ EXPERIMENTS = (
                 at("time_above", policy="EPD") > at("time_above", policy="SPD"),
             ),
             Claim("C46b", "and is rarely there at all: less than a twentieth of the time", at("time_above", policy="SPD") < 0.05),
+            Claim(
+                "C46e",
+                "in fact it never reaches the threshold of EPD (maximum, cells)",
+                at("max_queue", policy="SPD") < THRESHOLD,
+                note="section 6.1; section 5.5 says rarely",
+            ),
+            Claim(
+                "C46f",
+                "discarding is not as severe as under EPD (discarded cells)",
+                at("discarded", policy="SPD") < at("discarded", policy="EPD"),
+            ),
             Claim(
                 "C46c",
                 "it returns to zero more often than under EPD (times per second, from more than one packet)",

@@ -1,0 +1,129 @@
+"""Numbers and statements of the text that follow from a single equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tailback import models
+from tailback.papers import Claim, Computation, Experiment, Expression, Variant, at
+
+__all__ = ["EXPERIMENTS"]
+
+# Section 4.4.3: alpha 50 on 100 Mb/s, with packets of 1040 bytes. r does not matter if it is large.
+FIGURE_4_10 = {"alpha": 50.0, "capacity_pps": 100e6 / (8 * 1040), "slowdown": 1e6}
+# Section 4.4.2: alpha / C is 2.5 ms.
+SECTION_4_4_2 = {"alpha": 200.0, "capacity_pps": 80_000.0, "slowdown": 1e6}
+STEP, PROBES = 1 / 16, 8
+
+EQUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
+    "(2.9)": (models.tpm_probe_types, {"bits": 4, "max_hops": 30, "marking": "two_bits"}, "types"),
+    "(4.27)": (models.late_arrival_coefficient, {"arrived": 2}, ""),
+    "(4.31)": (models.drained_flows, {**SECTION_4_4_2, "base_rtt_s": 0.04}, "approximation"),
+    "4.4.2": (models.drained_flows, {**SECTION_4_4_2, "base_rtt_s": 0.04}, "flows"),
+    "4.4.3, 200 ms": (models.drained_flows, {**FIGURE_4_10, "base_rtt_s": 0.2}, "flows"),
+    "4.4.3, 40 ms": (models.drained_flows, {**FIGURE_4_10, "base_rtt_s": 0.04}, "flows"),
+    "(5.2)": (models.adpm_error, {"probes": 1000, "order": "random"}, "mean"),
+    "(5.4)": (models.adpm_undetected, {"step": STEP, "probes": PROBES, "form": "random"}, ""),
+    "(5.5)": (models.adpm_undetected, {"step": STEP, "probes": PROBES, "form": "brc_printed"}, ""),
+    "BRC": (models.adpm_undetected, {"step": STEP, "probes": PROBES, "form": "brc"}, ""),
+    "detection": (models.adpm_detection_packets, {"step": STEP}, "brc"),
+    "levels": (
+        models.price_levels,
+        {"max_rate_bps": 100e9, "min_rate_bps": 1e3, "granularity": 0.02},
+        "levels",
+    ),
+}
+
+
+def value(equation: str) -> dict[str, float]:
+    """The value of an equation."""
+    function, parameters, entry = EQUATIONS[equation]
+    found = function(**parameters)
+    return {"value": float(getattr(found, entry) if entry else found)}
+
+
+def of(equation: str) -> Expression:
+    """The value of an equation."""
+    return at("value", equation=equation)
+
+
+CLOSED = "the equation has no other parameters"
+
+SINGLE = Experiment(
+    id="cui-thesis/equations",
+    title="Statements that follow from a single equation",
+    question="Are the numbers right that the text derives from its equations?",
+    source="sections 2.3.5, 4.4.2, 4.4.3, 5.2.2 and 5.3.2",
+    variants=tuple(Variant({"equation": each}, Computation(value, {"equation": each})) for each in EQUATIONS),
+    measures={"value": "value"},
+    claims=(
+        Claim("C-2.3.5", "16 levels on paths of 30 hops need 40 probe types (2.9)", of("(2.9)").equals(40), published=40),
+        Claim("C-4.4.1", "a2 in (4.27) is 0.801938", of("(4.27)").equals(0.801938, 5e-7), published=0.801938),
+        Claim(
+            "C-4.4.2-drained",
+            "with alpha / C of 2.5 ms and 40 ms the buffer empties with about 7 flows, within one (4.31)",
+            of("(4.31)").equals(7, 1),
+            published=7,
+        ),
+        *(
+            Claim(
+                f"C-{claim}",
+                f"{text} by the equation that is approximated, within one flow",
+                of(equation).equals(flows, 1),
+                kind="not_reproduced" if flows > 3 else "reproduced",
+                published=flows,
+                note=note,
+                closed=CLOSED,
+            )
+            for claim, text, equation, flows, note in (
+                ("4.4.2-exact", "it empties with up to 7 flows", "4.4.2", 7, "3: the approximation is for many flows"),
+                (
+                    "4.4.3-a",
+                    "in figure 4.10 it empties with up to 11 flows of 200 ms",
+                    "4.4.3, 200 ms",
+                    11,
+                    "9. The text has alpha / C times N^1.5 + N, which gives 11",
+                ),
+                ("4.4.3-c", "and with up to 3 flows of 40 ms", "4.4.3, 40 ms", 3, ""),
+            )
+        ),
+        Claim(
+            "C-5.2.2-factor",
+            "the error of random probes is within a factor of four of that of a quantiser with as many levels, 1 / (4k) (its "
+            "ratio to that, 1000 packets)",
+            of("(5.2)") * 4 * 1000 <= 4,
+        ),
+        Claim(
+            "C-5.2.2-undetected",
+            "(5.5) is the probability that bit-reversed counting does not detect a step (a sixteenth and 8 packets, (5.5) minus "
+            "the exact value)",
+            (of("(5.5)") - of("BRC")).equals(0, 0.005),
+            kind="not_reproduced",
+            note="(5.5) multiplies the probabilities of all scales, although the packets of one are among those of the next.",
+            closed=CLOSED,
+        ),
+        Claim(
+            "C-5.2.2-sooner",
+            "bit-reversed counting detects it no later than random probes (probability by (5.4) minus that of counting)",
+            of("(5.4)") - of("BRC") >= 0,
+        ),
+        Claim(
+            "C-5.2.2-within",
+            "a step is detected within log2 of its inverse packets (mean number for a sixteenth, at most 4)",
+            of("detection") <= 4,
+            kind="not_reproduced",
+            note="within 2 to that power, which is 16",
+            closed=CLOSED,
+        ),
+        Claim(
+            "C-5.3.2-levels",
+            "rates from 1 kb/s to 100 Gb/s in steps of 2 % need 931 prices, and thus 10 bits",
+            of("levels").equals(931),
+            published=931,
+        ),
+    ),
+    exact=True,
+)
+
+EXPERIMENTS = (SINGLE,)
