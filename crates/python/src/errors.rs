@@ -74,3 +74,9 @@ fn raise<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, argu
     let made = py.import("tailback.errors").and_then(|module| module.getattr(class)).and_then(|class| class.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }
+
+/// The message of a panic.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
+}

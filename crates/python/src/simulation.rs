@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::checkpoint::{self, CheckpointIdentity};
 use crate::description::{network, parse};
-use crate::errors::{checkpoint_error, internal_error, scenario_error};
+use crate::errors::{checkpoint_error, internal_error, panic_text, scenario_error};
 use crate::memory;
 use crate::running::Running;
 use crate::table::Table;
@@ -90,7 +90,7 @@ impl Simulation {
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let running = &mut self.running;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
-        let done = done.map_err(|panic| self.identity.bug(py, &text(&*panic)))?;
+        let done = done.map_err(|panic| self.identity.bug(py, &panic_text(&*panic)))?;
         self.check_user_code(py).map(|()| done)
     }
 
@@ -99,7 +99,7 @@ impl Simulation {
     fn snapshot(&mut self, py: Python<'_>) -> PyResult<Self> {
         let running = &mut self.running;
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
-        let engine = copied.map_err(|panic| self.identity.bug(py, &text(&*panic)))?;
+        let engine = copied.map_err(|panic| self.identity.bug(py, &panic_text(&*panic)))?;
         Self::of(py, engine, self.duration_s, self.threads, self.identity.clone())
     }
 
@@ -165,7 +165,7 @@ impl RunIdentity {
         measure: impl FnOnce() -> Result<tailback_core::Results, ConservationError> + Send,
     ) -> PyResult<tailback_core::Results> {
         let results = py.detach(|| catch_unwind(AssertUnwindSafe(measure)));
-        results.map_err(|panic| self.bug(py, &text(&*panic)))?.map_err(|error| self.bug(py, &error.to_string()))
+        results.map_err(|panic| self.bug(py, &panic_text(&*panic)))?.map_err(|error| self.bug(py, &error.to_string()))
     }
 
     pub(crate) fn results(&self, py: Python<'_>, results: tailback_core::Results) -> PyResult<Results> {
@@ -227,10 +227,4 @@ pub(crate) fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<
     let name = table.name.clone();
     let table = Table::new(table).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((name, Py::new(py, table)?))
-}
-
-/// The message of a panic.
-pub(crate) fn text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
 }

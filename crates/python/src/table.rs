@@ -29,7 +29,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyList, PyType};
 use serde_json::{Value, json};
 use tailback_core::record as core;
 
-use crate::simulation::text;
+use crate::errors::panic_text;
 
 /// The capsule name that the Arrow PyCapsule interface requires.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -281,7 +281,8 @@ fn missing_as_null(values: Vec<f64>) -> Float64Array {
 /// Runs a function that reads Parquet. The library panics on some damaged files.
 fn reading<T: Send>(py: Python<'_>, read: impl FnOnce() -> Result<T, ArrowError> + Send) -> PyResult<T> {
     let done = py.detach(|| catch_unwind(AssertUnwindSafe(read)));
-    let damaged = |panic: Box<dyn std::any::Any + Send>| ArrowError::ParquetError(format!("it is damaged: {}", text(&*panic)));
+    let damaged =
+        |panic: Box<dyn std::any::Any + Send>| ArrowError::ParquetError(format!("it is damaged: {}", panic_text(&*panic)));
     done.unwrap_or_else(|panic| Err(damaged(panic))).map_err(unread)
 }
 

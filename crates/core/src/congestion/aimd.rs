@@ -5,7 +5,7 @@
 //! Differs: a loss reduces the part of the window that was in flight. Yang and Lam use `b` for the remaining fraction.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion};
+use super::support::{Ack, Congestion};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 

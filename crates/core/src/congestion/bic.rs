@@ -7,7 +7,7 @@
 //! was in flight.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Abilities, Ack, Congestion, Start};
+use super::support::{Abilities, Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 use super::reno::Reno;
 use super::support::heap_state::HeapState;
 use super::support::window::Window;
-use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

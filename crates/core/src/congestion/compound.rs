@@ -10,7 +10,7 @@ use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::support::window::Window;
-use super::{Abilities, Ack, Congestion, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};

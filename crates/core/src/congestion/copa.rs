@@ -23,7 +23,7 @@
 
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
-use super::{Abilities, Ack, Cause, Congestion, Start, Subscriptions};
+use super::support::{Abilities, Ack, Cause, Congestion, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! A constant window, with an optional rate: the smallest controller, and the sender of the window-limited rate formula.
 
-use super::{Abilities, Ack, Congestion, Controller, Start};
+use super::support::{Abilities, Ack, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Rate};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};

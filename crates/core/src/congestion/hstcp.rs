@@ -6,7 +6,7 @@
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
-use super::{Ack, Congestion};
+use super::support::{Ack, Congestion};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

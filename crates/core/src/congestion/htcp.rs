@@ -6,7 +6,7 @@
 //! reduces the part of the window that was in flight, and idle time does not count.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Abilities, Ack, Congestion, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 //! Pacing, SACK and timestamps, which it recommends, are settings of the sender.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Abilities, Ack, RoundTrip, Start};
+use super::support::{Abilities, Ack, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};

@@ -6,7 +6,7 @@
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
-use super::{Abilities, Ack, Congestion, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

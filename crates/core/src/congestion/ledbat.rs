@@ -9,7 +9,7 @@
 //! rollover discards one. A window below MIN_CWND grows to it as in slow start, which does not exist otherwise.
 
 use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 
 use super::support::reno_like::{Avoidance, Phase, RenoLike};
 use super::support::window::Window;
-use super::{Abilities, Ack, Cause, Congestion, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Cause, Congestion, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

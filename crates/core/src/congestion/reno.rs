@@ -4,7 +4,7 @@
 //! if acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
 use super::support::window::Window;
-use super::{Abilities, Ack, AckCounting, Congestion, Controller, Start};
+use super::support::{Abilities, Ack, AckCounting, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion};
+use super::support::{Ack, Congestion};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 

@@ -8,7 +8,7 @@
 //! Swift does not request, is treated as a loss.
 
 use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 //! next acknowledgement.
 
 use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

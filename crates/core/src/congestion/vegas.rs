@@ -10,7 +10,7 @@
 
 use super::support::heap_state::HeapState;
 use super::support::window::Window;
-use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 
 use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::{Ack, Congestion, RoundTrip, Start};
+use super::support::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 //! because otherwise it would outweigh all others.
 
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
-use super::{Ack, Start};
+use super::support::{Ack, Start};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};

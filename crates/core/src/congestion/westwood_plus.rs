@@ -4,7 +4,7 @@
 
 use super::support::round::Round;
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
-use super::{Ack, Start};
+use super::support::{Ack, Start};
 use crate::primitives::units::{Segments, Time};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@
 //! response applies).
 
 use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Cwnd, TimeDelta};
 use crate::settings::member;

@@ -2,8 +2,9 @@
 //! identification, so the marks narrow down the largest price of the path (Andrew, Hanly, Chan and Cui, "Adaptive deterministic packet
 //! marking", IEEE Communications Letters 10(11), 2006; cui-thesis section 5.2.1).
 
-use super::{Combination, Probe, QueuePrice, Scheme};
+use super::support::{Combination, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,9 @@
 //! The price itself, as a number in the header of each packet. MaxNet, RCP and XCP were designed for it, and it is the reference for the
 //! other schemes.
 
-use super::{Combination, Probe, QueuePrice, Scheme};
+use super::support::{Combination, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::member;
 
 /// The exact scheme.

@@ -3,8 +3,9 @@
 //! and Towsley, "Estimation of congestion price using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
 
 use super::support::average::{MarkedShare, Memory};
-use super::{Combination, Probe, QueuePrice, Scheme};
+use super::support::{Combination, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::{Kind, Settings, member};
 
 /// The RAM scheme.

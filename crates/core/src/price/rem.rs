@@ -2,9 +2,10 @@
 //! phi^-(sum of prices) of the packets (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
 
 use super::support::average::{MarkedShare, Memory};
-use super::{Combination, MappedPrice, Probe, QueuePrice, Scheme};
+use super::support::{Combination, MappedPrice, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 
 /// The REM scheme.

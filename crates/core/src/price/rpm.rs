@@ -1,8 +1,9 @@
 //! RPM, deterministic packet marking by Ryu and others for max-min fairness. Each probe corresponds to a level, a queue marks it if its
 //! quantised price equals that level, and the receiver takes the largest marked level (cui-thesis section 2.3.6).
 
-use super::{Combination, Probe, QueuePrice, Scheme};
+use super::support::{Combination, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 

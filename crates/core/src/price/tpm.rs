@@ -7,8 +7,9 @@
 //! ceil(h / 6) types, (2.9). Neither document defines this encoding, so it is our own: both probes count the ones along the path, the first
 //! modulo 3, the second as none, odd, or even. Every count from 0 to 6 gives a different pair.
 
-use super::{Combination, Probe, QueuePrice, Scheme};
+use super::support::{Combination, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
+use crate::primitives::signal::Probe;
 use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,7 @@
 //! gains another G packets, so the queue climbs to the upper threshold however large the distance.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};

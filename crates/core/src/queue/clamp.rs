@@ -5,7 +5,7 @@
 //!
 //! The queue includes the arriving packet. Nothing is discarded while there is room.
 
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

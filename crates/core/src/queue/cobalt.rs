@@ -9,7 +9,7 @@
 //! count decay.
 
 use super::codel::{Codel, CodelSpec};
-use super::{Departure, DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{Departure, DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};

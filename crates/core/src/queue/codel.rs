@@ -4,7 +4,7 @@
 //! It processes one unit at a time where the RFC's `deque` loops over several; the states are the same. After a mark it continues as after
 //! a discard, as Linux does. Differs: a backlog is ignored up to the largest unit seen, not up to a given MTU.
 
-use super::{Departure, Occupancy, Policy, Unit, Verdict};
+use super::support::{Departure, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Drop-tail: accepts every unit that the port has room for. For cells this is plain ATM.
 
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //! The document states that the queue "reaches" the threshold: a first cell is refused if the queue before it is at least as long.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};

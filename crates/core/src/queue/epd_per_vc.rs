@@ -5,7 +5,7 @@
 //! 70 each). The alternative is to count only VCs with cells in the buffer.
 
 use super::support::frame::{Frame, nothing_begins};
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};

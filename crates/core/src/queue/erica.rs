@@ -13,7 +13,7 @@
 //! arrived. Intervals are defined by time, not by cells; rates of channels are the reported ones (CCR); and neither the load nor the number
 //! of channels is averaged over intervals. No rate is written before the first interval ends. The switch neither marks nor discards.
 
-use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

@@ -5,7 +5,7 @@
 //! Differs: the cost is measured in units of the target, so that `gain` is phi c of (5.6). With exponential demand the convergence time is
 //! then independent of the link's rate. Nothing is discarded while there is room.
 
-use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

@@ -4,7 +4,7 @@
 //! As the policy of a link's queue it polices the link. As the policy of several queues (`scheduler = "fifo"`), each with its own bucket,
 //! it polices flows or groups of flows.
 
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::token_bucket::{BucketSpec, TokenBucket};
 use crate::primitives::units::{Bytes, Rate, Time};
 use crate::settings::{Kind, PlainWords, Settings, member, words};

@@ -2,7 +2,7 @@
 //! 13(4), 1995). The implementation is [`Frame`].
 
 use super::support::frame::Frame;
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 //!
 //! The queue length excludes the arriving packet. Packets that are not ECN-capable are discarded instead (RFC 3168, section 5).
 
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};

@@ -5,7 +5,7 @@
 //! Differs: the rate is updated at a fixed period, as in the thesis, also where the mean RTT is shorter; senders that have not measured an
 //! RTT are excluded from that mean. The reported price is the inverse of the rate; the largest one applies.
 
-use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta};

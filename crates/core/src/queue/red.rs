@@ -14,7 +14,7 @@
 //! begins. In bytes mode, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
 //! packets, too.
 
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time};

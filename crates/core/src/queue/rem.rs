@@ -7,7 +7,7 @@
 //! Input and capacity are in packets of a typical size; a smaller packet counts as a fraction. Arrivals are counted whether or not they are
 //! accepted. In equilibrium the input equals the capacity, and the mean queue is the target.
 
-use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};

@@ -11,7 +11,7 @@
 //! these conditions is discarded.
 
 use super::support::frame::Frame;
-use super::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //!
 //! Packets that are not ECN-capable are discarded instead (RFC 3168, section 5): for them the buffer ends at the threshold.
 
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};

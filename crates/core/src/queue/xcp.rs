@@ -5,7 +5,7 @@
 //! Differs: a control interval ends with the first `period` at which it is due, and the persistent queue is the shortest at the end of any
 //! `period` of the interval, where the draft looks at every packet.
 
-use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Time, TimeDelta};

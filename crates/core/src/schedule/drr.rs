@@ -5,7 +5,7 @@
 //! paper gives each queue its own quantum.
 
 use super::support::round_robin::ActiveList;
-use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};

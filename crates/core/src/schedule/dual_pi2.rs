@@ -10,7 +10,7 @@
 //! apply only if another packet waits behind it (Th_len of a packet). The weighted round robin, one of the schedulers of section 4.2.2,
 //! counts bytes. The RFC leaves the share of C and the time shift to the operator: the defaults are examples.
 
-use super::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
+use super::support::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};

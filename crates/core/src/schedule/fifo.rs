@@ -1,6 +1,6 @@
 //! First in, first out over all queues. Queues differ only in their policies and buffers, as with weighted RED.
 
-use super::{DequeueReason, Dequeued, Enqueued, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

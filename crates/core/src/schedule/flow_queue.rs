@@ -5,7 +5,7 @@
 
 use super::drr::{QUANTUM, quanta};
 use super::support::round_robin::ActiveList;
-use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Settings, member};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@
 //! queue, whereas the paper changes the hash from time to time.
 
 use super::support::round_robin::ActiveList;
-use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Scheduler for Sfq {
         if left.is_empty {
             self.is_active[left.queue] = false;
             self.active.remove(left.queue);
-        } else if left.reason == super::DequeueReason::Sent {
+        } else if left.reason == DequeueReason::Sent {
             self.active.rotate();
         }
     }

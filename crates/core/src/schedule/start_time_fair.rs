@@ -5,7 +5,7 @@
 //! it; the paper does not specify this.
 
 use super::support::virtual_times::{ServedBy, Times, VirtualTimes, Waiting};
-use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Strict priority: a queue is served only while the queues before it are empty. Transmission is not preempted. When there is no room, a
 //! packet of the queue with the most bytes is discarded.
 
-use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 //! arrived. A port with several transmitters follows the GPS of a single transmitter with their total rate.
 
 use super::support::virtual_times::{ServedBy, TimedQueue, VirtualTimes, Waiting, timed_queue};
-use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
+use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,7 @@
 //! their own times, and datagram sources, which theory requires.
 
 mod application;
+mod arrival_process;
 mod process;
 mod schedule;
 mod source;

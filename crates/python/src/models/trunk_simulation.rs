@@ -1,7 +1,7 @@
 //! Simulation of the detailed trunk model on all cores, in slices, so that Python can show progress and handle Ctrl-C.
 
+use crate::errors::panic_text;
 use crate::errors::{internal_error, parameter_error};
-use crate::simulation::text;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ impl TrunkSimulation {
                 simulation.conclude()
             }))
         });
-        done.map_err(|panic| internal_error(py, &format!("{} in the simulation of a trunk", text(&*panic)), "", self.seed))
+        done.map_err(|panic| internal_error(py, &format!("{} in the simulation of a trunk", panic_text(&*panic)), "", self.seed))
     }
 
     /// Estimated fraction of the work that is complete.

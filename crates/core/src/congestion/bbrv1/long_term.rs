@@ -4,7 +4,7 @@
 //! while (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016, "Token-bucket policers"; the numbers are those of
 //! Linux).
 
-use crate::congestion::Lost;
+use crate::congestion::support::Lost;
 use crate::congestion::support::bbr::Rounds;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Bytes, Time, TimeDelta};

@@ -15,7 +15,7 @@ mod state;
 use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};

@@ -1,6 +1,6 @@
 //! Aggregation of acknowledgements (5.5.9): segments delivered in excess of the estimated bandwidth, for which the window has to allow.
 
-use super::Sample;
+use super::sample::Sample;
 use crate::congestion::support::windowed_max::WindowedMax;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,11 @@
 //! The data-volume model: bounds of the bandwidth and of the data in flight that losses lower. Short-term bounds hold until the next probe
 //! for bandwidth, the long-term bound until a probe raises it (5.5.2, 5.5.3).
 
-use super::MIN_PIPE_CWND;
 use super::loss_round::LossRound;
 use serde::{Deserialize, Serialize};
+
+/// BBR.MinPipeCwnd.
+pub(super) const MIN_PIPE_CWND: f64 = 4.0;
 
 /// In segments and segments per second; infinite while there is no bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

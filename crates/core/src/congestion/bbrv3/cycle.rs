@@ -1,48 +1,15 @@
 //! ProbeBW: its four states, their ends, and the effect of probing on the long-term bound (5.3.3).
 
-use super::{Bbr3, Bbr3Memory, Sample, State};
+use super::probe::{AckPhase, Phase};
+use super::sample::Sample;
+use super::{Bbr3, Bbr3Memory, State};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use serde::{Deserialize, Serialize};
 
 /// Minimum time to the next probe in seconds, and the width of the random addition (5.3.3.8).
 const MIN_WAIT_S: f64 = 2.0;
 const WAIT_RANGE_S: f64 = 1.0;
 /// Maximum number of RTTs to the next probe, for coexistence with Reno.
 const MAX_RENO_ROUNDS: f64 = 63.0;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Phase {
-    Down,
-    Cruise,
-    Refill,
-    Up,
-}
-
-/// How acknowledgements relate to probing for bandwidth (BBR.ack_phase).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum AckPhase {
-    #[default]
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
-/// Probing for bandwidth: the latest probe, and the time of the next.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct BandwidthProbe {
-    pub ack_phase: AckPhase,
-    /// Losses now are those of data sent by the probe (BBR.bw_probe_samples).
-    pub is_sample: bool,
-    /// The latest probe ended with too many losses (BBR.prev_probe_too_high), or at the bound, before there were any.
-    pub was_too_high: bool,
-    pub was_precautionary: bool,
-    /// When the cycle began (BBR.cycle_stamp), and the time from there to the next probe.
-    pub began: Time,
-    pub wait: TimeDelta,
-    pub rounds_since_up: u64,
-}
 
 impl Bbr3Memory {
     /// StartProbeBW_DOWN of 5.3.3.9.

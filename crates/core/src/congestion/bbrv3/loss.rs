@@ -1,32 +1,13 @@
 //! Effects of losses: on the long-term bound while bandwidth is probed, and on the short-term bounds otherwise (5.5.10); and their reversal
 //! when losses were spurious (5.5.11).
 
-use super::bounds::{Bounds, Unbounded};
-use super::cycle::Phase;
-use super::{Bbr3, Bbr3Memory, Sample, State};
-use crate::congestion::Lost;
+use super::bounds::Unbounded;
+use super::probe::Phase;
+use super::sample::Sample;
+use super::undo::{ExitedPhase, Undo};
+use super::{Bbr3, Bbr3Memory, State};
+use crate::congestion::support::Lost;
 use crate::congestion::support::bbr::Repair;
-use serde::{Deserialize, Serialize};
-
-/// State before losses, restored if they prove to be spurious.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Undo {
-    state: Option<ExitedPhase>,
-    bounds: Bounds,
-}
-
-/// BBR.undo_state: the state that losses made the flow leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum ExitedPhase {
-    Startup,
-    ProbeBwUp,
-}
-
-impl Undo {
-    pub(super) fn leaves_startup(&mut self) {
-        self.state = Some(ExitedPhase::Startup);
-    }
-}
 
 impl Bbr3 {
     /// NoteLoss of 5.5.10.2.

@@ -1,6 +1,6 @@
 //! Rounds of loss response (5.5.10.3): the deliveries and losses of a round, which begins with the first loss after the previous response.
 
-use super::Sample;
+use super::sample::Sample;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

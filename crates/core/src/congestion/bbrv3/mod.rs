@@ -19,19 +19,23 @@ mod growth;
 mod loss;
 mod loss_round;
 mod model;
+mod probe;
 mod probe_rtt;
+mod sample;
 mod startup;
+mod undo;
 
 use self::aggregation::ExtraAcked;
-use self::bounds::Bounds;
-use self::cycle::{BandwidthProbe, Phase};
+use self::bounds::{Bounds, MIN_PIPE_CWND};
 use self::growth::Growth;
-use self::loss::Undo;
 use self::loss_round::LossRound;
+use self::probe::{BandwidthProbe, Phase};
+use self::sample::Sample;
+use self::undo::Undo;
 use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
+use super::support::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
@@ -90,9 +94,6 @@ const DRAIN_PACING_GAIN: f64 = 0.5;
 const PROBE_UP_WINDOW_GAIN: f64 = 2.25;
 /// BBR.ProbeRTTCwndGain.
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
-/// BBR.MinPipeCwnd.
-const MIN_PIPE_CWND: f64 = 4.0;
-
 pub type Bbr3 = HeapState<Bbr3Memory>;
 
 /// BBR.state.
@@ -136,23 +137,6 @@ pub struct Bbr3Memory {
     has_selective_acks: bool,
     probe_rtt_expired: bool,
     idle_restart: bool,
-}
-
-/// The rate sample (RS), and other values from an acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sample {
-    now: Time,
-    rtt: Option<TimeDelta>,
-    /// Zero if there is none.
-    delivery_rate: f64,
-    is_app_limited: bool,
-    delivered: f64,
-    prior_delivered: Option<u64>,
-    newly_acked: f64,
-    lost: f64,
-    tx_in_flight: f64,
-    /// C.inflight, after the acknowledgement.
-    inflight: f64,
 }
 
 impl Bbr3 {

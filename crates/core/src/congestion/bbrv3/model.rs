@@ -1,7 +1,9 @@
 //! The model of the path: bandwidth, aggregation and RTTs, and the limits on data in flight that follow from them (5.5, 5.6.4.2).
 
-use super::cycle::Phase;
-use super::{Bbr3, Bbr3Memory, MIN_PIPE_CWND, PROBE_RTT_WINDOW_GAIN, PacingRate, STARTUP_PACING_GAIN, Sample, State};
+use super::bounds::MIN_PIPE_CWND;
+use super::probe::Phase;
+use super::sample::Sample;
+use super::{Bbr3, Bbr3Memory, PROBE_RTT_WINDOW_GAIN, PacingRate, STARTUP_PACING_GAIN, State};
 use crate::primitives::units::Cwnd;
 
 /// BBR.MaxBwFilterLen: the present and the previous cycle.

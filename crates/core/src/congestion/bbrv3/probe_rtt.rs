@@ -1,7 +1,8 @@
 //! ProbeRTT: half a bandwidth-delay product in flight for a while, so that the minimum RTT is measured again (5.3.4).
 
-use super::cycle::{AckPhase, Phase};
-use super::{Bbr3, ProbeRtt, Sample, State};
+use super::probe::{AckPhase, Phase};
+use super::sample::Sample;
+use super::{Bbr3, ProbeRtt, State};
 use crate::primitives::units::Segments;
 
 impl Bbr3 {

@@ -1,6 +1,7 @@
 //! Startup, its end, and Drain (5.3.1, 5.3.2).
 
-use super::{Bbr3, Bbr3Memory, Repair, Sample, State};
+use super::sample::Sample;
+use super::{Bbr3, Bbr3Memory, Repair, State};
 
 /// BBRStartupFullLossCnt.
 const FULL_LOSS_RANGES: u32 = 6;
@@ -55,7 +56,7 @@ impl Bbr3 {
 mod tests {
     use super::super::Bbr3Spec;
     use super::super::bench::{TestSender, near};
-    use super::super::cycle::Phase;
+    use super::super::probe::Phase;
     use super::*;
     use crate::congestion::Start;
 

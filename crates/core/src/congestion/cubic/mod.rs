@@ -10,7 +10,7 @@ mod whole_segments;
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
-use super::{Abilities, Ack, Congestion, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::cbrt;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};

@@ -13,12 +13,14 @@
 
 mod draining;
 mod module;
+mod pace;
+mod phase;
 
-use self::draining::{Found, Phase, STABLE};
-use self::module::{Flights, Pace};
+use self::pace::{Flights, MIN, Pace};
+use self::phase::{Found, Phase, STABLE};
 
 use super::support::heap_state::HeapState;
-use super::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member, words};
@@ -376,7 +378,7 @@ impl Controller for Fast {
     fn on_timeout(&mut self, seen: &Congestion) {
         let window = match self.memory.spec.update {
             UpdateForm::Thesis => 1.0,
-            UpdateForm::Module => module::MIN,
+            UpdateForm::Module => MIN,
         };
         self.reduce(seen, Cwnd(window));
     }

@@ -1,6 +1,6 @@
 //! State of individual algorithms, which is stored outside the sender so that flows of other controllers do not carry it.
 
-use crate::congestion::Start;
+use super::controller::Start;
 use serde::{Deserialize, Serialize};
 
 /// State of a controller: its window, and a pointer to the rest.

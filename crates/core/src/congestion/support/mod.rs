@@ -1,7 +1,8 @@
-//! Shared parts of controllers, user-defined controllers, and test helpers.
+//! The interface of controllers, their shared parts, user-defined controllers, and test helpers.
 
 pub(super) mod abilities;
 pub(super) mod bbr;
+pub(super) mod controller;
 pub(super) mod events;
 pub(super) mod heap_state;
 #[cfg(test)]
@@ -16,3 +17,7 @@ pub(super) mod user_controller;
 pub(super) mod westwood_like;
 pub(super) mod window;
 pub(super) mod windowed_max;
+
+pub(super) use abilities::{Abilities, Subscriptions};
+pub(super) use controller::{Controller, Start};
+pub(super) use events::{Ack, AckCounting, Cause, Congestion, Lost, RoundTrip};

@@ -1,6 +1,7 @@
 //! A sender for controller tests: a clock, acknowledgements of one segment each, and losses on demand.
 
-use crate::congestion::{Ack, Cause, Congestion, Controller, RoundTrip};
+use super::controller::Controller;
+use super::events::{Ack, Cause, Congestion, RoundTrip};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 
 pub(in crate::congestion) struct ModelSender<C: Controller> {

@@ -1,7 +1,9 @@
 //! Common part of sources that derive their rate from a price: they pace at that rate, with one RTT of it in flight.
 
+use super::abilities::{Abilities, Subscriptions};
+use super::controller::{Controller, Start};
+use super::events::{Ack, Congestion, RoundTrip};
 use super::heap_state::HeapState;
-use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,8 @@
 //! A controller with a constant window that records its notifications, for tests of the notifications.
 
-use crate::congestion::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
+use super::abilities::{Abilities, Subscriptions};
+use super::controller::{Controller, Start};
+use super::events::{Ack, Congestion, Lost};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,11 @@
 //! Where a document reduces the window, the part in flight is reduced, as in RFC 5681 equation (4), because the rest was not in use. No
 //! acknowledgement opens the window further than slow start would.
 
+use super::abilities::Abilities;
+use super::controller::{Controller, Start};
+use super::events::{Ack, Congestion, RoundTrip};
 use super::heap_state::HeapState;
 use super::window::Window;
-use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Rate, Time, TimeDelta};
 use crate::settings::Settings;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Consecutive RTTs, for controllers that act once per RTT.
 
-use crate::congestion::Ack;
+use super::events::Ack;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,8 @@
 //! User-defined controllers. The window is read after each event, so that the rest of the core only reads numbers.
 
-use crate::congestion::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
+use super::abilities::Abilities;
+use super::controller::{Controller, Start};
+use super::events::{Ack, Congestion, RoundTrip};
 use crate::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::user_code::{Fault, TryClone, UserCode, UserObject, fault, only_in_memory};
 

@@ -1,8 +1,10 @@
 //! Common part of Westwood and Westwood+: a loss sets the window to the estimated bandwidth times the minimum RTT. They differ in the
 //! bandwidth estimate.
 
+use super::abilities::{Abilities, Subscriptions};
+use super::controller::Start;
+use super::events::{Ack, Congestion, RoundTrip};
 use super::reno_like::{Avoidance, RenoLike};
-use crate::congestion::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, TimeDelta};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Mapping of a queue's price to the range 0 to 1, which schemes encode, and back. Schemes that encode a sum require a mapping that
 //! preserves sums (cui-thesis section 5.2.3).
 
-use crate::price::MappedPrice;
+use super::scheme::MappedPrice;
 use crate::primitives::math;
 use crate::settings::words;
 use serde::{Deserialize, Serialize};

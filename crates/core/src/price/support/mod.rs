@@ -1,7 +1,10 @@
-//! Shared parts of price schemes: averages, identifications, mappings of prices, their way back to the sender, and schemes without a network.
+//! The interface of price schemes and their shared parts: averages, identifications, mappings of prices, and their way back to the sender.
 
 pub(super) mod average;
 pub(super) mod identification;
 pub(super) mod mapping;
-pub mod stream;
+pub(super) mod scheme;
 pub(super) mod way_back;
+
+pub(super) use identification::{Identification, Numbering};
+pub(super) use scheme::{Combination, MappedPrice, QueuePrice, Scheme};

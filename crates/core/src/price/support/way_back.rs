@@ -1,7 +1,7 @@
 //! Return of a price to the sender as one bit per acknowledgement: whether the price exceeds a threshold that both ends derive from the
 //! checksum of the data packet, as in ADPM (cui-thesis section 5.3.1).
 
-use crate::price::MappedPrice;
+use super::scheme::MappedPrice;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::PriceBit;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Port state per flow (VC): its occupancy and the policy's state, in one record.
 
+use super::policy::Occupancy;
 use crate::primitives::ids::FlowId;
 use crate::primitives::units::Units;
-use crate::queue::Occupancy;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

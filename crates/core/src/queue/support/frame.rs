@@ -6,7 +6,7 @@
 //!
 //! Thresholds do not apply to a last cell, and therefore not to a frame of one cell.
 
-use crate::queue::{DropReason, Occupancy, Unit, Verdict};
+use super::policy::{DropReason, Occupancy, Unit, Verdict};
 use crate::settings::SettingConflict;
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! A first-in first-out buffer for policy tests: cells arrive and leave one at a time, and the verdict on each is recorded.
 
 use super::flow_records::FlowRecords;
+use super::policy::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Time, Units};
-use crate::queue::{DropReason, Occupancy, Policy, Unit, Verdict};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

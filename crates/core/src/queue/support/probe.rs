@@ -1,8 +1,8 @@
 //! A test policy that sets marks, clears marks and writes prices, for tests of the signals that a policy may write.
 
+use super::policy::{Departure, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::Time;
-use crate::queue::{Departure, Occupancy, Policy, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

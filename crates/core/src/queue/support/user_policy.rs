@@ -1,8 +1,8 @@
 //! User-defined policies.
 
+use super::policy::{Departure, Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Time, TimeDelta};
-use crate::queue::{Departure, Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::user_code::{Fault, TryClone, UserCode, UserObject, only_in_memory};
 use serde::{Deserialize, Serialize};
 

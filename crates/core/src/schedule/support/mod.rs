@@ -1,6 +1,9 @@
-//! Shared parts of schedulers, and a port for their tests.
+//! The interface of schedulers, their shared parts, and a port for their tests.
 
 #[cfg(test)]
 pub(super) mod model_port;
 pub(super) mod round_robin;
+pub(super) mod scheduler;
 pub(super) mod virtual_times;
+
+pub(super) use scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule, Scheduler};

@@ -1,8 +1,9 @@
 //! A port for scheduler tests that sends one byte per microsecond.
 
+use super::scheduler::{DequeueReason, Dequeued, Enqueued, OverflowRule};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Time};
-use crate::schedule::{DequeueReason, Dequeued, Enqueued, OverflowRule, SchedulerSpec, Schedulers};
+use crate::schedule::{SchedulerSpec, Schedulers};
 use std::collections::VecDeque;
 
 pub(in crate::schedule) struct ModelPort {

@@ -1,7 +1,7 @@
 //! Virtual times of the waiting units. A unit's start and finish times are determined when it becomes the first of its queue, so units
 //! discarded before it have no effect. They ascend within a queue, so only the heads of the queues have to be compared.
 
-use crate::schedule::DequeueReason;
+use super::scheduler::DequeueReason;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,7 +1,7 @@
 //! Ports at which several lines merge, so that arrivals must wait for their turn, and ports at which acknowledgements are in order
 //! nevertheless.
 
-use super::{ack_unit, data_unit};
+use super::unit_sizes::{ack_unit, data_unit};
 use crate::network::{Aal5, Flow, Group, Network, Transport};
 use crate::primitives::ids::PortId;
 use crate::primitives::units::{Bytes, Rate, TimeDelta, Units};

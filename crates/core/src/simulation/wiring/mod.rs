@@ -2,6 +2,7 @@
 
 mod merging;
 mod plan;
+mod unit_sizes;
 
 pub(crate) use plan::FlowPlan;
 
@@ -15,7 +16,6 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::ids::{GroupId, PortId};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
@@ -23,6 +23,7 @@ use crate::tcp::receiver::Receiver;
 use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use unit_sizes::{ack_unit, data_unit};
 
 /// The ports, and the port of each transmitter of the stepped ports. `rerouted`: flows whose route changes.
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory: &UserCodeFactory) -> (Vec<Port>, Vec<PortId>) {
@@ -144,25 +145,6 @@ fn units_alike(network: &Network) -> Vec<bool> {
         }
     }
     crossing.into_iter().map(|crossing| crossing != UnitSizes::Mixed).collect()
-}
-
-/// Size of a flow's data units, if they all have the same size.
-fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
-    match &group.transport {
-        _ if group.framing.is_some() => Some(CELL_BYTES),
-        Transport::Tcp(spec, _) if flow.size.is_none() && group.application.is_none() && !spec.handshake => {
-            Some(spec.mss + spec.header)
-        }
-        _ => None,
-    }
-}
-
-/// Size of the acknowledgement units of a group's flows, if they have acknowledgements.
-fn ack_unit(group: &network::Group) -> Option<Bytes> {
-    match &group.transport {
-        Transport::Tcp(spec, _) => Some(if group.framing.is_some() { CELL_BYTES } else { spec.ack_size }),
-        Transport::Datagram(_) => None,
-    }
 }
 
 pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {

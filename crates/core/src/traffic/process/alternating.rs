@@ -1,8 +1,8 @@
 //! One datagram at a time, with an idle time after each: the input port of a switch, and the source of the Engset models.
 
-use super::Process;
 use crate::primitives::units::{Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::traffic::arrival_process::Process;
 use crate::traffic::schedule::Schedule;
 
 pub struct Alternating;

@@ -1,8 +1,8 @@
 //! Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed lengths.
 
-use super::Process;
 use crate::primitives::units::{Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::traffic::arrival_process::Process;
 use crate::traffic::schedule::Schedule;
 
 pub struct OnOff;

@@ -1,8 +1,8 @@
 //! Poisson arrivals: exponentially distributed gaps.
 
-use super::Process;
 use crate::primitives::units::{Rate, Time};
 use crate::settings::{Kind, Settings, member};
+use crate::traffic::arrival_process::Process;
 use crate::traffic::schedule::Schedule;
 
 pub struct Poisson;

@@ -1,7 +1,7 @@
 //! EB, Engset with buffer: links that insert or discard are counted as idle.
 
 use super::engset::{self, ReceivingInputs};
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 
 pub const EB: LossModel = LossModel {
     name: "eb",

@@ -1,7 +1,7 @@
 //! EBD, Engset with buffer and discarding: input links that insert are counted as idle.
 
 use super::engset::{self, ReceivingInputs};
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 
 pub const EBD: LossModel = LossModel {
     name: "ebd",

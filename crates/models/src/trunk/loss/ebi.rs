@@ -1,7 +1,7 @@
 //! EBI, Engset with buffer and inserting: input links that discard are counted as idle.
 
 use super::engset::{self, ReceivingInputs};
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 
 pub const EBI: LossModel = LossModel {
     name: "ebi",

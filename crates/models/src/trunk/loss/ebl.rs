@@ -22,7 +22,7 @@
 //!
 //! **Without places.** Links that discard are counted in the states in which they discard: see [`bufferless`].
 
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 use crate::trunk::Trunk;
 use crate::trunk::chain::InverseLoss;
 

@@ -1,7 +1,7 @@
 //! G1DM, the general one-dimensional model, (3.5) to (3.12): busy, inserting and discarding input links take no new packet.
 
 use super::engset::{self, ReceivingInputs};
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 
 pub const G1DM: LossModel = LossModel {
     name: "g1dm",

@@ -1,6 +1,6 @@
 //! M/M/K/(K+B): Poisson arrivals, the limit of many input links.
 
-use super::{Chain, LossModel};
+use super::loss_model::{Chain, LossModel};
 use crate::trunk::Trunk;
 use crate::trunk::chain::InverseLoss;
 

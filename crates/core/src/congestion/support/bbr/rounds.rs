@@ -1,6 +1,6 @@
 //! Round counter (5.5.1): a round ends with the first acknowledgement of data that was sent after the previous round had ended.
 
-use crate::congestion::Ack;
+use crate::congestion::support::events::Ack;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
 //! Runs a scheme without a network: a sequence of probes passes queues with given prices, and the receiver's estimates are recorded.
 
-use crate::price::{Combination, Identification, MappedPrice, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
+use super::SchemeSpec;
+use super::support::{Combination, Identification, MappedPrice, Numbering, QueuePrice, Scheme};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::signal::Probe;
 
 /// The queues on the path of the probes.
 #[derive(Clone, Debug)]
