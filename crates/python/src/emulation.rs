@@ -213,13 +213,17 @@ impl Emulation {
 
     fn described(&self, played: &Played) -> Value {
         let transfers = played.transfers.iter().map(|transfer| {
-            json!({
+            let mut described = json!({
                 "from": transfer.from.to_string(),
                 "to": transfer.to.to_string(),
                 "start_s": transfer.start.seconds(),
                 "stop_s": (transfer.stop != Time::NEVER).then(|| transfer.stop.seconds()),
                 "size": transfer.size.map(|size| size.0),
-            })
+            });
+            if let Some(writes) = &transfer.writes {
+                described["writes"] = writes.iter().map(|(at, bytes)| json!([at.seconds(), bytes.0])).collect();
+            }
+            described
         });
         json!({
             "group": played.group,

@@ -15,6 +15,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{
     Buffer, Change, ChangeKind, Flow as CoreFlow, FlowId, Group, GroupId, MAX_PACKET, Network, Port, Transport,
 };
+use tailback_core::primitives::random::Entity;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -75,6 +76,8 @@ pub struct Transfer {
     pub size: Option<Bytes>,
     /// Segments in listed drops of the flow.
     pub listed: Vec<u32>,
+    /// Times at which its application writes, with the bytes written until then; `None` without an application.
+    pub writes: Option<Vec<(Time, Bytes)>>,
 }
 
 /// Maximum number of hosts. Each pair of hosts has two external flows, and each host has its own processes.
@@ -167,9 +170,6 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     if flow.tcp.is_none() {
         refuse("source", "`source` cannot run in the kernel", "`tcp`");
     }
-    if flow.application.is_some() {
-        refuse("application", "`application` cannot run in the kernel", "no `application`");
-    }
     if flow.send_processing.is_some() || flow.receive_processing.is_some() {
         let key = if flow.send_processing.is_some() { "send_processing" } else { "receive_processing" };
         refuse(key, &format!("`{key}` cannot be set for a real host"), "no processing");
@@ -254,12 +254,16 @@ impl Build {
             });
             let (sender, receiver) = (self.host(format!("{name}.sender")), self.host(format!("{name}.receiver")));
             let mut transfers = Vec::new();
-            for flow in self.flows_of(group) {
+            let application = self.network.groups[group].application.take();
+            for (index, flow) in (0..).zip(self.flows_of(group)) {
                 let (from, to) = (self.address(sender), self.address(receiver));
                 let given = self.network.flows[flow].clone();
                 let drops = self.network.ports.iter().flat_map(|port| &port.listed_drops);
                 let listed = drops.filter(|drop| drop.flow == flow).map(|drop| drop.segment).collect();
-                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size, listed });
+                let of = Entity { seed: self.network.seed, name, index };
+                let until = given.stop.min(Time::ZERO + self.network.duration);
+                let writes = application.as_ref().map(|spec| spec.writes(of, tcp.mss, given.size, given.start..until));
+                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size, listed, writes });
                 let reverse = FlowId(self.network.flows.len() as u32);
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
                 self.reroute_alike(FlowPair { there: flow, back: reverse });
@@ -389,7 +393,8 @@ mod tests {
         let played = &emulated.played[0];
         let [sender, receiver] = [played.sender, played.receiver].map(|host| &emulated.hosts[host]);
         assert_eq!((sender.name.as_str(), receiver.addresses.len()), ("web.sender", 2));
-        assert_eq!((played.transfers[1].start, played.transfers[1].size), (Time(1_750_000_000_000), Some(Bytes(1_000_000))));
+        let second = &played.transfers[1];
+        assert_eq!((second.start, second.size, &second.writes), (Time(1_750_000_000_000), Some(Bytes(1_000_000)), &None));
         let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow;
         let there = &emulated.network.flows[way(sender.addresses[1], receiver.addresses[1])];
         let back = &emulated.network.flows[way(receiver.addresses[1], sender.addresses[1])];
@@ -400,6 +405,16 @@ mod tests {
         let run = scenario(flows).build().unwrap();
         let of_cross = |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group].name == "cross").cloned();
         assert_eq!(of_cross(&run).map(|flow| flow.start), of_cross(&emulated.network).map(|flow| flow.start));
+    }
+
+    #[test]
+    fn an_application_writes_as_in_a_simulation() {
+        let flow = "[flows.web]\nfrom = \"left\"\nto = \"right\"\nsize = \"4 kB\"\nstart = \"1 s\"\ntcp = {preset = \"sack\", mss = \"1000 B\"}\n\
+                    application = {kind = \"constant\", rate = \"1 Mbps\", burst = 3}\n";
+        let emulated = scenario(flow).emulated(&["web".into()]).unwrap();
+        let write = |ms, bytes| (Time::ZERO + TimeDelta::from_millis(ms), Bytes(bytes));
+        assert_eq!(emulated.played[0].transfers[0].writes, Some(vec![write(1000, 3000), write(1024, 4000)]));
+        assert!(emulated.network.groups.iter().all(|group| group.application.is_none()));
     }
 
     #[test]

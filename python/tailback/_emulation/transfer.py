@@ -1,12 +1,13 @@
 """Kernel flows: this file runs as a program on a host, with the argument ``sender`` or ``receiver``.
 
-It reads two lines of JSON from stdin: the flows (addresses, start, stop, size, controller), which it confirms with a line when
-all is ready; then the start of the emulation on the monotonic clock, with the warm-up. At the end of stdin it writes the results
-as a line of JSON to stdout. It imports no other module of Tailback, so that it starts fast.
+It reads two lines of JSON from stdin: the flows (addresses, start, stop, size, writes, controller), which it confirms with a line
+when all is ready; then the start of the emulation on the monotonic clock, with the warm-up. At the end of stdin it writes the
+results as a line of JSON to stdout. It imports no other module of Tailback, so that it starts fast.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import selectors
@@ -18,6 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,13 @@ PORT = 9
 _PRIORITY = 5
 
 _PIECE = bytes(1 << 18)
+
+# An unlimited flow is read at this interval. Linux acknowledges two segments at once if the program has read the earlier ones, or
+# if less than SO_RCVLOWAT is unread, of which there are 20 ms at 800 Mbit/s. With a program that reads at every arrival, its
+# delays would delay acknowledgements, and their end would release a burst.
+_READING_INTERVAL_S = 0.02
+_UNREAD = 1 << 21
+
 # <netinet/tcp.h>
 _TCP_CONGESTION = 13
 _TCP_INFO = 11
@@ -59,15 +69,20 @@ class Flow:
         Addresses of sender and receiver.
     start_s, stop_s : float
         Time since the start of the emulation.
-    left : int or None
-        Bytes that remain to be sent; at a receiver, the total; None if unlimited.
+    size : int or None
+        Bytes to transfer; None if unlimited.
+    writes : list of (float, int), or None
+        Times at which the application writes, with the bytes written until then; None if it writes everything at the start.
     """
 
     number: int
     ends: tuple[str, str]
     start_s: float
     stop_s: float | None
-    left: int | None
+    size: int | None
+    writes: list[tuple[float, int]] | None = None
+    # Bytes written by the application.
+    written: int = 0
     connection: socket.socket | None = None
     began_s: float | None = None
     ended_s: float | None = None
@@ -76,9 +91,18 @@ class Flow:
     before: TransferCounts = field(default_factory=TransferCounts)
     failure: str | None = None
 
+    def ready(self) -> int | None:
+        """Bytes to send now; None if unlimited."""
+        total = self.size if self.writes is None else self.written
+        return None if total is None else total - self.counts.transferred
+
+    @property
+    def is_open(self) -> bool:
+        return self.connection is not None and self.connection.fileno() >= 0
+
     def read_counters(self) -> None:
         """Read the kernel's counters of the connection."""
-        if self.connection is None or self.connection.fileno() < 0:
+        if self.connection is None or not self.is_open:
             return
         with suppress(OSError):
             info = self.connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 512)
@@ -98,18 +122,22 @@ class EventLoop:
     def __init__(self) -> None:
         self.selector = selectors.DefaultSelector()
         self.selector.register(sys.stdin, selectors.EVENT_READ, None)
-        self.to_do: list[tuple[float, Callable[[], None]]] = []
         self.origin = 0.0
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = count()
 
     def now(self) -> float:
         return time.monotonic() - self.origin
 
+    def at(self, at_s: float, action: Callable[[], None]) -> None:
+        """Call `action` at this time."""
+        heapq.heappush(self._timers, (at_s, next(self._numbers), action))
+
     def run(self) -> None:
-        self.to_do.sort(key=lambda entry: entry[0], reverse=True)
         while True:
-            while self.to_do and self.to_do[-1][0] <= self.now():
-                self.to_do.pop()[1]()
-            patience = self.to_do[-1][0] - self.now() if self.to_do else None
+            while self._timers and self._timers[0][0] <= self.now():
+                heapq.heappop(self._timers)[2]()
+            patience = self._timers[0][0] - self.now() if self._timers else None
             for key, _ in self.selector.select(patience):
                 if key.data is None:
                     return
@@ -124,40 +152,65 @@ class Senders:
         for flow in flows:
             flow.connection = _socket(controller)
             flow.connection.bind((flow.ends[0], 0))
-            loop.to_do.append((flow.start_s, lambda flow=flow: self._connect(flow)))  # type: ignore[misc]
+            loop.at(flow.start_s, partial(self._connect, flow))
             if flow.stop_s is not None:
-                loop.to_do.append((flow.stop_s, lambda flow=flow: self._finish(flow)))  # type: ignore[misc]
+                loop.at(flow.stop_s, partial(self._finish, flow))
+            if flow.writes:
+                loop.at(flow.writes[0][0], partial(self._write, flow, 0))
 
     def _connect(self, flow: Flow) -> None:
         assert flow.connection is not None
         with suppress(BlockingIOError):
             flow.connection.connect((flow.ends[1], PORT))
-        self._agenda.selector.register(flow.connection, selectors.EVENT_WRITE, lambda: self._send(flow))
+        self._await_space(flow)
+
+    def _write(self, flow: Flow, number: int) -> None:
+        """The write of this number by the flow's application; it schedules the next one."""
+        assert flow.writes is not None
+        _, flow.written = flow.writes[number]
+        if number + 1 < len(flow.writes):
+            self._agenda.at(flow.writes[number + 1][0], partial(self._write, flow, number + 1))
+        if flow.began_s is not None:
+            self._send(flow)
 
     def _send(self, flow: Flow) -> None:
-        if flow.connection is None:
+        """Send all that has been written, or as much as the socket accepts; then wait until it accepts more."""
+        if flow.connection is None or flow.ended_s is not None:
             return
         if flow.began_s is None:
             flow.began_s = self._agenda.now()
         try:
-            while flow.left is None or flow.left > 0:
-                piece = _PIECE if flow.left is None else memoryview(_PIECE)[: flow.left]
-                sent = flow.connection.send(piece)
-                flow.counts.transferred += sent
-                if flow.left is not None:
-                    flow.left -= sent
+            while (ready := flow.ready()) is None or ready > 0:
+                flow.counts.transferred += flow.connection.send(_PIECE if ready is None else memoryview(_PIECE)[:ready])
         except BlockingIOError:
+            self._await_space(flow)
             return
         except OSError as error:
             flow.failure = error.strerror
-        self._finish(flow)
+        if flow.failure is None and flow.counts.transferred != flow.size:
+            self._ignore_space(flow)
+        else:
+            self._finish(flow)
+
+    def _await_space(self, flow: Flow) -> None:
+        assert flow.connection is not None
+        with suppress(KeyError):
+            self._agenda.selector.register(flow.connection, selectors.EVENT_WRITE, partial(self._send, flow))
+
+    def _ignore_space(self, flow: Flow) -> None:
+        assert flow.connection is not None
+        with suppress(KeyError):
+            self._agenda.selector.unregister(flow.connection)
+
+    def count(self, flow: Flow) -> None:
+        """Update the counts of the flow."""
+        flow.read_counters()
 
     def _finish(self, flow: Flow) -> None:
         if flow.connection is None or flow.ended_s is not None:
             return
         flow.ended_s = self._agenda.now()
-        with suppress(KeyError):
-            self._agenda.selector.unregister(flow.connection)
+        self._ignore_space(flow)
         with suppress(OSError):
             flow.connection.shutdown(socket.SHUT_WR)
 
@@ -172,15 +225,28 @@ class Receivers:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((flow.ends[1], PORT))
             listener.listen(1)
-            loop.selector.register(
-                listener, selectors.EVENT_READ, lambda flow=flow, listener=listener: self._accept(flow, listener)
-            )
+            loop.selector.register(listener, selectors.EVENT_READ, partial(self._accept, flow, listener))
 
     def _accept(self, flow: Flow, listener: socket.socket) -> None:
         flow.connection, _ = listener.accept()
         flow.connection.setblocking(False)
         flow.began_s = self._agenda.now()
-        self._agenda.selector.register(flow.connection, selectors.EVENT_READ, lambda: self._read(flow))
+        if flow.size is None:
+            flow.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, _UNREAD)
+            self._read_regularly(flow)
+        else:
+            self._agenda.selector.register(flow.connection, selectors.EVENT_READ, partial(self._read, flow))
+
+    def _read_regularly(self, flow: Flow) -> None:
+        self._read(flow)
+        if flow.ended_s is None:
+            self._agenda.at(self._agenda.now() + _READING_INTERVAL_S, partial(self._read_regularly, flow))
+
+    def count(self, flow: Flow) -> None:
+        """Update the counts of the flow."""
+        if flow.is_open:
+            self._read(flow)
+        flow.read_counters()
 
     def _read(self, flow: Flow) -> None:
         assert flow.connection is not None
@@ -188,7 +254,7 @@ class Receivers:
             while count := flow.connection.recv_into(_SPACE):
                 flow.counts.transferred += count
                 # The FIN may arrive later: it is a separate segment, which may have to wait for the window.
-                if flow.counts.transferred == flow.left:
+                if flow.counts.transferred == flow.size:
                     flow.ended_s = self._agenda.now()
         except BlockingIOError:
             return
@@ -196,7 +262,9 @@ class Receivers:
             flow.failure = error.strerror
         if flow.ended_s is None:
             flow.ended_s = self._agenda.now()
-        self._agenda.selector.unregister(flow.connection)
+        with suppress(KeyError):
+            # An unlimited flow is not registered.
+            self._agenda.selector.unregister(flow.connection)
         # The result is recorded; the sender waits for the close.
         flow.connection.close()
 
@@ -243,14 +311,14 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.loads(sys.stdin.readline())
     flows = [
-        Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"])
+        Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"], flow.get("writes"))
         for number, flow in enumerate(given["flows"])
     ]
     with suppress(OSError):
         # Not permitted for every user. A delayed program delays the kernel's acknowledgements and the data that it may send.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     loop = EventLoop()
-    (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], loop)
+    ends = (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], loop)
     answer("ready")
     began = json.loads(sys.stdin.readline())
     loop.origin = began["origin"]
@@ -258,14 +326,14 @@ def main() -> None:
 
     def note_before() -> None:
         for flow in flows:
-            flow.read_counters()
+            ends.count(flow)
             flow.before = replace(flow.counts)
 
     if began["warmup_s"] > 0:
-        loop.to_do.append((began["warmup_s"], note_before))
+        loop.at(began["warmup_s"], note_before)
     loop.run()
     for flow in flows:
-        flow.read_counters()
+        ends.count(flow)
     answer({"flows": [flow.report() for flow in flows], "mean_wait_s": wait.mean_s()})
 
 

@@ -2,9 +2,11 @@
 
 use super::schedule::Schedule;
 use super::spec::ApplicationSpec;
+use crate::primitives::random::Entity;
 use crate::primitives::sizes::MAX_SEGMENTS;
-use crate::primitives::units::{Segments, Time};
+use crate::primitives::units::{Bytes, Segments, Time};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// State of one application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,11 +40,28 @@ impl Application {
     }
 }
 
+impl ApplicationSpec {
+    /// Times of the writes of an application in `during`, with the bytes written until then: the ones that a simulation hands to TCP.
+    ///
+    /// `size`: total data; `None` if unlimited.
+    pub fn writes(&self, of: Entity, mss: Bytes, size: Option<Bytes>, during: Range<Time>) -> Vec<(Time, Bytes)> {
+        let segments = size.map_or(u32::MAX, |size| size.0.div_ceil(mss.0) as u32);
+        let mut application = Application::new(Schedule::new(of, self.gap(mss)), Segments(segments));
+        let mut writes = Vec::new();
+        let mut next = Some(application.first(during.start, self));
+        while let Some(now) = next.filter(|now| during.contains(now)) {
+            next = application.hand_over(now, self);
+            let written = Bytes(u64::from(application.handed_over(self).0) * mss.0);
+            writes.push((now, size.map_or(written, |size| written.min(size))));
+        }
+        writes
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::Entity;
-    use crate::primitives::units::{Bytes, Rate};
+    use crate::primitives::units::Rate;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     #[test]
@@ -59,5 +78,12 @@ mod tests {
             seen.push((now.0, application.handed_over(&spec).0));
         }
         assert_eq!(seen, [(5, 3), (10_005, 6), (20_005, 8)]);
+        let entity = Entity { seed: 1, name: "test", index: 0 };
+        let written = |size, end| spec.writes(entity, Bytes(1000), size, Time(5)..Time(end));
+        assert_eq!(
+            written(Some(Bytes(7_500)), 99_999),
+            [(Time(5), Bytes(3000)), (Time(10_005), Bytes(6000)), (Time(20_005), Bytes(7500))]
+        );
+        assert_eq!(written(None, 20_005), [(Time(5), Bytes(3000)), (Time(10_005), Bytes(6000))]);
     }
 }
