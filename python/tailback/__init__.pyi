@@ -14,6 +14,7 @@ from ._core import __version__ as __version__
 from ._delivery_trace import write_mahimahi as write_mahimahi
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._fairness import Distance as Distance, Fairness as Fairness
+from ._packetdrill import Replay as Replay, packetdrill as packetdrill
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar
 from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run
 from ._runs import Runs as Runs, RunsInterrupted as RunsInterrupted

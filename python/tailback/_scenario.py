@@ -251,6 +251,9 @@ class Scenario:
     def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
         return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))
 
+    def _lone_sender(self) -> _core.LoneSender:
+        return _core.LoneSender(*self._source())
+
     def _shared_network(self, seed: int) -> str:
         return _core.shared_network(*self._source(), seed)
 

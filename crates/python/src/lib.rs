@@ -11,6 +11,7 @@ mod description;
 #[cfg(target_os = "linux")]
 mod emulation;
 mod errors;
+mod lone_sender;
 mod memory;
 mod models;
 mod prediction;
@@ -37,6 +38,8 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::emulation::{DeviceDoor, Emulation};
+    #[pymodule_export]
+    use crate::lone_sender::LoneSender;
     #[pymodule_export]
     use crate::models::describing::models;
     #[pymodule_export]

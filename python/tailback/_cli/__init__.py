@@ -10,6 +10,7 @@ from tailback._cli.demo import demo
 from tailback._cli.emulate import emulate
 from tailback._cli.lab import lab
 from tailback._cli.output import Commands, guarded_stdout
+from tailback._cli.packetdrill import packetdrill
 from tailback._cli.predict import predict
 from tailback._cli.reproduce import reproduce
 from tailback._cli.run import run
@@ -26,7 +27,22 @@ __all__ = ["app", "main"]
 @click.group(
     "tailback",
     cls=Commands,
-    commands=[run, lab, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo, study],
+    commands=[
+        run,
+        lab,
+        emulate,
+        validate,
+        sweep,
+        predict,
+        size_buffer,
+        analyse,
+        packetdrill,
+        check,
+        schema,
+        reproduce,
+        demo,
+        study,
+    ],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")

@@ -39,6 +39,14 @@ impl Segments {
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Cwnd(pub f64);
 
+impl Cwnd {
+    /// Whole segments, at least one.
+    #[inline(always)]
+    pub(crate) fn whole(self) -> Segments {
+        Segments((self.0 as u32).max(1))
+    }
+}
+
 impl Time {
     /// Later than any instant that a run can reach.
     pub const NEVER: Time = Time(u64::MAX);

@@ -1,5 +1,6 @@
 //! TCP: sender, receiver, retransmission timer and loss recovery. Congestion controllers are in `congestion`.
 
+mod alone;
 #[cfg(test)]
 mod bench;
 mod delivery_rate;
@@ -19,4 +20,5 @@ mod spec;
 pub(crate) mod timer;
 pub(crate) mod validation;
 
+pub use alone::{AckFields, CongestionState, Departure, LoneSender, SenderSnapshot};
 pub use spec::*;

@@ -84,6 +84,12 @@ macro_rules! recoveries {
             fn scoreboard(&self) -> Option<&Scoreboard> {
                 match self { $(Recoveries::$member(recovery) => recovery.scoreboard()),+ }
             }
+            fn sacked(&self) -> Segments {
+                match self { $(Recoveries::$member(recovery) => recovery.sacked()),+ }
+            }
+            fn permitted(&self) -> Option<Segments> {
+                match self { $(Recoveries::$member(recovery) => recovery.permitted()),+ }
+            }
             fn pipe(&self, known: &SenderView) -> Segments {
                 match self { $(Recoveries::$member(recovery) => recovery.pipe(known)),+ }
             }

@@ -261,6 +261,14 @@ pub(in crate::tcp) trait LossRecovery {
     fn scoreboard(&self) -> Option<&Scoreboard> {
         None
     }
+    /// Number of SACKed segments.
+    fn sacked(&self) -> Segments {
+        self.scoreboard().map_or(Segments(0), Scoreboard::sacked)
+    }
+    /// Segments that may still be sent because of the last acknowledgement, during a reduction that is spread over an RTT.
+    fn permitted(&self) -> Option<Segments> {
+        None
+    }
     /// The estimated number of segments in the network.
     fn pipe(&self, known: &SenderView) -> Segments;
     /// Outstanding segments according to their states, if it has any; none if these are inconsistent with the counters.

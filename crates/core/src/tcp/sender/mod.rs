@@ -172,12 +172,15 @@ impl Tcp<'_> {
         self.sender.timer.start(clock);
     }
 
-    /// Whether the window, or otherwise the pacer, limits the available data.
+    /// Whether the congestion window, or otherwise the pacer, limits the available data. In slow start the receiver may limit it to half of
+    /// the window.
     #[inline(never)]
     fn is_full(&self) -> bool {
         let sender = &*self.sender;
+        let (in_flight, window) = (sender.sequence.in_flight(), sender.controller.window());
         let waits_for_pacer = || sender.pacer.paces(sender.pace(self.spec)) && sender.sequence.snd_nxt < sender.sequence.limit;
-        sender.sequence.in_flight() >= sender.window(self.spec) || waits_for_pacer()
+        let starts = || window < sender.controller.ssthresh() && window.0 < 2.0 * f64::from(in_flight.0);
+        in_flight >= window.whole() || (in_flight >= self.spec.receiver_window && starts()) || waits_for_pacer()
     }
 
     /// Whether the window was in use when the last data was sent, by the rule of [`WindowValidation::Linux`], which nothing changes
@@ -193,14 +196,14 @@ impl Tcp<'_> {
     /// Whether the acknowledgement that is about to be processed may open the window.
     #[inline(always)]
     fn window_validated<O: Observed>(&self, extras: &AckExtras) -> bool {
-        if self.sender.controller.window().0 >= f64::from(self.spec.receiver_window.0) {
-            return false;
-        }
+        let fits_receiver = || self.sender.controller.window().0 < f64::from(self.spec.receiver_window.0);
         match (&self.usage, self.spec.window_validation) {
-            (Some(usage), _) if O::SIGNALLED => usage.may_open(&self.sender.controller, self.now),
+            (Some(usage), rule) if O::SIGNALLED => {
+                (rule == WindowValidation::Linux || fits_receiver()) && usage.may_open(&self.sender.controller, self.now)
+            }
             (_, WindowValidation::Linux) => (O::SIGNALLED && extras.held_back) || self.is_full() || self.was_full(),
             // A flow that always has data to send is validated.
-            (_, WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661) => true,
+            (_, WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661) => fits_receiver(),
         }
     }
 

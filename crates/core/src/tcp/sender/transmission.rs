@@ -74,7 +74,7 @@ impl Tcp<'_> {
             && !opens
             && let Some(usage) = &mut self.usage
         {
-            let window = self.sender.window(self.spec);
+            let window = self.sender.controller.window().whole();
             usage.on_sent(&self.sender.sequence, window, &Departure { segment, is_new });
         }
         Some(Transmission { segment, number: if is_new { 1 } else { 2 }, fills_window })

@@ -66,6 +66,14 @@ impl LossRecovery for RackTlp {
         }
     }
 
+    fn sacked(&self) -> Segments {
+        self.state.as_ref().map_or(Segments(0), |state| state.rack.segs_sacked())
+    }
+
+    fn permitted(&self) -> Option<Segments> {
+        Some(self.state.as_ref()?.prr.permitted())
+    }
+
     fn accounted_for(&self) -> Option<Segments> {
         Some(self.state.as_ref()?.rack.accounted_for())
     }

@@ -71,6 +71,10 @@ impl Prr {
         self.snd_cnt > 0
     }
 
+    pub(crate) fn permitted(&self) -> Segments {
+        Segments(self.snd_cnt)
+    }
+
     pub(crate) fn on_sent(&mut self) {
         self.prr_out += 1;
         self.snd_cnt = self.snd_cnt.saturating_sub(1);

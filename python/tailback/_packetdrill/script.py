@@ -1,0 +1,313 @@
+"""Reads a packetdrill script: the lines that concern a sender's window, loss recovery and ECN. Others are kept with the reason
+why they are not used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tailback.errors import ParameterError
+
+__all__ = ["Assertion", "Incoming", "Outgoing", "Script", "Statement", "Unused", "Write", "read_script"]
+
+# packetdrill's own default, in seconds.
+_TOLERANCE_S = 0.004
+# Bytes of the timestamp option, padded.
+_TIMESTAMP_BYTES = 12
+_MAX_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a script.
+
+    Attributes
+    ----------
+    line : int
+        Its first line, from 1.
+    time_s : float
+        Its time, from the first statement.
+    latest_s : float
+        The same, or the end of a range of times; infinite for ``*``.
+    text : str
+        The statement without its time.
+    """
+
+    line: int
+    time_s: float
+    latest_s: float
+    text: str
+
+
+@dataclass(frozen=True)
+class _Segment(Statement):
+    flags: str
+    start: int
+    end: int
+    ack: int | None
+
+    @property
+    def is_syn(self) -> bool:
+        return "S" in self.flags
+
+
+@dataclass(frozen=True)
+class Incoming(_Segment):
+    """A segment from the peer. `blocks`: SACK blocks, as byte ranges."""
+
+    blocks: tuple[tuple[int, int], ...]
+    window: int | None
+
+
+@dataclass(frozen=True)
+class Outgoing(_Segment):
+    """A segment that the sender is expected to send."""
+
+
+@dataclass(frozen=True)
+class Write(Statement):
+    """The application writes."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Assertion(Statement):
+    """A statement about the state of the sender, of names such as ``tcpi_snd_cwnd``."""
+
+    condition: ast.expr
+
+
+@dataclass(frozen=True)
+class Unused(Statement):
+    """A statement without an effect here, and why."""
+
+    why: str
+
+
+@dataclass
+class Script:
+    """A script, and what its handshake and settings say of the connection.
+
+    Attributes
+    ----------
+    statements : list of Statement
+        All statements but the options, in order.
+    tolerance_s : float
+        Permitted difference of a time.
+    mss : int
+        Payload of a full segment in bytes.
+    timestamps, sack, ecn : bool
+        Options that the handshake negotiates.
+    window_scale : int
+        By which the windows of the peer are to be multiplied, after its SYN.
+    congestion : str or None
+        The congestion control that the script sets.
+    """
+
+    statements: list[Statement] = field(default_factory=list)
+    tolerance_s: float = _TOLERANCE_S
+    mss: int = 1460
+    timestamps: bool = False
+    sack: bool = False
+    ecn: bool = False
+    window_scale: int = 0
+    congestion: str | None = None
+
+    def of(self, kind: type) -> Iterator[Statement]:
+        return (statement for statement in self.statements if isinstance(statement, kind))
+
+
+_BLANK = re.compile(r"(?:\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_OPTION = re.compile(r"--(\w+)(?:=(\S+))?")
+_NUMBER = r"\d+(?:\.\d*)?|\.\d+"
+_TIME = re.compile(rf"\*|(?P<plus>\+)?(?P<time>{_NUMBER})(?:(?P<join>~|\.\.\.)(?P<plus2>\+)?(?P<end>{_NUMBER}))?")
+_BLOCK = re.compile(r"%\{(.*?)\}%", re.DOTALL)
+_COMMAND = re.compile(r"`([^`]*)`")
+_PACKET = re.compile(r"([<>])([^\n]*)")
+_CALL = re.compile(r"(\w+)\s*\(")
+_RESULT = re.compile(r"[ \t]*=[ \t]*([^\n]*)")
+_SEGMENT = re.compile(
+    r"""\s*(?:\[[^\]]*\]\s*)?(?P<flags>[SFPRAEWUC.]+)(?P<ace>\d?)
+    \s+(?P<start>\d+):(?P<end>\d+)\s*\((?P<length>\d+)\)
+    (?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<window>\d+))?(?:\s*<(?P<options>[^>]*)>)?\s*(?://.*|\#.*)?$""",
+    re.VERBOSE,
+)
+_MSS = re.compile(r"\bmss\s+(\d+)")
+_SCALE = re.compile(r"\bwscale\s+(\d+)")
+_STAMP = re.compile(r"\bTS\s+val\s+(\d+)\s+ecr\s+(\d+)", re.IGNORECASE)
+_SACK = re.compile(r"\bsack\s+((?:\d+:\d+\s*)+)")
+_CONGESTION = re.compile(r"tcp_congestion_control\s*=\s*\"?(\w+)|TCP_CONGESTION\s*,\s*\[?\s*\"(\w+)\"")
+_WRITES = {"write": 2, "send": 2, "sendto": 2}
+
+
+def read_script(file: Path) -> Script:
+    """Reads a script. Raises `ParameterError` with the line of what cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"`{file}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > _MAX_BYTES:
+        raise ParameterError(f"{file}: exceeds the maximum size of a script of {_MAX_BYTES >> 20} MiB")
+    return _Reader(str(file), data.decode(errors="replace")).read()
+
+
+class _Reader:
+    """The position in the text, and the time of the last statement."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file, self.text, self.at = file, text, 0
+        self.now = self.latest = 0.0
+        self.script = Script()
+
+    def read(self) -> Script:
+        while (self._take(_BLANK), self.at < len(self.text))[1]:
+            if option := self._take(_OPTION):
+                self._option(*option.groups())
+            elif command := self._take(_COMMAND):
+                self._add(Unused, command[0], self._command(command[1]), self.at - len(command[0]))
+            else:
+                self._event()
+        self._negotiate()
+        return self.script
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found
+
+    def _line(self, at: int) -> int:
+        return self.text.count("\n", 0, at) + 1
+
+    def _refuse(self, what: str, at: int) -> ParameterError:
+        shown = self.text[at : at + 60].split("\n")[0]
+        return ParameterError(f"{self.file}, line {self._line(at)}: {what}; found `{shown}`")
+
+    def _option(self, name: str, value: str | None) -> None:
+        if name == "tolerance_usecs" and value and value.isdecimal():
+            self.script.tolerance_s = int(value) / 1e6
+        else:
+            text = f"--{name}" + (f"={value}" if value else "")
+            self._add(Unused, text, "an option of packetdrill that has no meaning here", self.at - len(text))
+
+    def _command(self, command: str) -> str:
+        """Reads a shell command. Returns why the rest of it is not used."""
+        if found := _CONGESTION.search(command):
+            self.script.congestion = found[1] or found[2]
+        return "shell commands are not run; only `tcp_congestion_control` is read"
+
+    def _add(self, kind: type, text: str, value: object, at: int) -> None:
+        self.script.statements.append(kind(self._line(at), self.now, self.latest, " ".join(text.split()), value))
+
+    def _event(self) -> None:
+        at = self.at
+        if not (time := self._take(_TIME)):
+            raise self._refuse("expected a time such as `+0.1`, `0.5`, `+.1~+.2` or `*`", at)
+        self._advance(time)
+        self._take(_BLANK)
+        if command := self._take(_COMMAND):
+            self._add(Unused, command[0], self._command(command[1]), at)
+        elif block := self._take(_BLOCK):
+            self._assertions(block[1], at)
+        elif packet := self._take(_PACKET):
+            self._packet(packet[1], packet[2], at)
+        elif call := self._take(_CALL):
+            self._call(call[1], at)
+        else:
+            raise self._refuse("expected a packet (`<` or `>`), a system call, a command in backticks or `%{ code }%`", self.at)
+
+    def _advance(self, time: re.Match[str]) -> None:
+        if time[0] == "*":
+            self.latest = float("inf")
+            return
+        last = self.now
+        self.now = float(time["time"]) + (last if time["plus"] else 0.0)
+        self.latest = self.now
+        # The end of a blocking call does not count.
+        if time["join"] == "~":
+            self.latest = float(time["end"]) + (last if time["plus2"] else 0.0)
+
+    def _assertions(self, code: str, at: int) -> None:
+        try:
+            body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
+        except SyntaxError:
+            self._add(Unused, "%{ }%", "is not a list of Python assertions", at)
+            return
+        for node in body:
+            text = ast.unparse(node)
+            if isinstance(node, ast.Assert):
+                self._add(Assertion, text, node.test, at)
+            else:
+                self._add(Unused, text, "only assertions are evaluated; other code is not run", at)
+
+    def _call(self, name: str, at: int) -> None:
+        depth, start = 1, self.at
+        while depth and self.at < len(self.text):
+            depth += {"(": 1, ")": -1}.get(self.text[self.at], 0)
+            self.at += 1
+        if depth:
+            raise self._refuse(f"the arguments of `{name}` have no end", at)
+        arguments = self.text[start : self.at - 1]
+        result = self._take(_RESULT)
+        text = f"{name}({arguments})"
+        if (place := _WRITES.get(name)) is None:
+            if found := _CONGESTION.search(arguments):
+                self.script.congestion = found[1] or found[2]
+            self._add(Unused, text, "", at)
+            return
+        sizes = [argument.strip() for argument in arguments.split(",")]
+        written = re.match(r"\d+", result[1]) if result else None
+        if written is None or len(sizes) <= place:
+            self._add(Unused, text, "the number of written bytes cannot be read", at)
+        else:
+            self._add(Write, text, int(written[0]), at)
+
+    def _packet(self, direction: str, text: str, at: int) -> None:
+        found = _SEGMENT.match(text)
+        if not found:
+            self._add(
+                Unused, direction + text, "is not a TCP segment of the form `flags start:end(length) ack N win N <options>`", at
+            )
+            return
+        options = found["options"] or ""
+        sack = _SACK.search(options)
+        ack, window = found["ack"], found["window"]
+        text = " ".join((direction + text).split("//")[0].split())
+        segment = _Segment(
+            self._line(at),
+            self.now,
+            self.latest,
+            text,
+            flags=found["flags"],
+            start=int(found["start"]),
+            end=int(found["end"]),
+            ack=int(ack) if ack else None,
+        )
+        if direction == ">":
+            self.script.statements.append(Outgoing(**vars(segment)))
+            return
+        pairs = [pair.split(":") for pair in sack[1].split()] if sack else []
+        blocks = tuple((int(start), int(end)) for start, end in pairs)
+        self.script.statements.append(Incoming(**vars(segment), blocks=blocks, window=int(window) if window else None))
+        if segment.is_syn:
+            script = self.script
+            script.mss = int(mss[1]) if (mss := _MSS.search(options)) else script.mss
+            script.window_scale = int(scale[1]) if (scale := _SCALE.search(options)) else 0
+            script.sack = "sackOK" in options
+            script.timestamps = _STAMP.search(options) is not None
+
+    def _negotiate(self) -> None:
+        """What both SYNs agree on."""
+        script = self.script
+        synchronising = [segment for segment in script.statements if isinstance(segment, _Segment) and segment.is_syn]
+        script.ecn = len({type(segment) for segment in synchronising if "E" in segment.flags}) == 2
+        if script.timestamps:
+            script.mss -= _TIMESTAMP_BYTES
+        if not synchronising:
+            raise ParameterError(f"{self.file}: there is no SYN; expected a handshake, which gives the segment size")
+        if script.mss < 1:
+            raise ParameterError(f"{self.file}: the segment size of the handshake is {script.mss} B; expected at least 1 B")

@@ -1,0 +1,128 @@
+"""Replay of packetdrill scripts."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tailback as tb
+from tailback._cli import app
+from tailback.errors import ParameterError, ScenarioError
+
+SCRIPTS = sorted(Path(__file__).parent.joinpath("scripts").glob("*.pkt"))
+HANDSHAKE = """0 < S 0:0(0) win 65535 <mss 1000,sackOK>
++0 > S. 0:0(0) ack 1 <mss 1460,sackOK>
++.1 < . 1:1(0) ack 1 win 60000
+"""
+
+
+def replay(tmp_path: Path, script: str, **arguments: object) -> tb.Replay:
+    file = tmp_path / "script.pkt"
+    file.write_text(script)
+    return tb.packetdrill(file, **arguments)
+
+
+def verdicts(done: tb.Replay) -> dict[int, tuple[str, str]]:
+    """Verdict and measured result of each line; not compared ones only if no other exists."""
+    rows = sorted(done.lines.to_rows(), key=lambda row: row["verdict"] != "not compared")
+    return {row["line"]: (row["verdict"], row["measured"]) for row in rows}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_linux_preset_does_what_the_script_expects(script: Path) -> None:
+    done = tb.packetdrill(script)
+    assert done.differ == 0, done.summary()
+    assert done.agree >= 3
+
+
+def test_another_preset_differs_where_it_should(tmp_path: Path) -> None:
+    """Two instead of three segments for an acknowledgement, and half of the window instead of 0.7 of it."""
+    (script,) = (script for script in SCRIPTS if script.stem == "fast_retransmit")
+    done = tb.packetdrill(script, preset="linux/reno")
+    wrong = [row["statement"] for row in done.lines.to_rows() if row["verdict"] == "differs"]
+    assert wrong == ["assert tcpi_snd_ssthresh == 7"]
+    assert str(done).endswith("7 agree, 1 differ from linux/reno")
+
+
+def test_each_kind_of_difference_is_told_with_its_line(tmp_path: Path) -> None:
+    script = (
+        HANDSHAKE
+        + """+0 write(4, ..., 3000) = 3000
++0 > . 1:2001(2000) ack 1
++.1 < . 1:1(0) ack 3001 win 60000
++.1 write(4, ..., 1000) = 1000
++.5 > . 3001:4001(1000) ack 1
++0 > . 4001:5001(1000) ack 1
++0 %{ assert tcpi_snd_cwnd == 9 and tcpi_unacked > 0 }%
+"""
+    )
+    said = verdicts(replay(tmp_path, script))
+    assert said[4] == ("differs", "sends 2001:3001(1000) at 0.1 s")
+    assert said[5] == ("agrees", "sent at 0.1 s")
+    assert said[8] == ("differs", "sent at 0.3 s instead of 0.8 s")
+    assert said[9] == ("differs", "contains data that nothing has written")
+    assert said[10] == ("differs", "tcpi_snd_cwnd = 10, tcpi_unacked = 1")
+
+
+def test_what_is_not_compared_is_told(tmp_path: Path) -> None:
+    script = (
+        "--local_ip=1.2.3.4\n`sysctl -q net.ipv4.tcp_congestion_control=reno`\n"
+        + HANDSHAKE
+        + """+0 write(4, ..., 1000) = 1000
+* > P. 1:1001(1000) ack 1
++.1 < . 1:1(0) ack 501 win 60000
++0 < . 1:1(0) ack 9001 win 60000
++0 < icmp unreachable [1:1001(1000)]
++0 %{ import os; os.remove("/"); assert tcpi_snd_mss == 1000; assert tcpi_unacked == 1 }%
++0 > F. 1001:1001(0) ack 1
+"""
+    )
+    done = replay(tmp_path, script)
+    assert done.preset == "linux/reno"
+    notes = " ".join(done.notes())
+    for told in [
+        "an option of packetdrill",
+        "shell commands are not run",
+        "ends within a segment",
+        "acknowledges data that the sender has not sent",
+        "is not a TCP segment",
+        "only assertions are evaluated",
+        "`tcpi_snd_mss` does not exist here",
+        "segments without data",
+    ]:
+        assert told in notes, notes
+    assert (done.agree, done.differ) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("", "there is no SYN"),
+        (HANDSHAKE + "soon < . 1:1(0) ack 1\n", "line 4: expected a time such as"),
+        (HANDSHAKE + "+0 ?\n", "line 4: expected a packet"),
+        (HANDSHAKE + "+0 write(4, ..., 1000\n", "line 4: the arguments of `write` have no end"),
+        ("0 < S 0:0(0) win 1 <mss 10,TS val 1 ecr 0>\n", "the segment size of the handshake is -2 B"),
+    ],
+)
+def test_a_script_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, script: str, told: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(told)):
+        replay(tmp_path, script)
+
+
+def test_a_preset_that_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="linux/cubic"):
+        replay(tmp_path, HANDSHAKE, preset="linux/cubik")
+    with pytest.raises(ParameterError, match="requires feedback"), pytest.warns(tb.ScenarioWarning, match="`ecn` is off"):
+        replay(tmp_path, HANDSHAKE, preset="linux/dctcp")
+
+
+def test_the_command_prints_differences_and_ends_with_1(tmp_path: Path) -> None:
+    (tmp_path / "wrong.pkt").write_text(HANDSHAKE + "+0 %{ assert tcpi_snd_cwnd == 9 }%\n")
+    done = CliRunner().invoke(app, ["packetdrill", str(tmp_path / "wrong.pkt")])
+    assert done.exit_code == 1
+    assert "tcpi_snd_cwnd = 10" in done.output
+    assert CliRunner().invoke(app, ["packetdrill", str(SCRIPTS[0]), "--json"]).exit_code == 0
+    missing = CliRunner().invoke(app, ["packetdrill", str(tmp_path / "missing.pkt")])
+    assert missing.exit_code == 2
+    assert "missing.pkt" in missing.output
