@@ -2,8 +2,8 @@
 
     python tools/verdicts.py OUT docs/evidence
 
-OUT is the directory of `tailback reproduce bpd-2001 spd-1998 cui-thesis --out OUT`. This writes `verdicts.json`, with which
-`tests/papers/test_evidence.py` compares the numbers on the pages. Documents that are not in OUT keep their entries.
+OUT is the directory of `tailback reproduce bpd-2001 spd-1998 cui-thesis --out OUT`, or of some of their experiments. This renews
+their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(out: Path, evidence: Path) -> None:
     verdicts = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
     for name in DOCUMENTS:
         if (results := out / f"{name}.json").exists():
-            verdicts[name] = stored(results)
+            verdicts.setdefault(name, {}).update(stored(results))
     target.write_text(written(verdicts), encoding="utf-8")
 
 

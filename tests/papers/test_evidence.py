@@ -1,0 +1,89 @@
+"""The evidence pages quote the stored verdicts of full runs, and the stored verdicts are those of today's claims."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from tailback import papers
+
+EVIDENCE = ROOT / "docs/evidence"
+PAGES = {"bpd-2001": "bpd_2001", "spd-1998": "spd_1998", "cui-thesis": "cui_thesis"}
+VERDICTS: dict[str, dict[str, Any]] = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))
+CLAIM = re.compile(r"\bC-?[A-Z0-9][\w.-]*\w")
+INTERVAL = re.compile(r"(-?\d[\d,.]*) ± (\d[\d,.]*)")
+# Kinds with the findings that a full run may have. A conditional claim depends, or holds in one of its two settings.
+FINDINGS = {
+    "reproduced": {"holds"},
+    "conditional": {"holds", "depends", "cannot tell"},
+    "not_reproduced": {"contradicted", "cannot tell"},
+}
+
+
+def claims(document: str) -> dict[str, papers.Claim]:
+    """All claims of a document by their IDs."""
+    return {claim.id: claim for experiment in papers.experiments(document) for claim in experiment.claims}
+
+
+def number(text: str) -> tuple[float, float]:
+    """A printed number, and half of its last digit."""
+    plain = text.replace(",", "")
+    return float(plain), 0.51 * 10.0 ** -len(plain.partition(".")[2])
+
+
+def quoted(document: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+    """The intervals in rows that begin with a claim that has a stored verdict."""
+    page = EVIDENCE / f"{PAGES[document]}.md"
+    for line in page.read_text(encoding="utf-8").splitlines():
+        first = CLAIM.search(line.partition("|")[2].partition(":")[0]) if line.startswith("|") else None
+        if first:
+            found = {name: each for name, each in VERDICTS[document].items() if name.startswith(first[0])}
+            for mean, half in INTERVAL.findall(line) if found else ():
+                yield first[0], found, mean, half
+
+
+def fits(verdict: dict[str, Any], mean: str, half: str) -> bool:
+    """Whether the interval is that of the verdict in one of its settings, as a number or in percent."""
+    (value, step), (width, half_step) = number(mean), number(half)
+    for each in verdict["settings"]:
+        if None in (each["measured"], each["high"]):
+            continue
+        for scale in (1, 100):
+            measured, spread = scale * each["measured"], scale * (each["high"] - each["measured"])
+            if abs(abs(measured) - abs(value)) <= step and abs(spread - width) <= half_step:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_intervals_on_a_page_are_stored_verdicts(document: str) -> None:
+    for claim, found, mean, half in quoted(document):
+        assert any(fits(verdict, mean, half) for verdict in found.values()), f"{claim}: {mean} ± {half}"
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_stored_verdicts_are_of_the_claims_and_their_kinds(document: str) -> None:
+    known = claims(document)
+    for name, verdict in VERDICTS[document].items():
+        assert verdict["kind"] == known[name].kind, name
+        assert verdict["finding"] in FINDINGS[verdict["kind"]], name
+
+
+def test_changed_verdicts_name_the_deciding_condition() -> None:
+    rows = list(csv.DictReader((EVIDENCE / "verdict_changes.csv").read_text(encoding="utf-8").splitlines()))
+    for row in rows:
+        known = claims(row["document"])
+        assert known[row["claim"]].kind == row["now"] != row["before"], row
+        (experiment,) = (
+            each for each in papers.experiments(row["document"]) if row["claim"] in {claim.id for claim in each.claims}
+        )
+        labels = {condition.label for condition in experiment.conditions}
+        assert set(row["condition"].split()) <= labels, row
+        assert row["sentence"] and (row["condition"] or row["reason"]), row
+    assert len({(row["document"], row["claim"]) for row in rows}) == len(rows)
