@@ -42,7 +42,7 @@ def written(verdicts: dict[str, dict[str, Any]]) -> str:
     documents = []
     for name, claims in verdicts.items():
         lines = [f"  {json.dumps(claim)}: {json.dumps(found)}" for claim, found in claims.items()]
-        documents.append(f' {json.dumps(name)}: {{\n' + ",\n".join(lines) + "\n }")
+        documents.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(documents) + "\n}\n"
 
 

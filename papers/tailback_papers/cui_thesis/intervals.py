@@ -233,6 +233,7 @@ STATES = Experiment(
             ("one flow occupies the link", "both share it", "exponential"),
             "log10 of the fraction of longer intervals",
             "interval over its mean",
+            time_range=(0, 12),
         ),
     ),
     traces=(
@@ -313,6 +314,7 @@ INTERVALS = Experiment(
             ("2 flows", "20 flows", "500 flows", "exponential"),
             "log10 of the fraction of longer intervals",
             "interval over its mean",
+            time_range=(0, 12),
         ),
     ),
     traces=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,19 +38,23 @@ def recording(flows: int, kinds: Iterable[str] = (), queues: Iterable[str] = (),
     return record
 
 
-def window(run: tb.Run, number: int) -> Points:
-    """Window of a flow, in packets. A constant window has no rows, so it is extended to the end of the flow."""
-    trace = run.trace("cwnd").where(group=name(number))
-    times, windows = (np.asarray(trace[column], float) for column in ("time_s", "cwnd_packets"))
+def to_the_end(run: tb.Run, number: int, times: Any, values: Any) -> Points:
+    """Changes of a quantity of a flow. A constant quantity has no rows, so the last value is extended to the end of the flow."""
     stop = run.scenario["flows"][name(number)].get("stop")
     end = run.simulated_s if stop is None else min(run.simulated_s, float(stop.removesuffix(" s")))
-    return np.append(times, end), np.append(windows, windows[-1:])
+    return np.append(np.asarray(times, float), end), np.append(np.asarray(values, float), values[-1:])
+
+
+def window(run: tb.Run, number: int) -> Points:
+    """Window of a flow, in packets."""
+    trace = run.trace("cwnd").where(group=name(number))
+    return to_the_end(run, number, trace["time_s"], trace["cwnd_packets"])
 
 
 def alpha(run: tb.Run, number: int) -> Points:
     """Current alpha of a flow, in packets."""
     trace = run.trace("controller").where(group=name(number), quantity="alpha_packets")
-    return trace["time_s"], trace["value"]
+    return to_the_end(run, number, trace["time_s"], trace["value"])
 
 
 def rate(run: tb.Run, number: int) -> Points:
@@ -66,10 +70,13 @@ def queue(run: tb.Run, link: str = "bottleneck") -> Points:
 
 
 def flow_traces(
-    label: str, of: Callable[..., Points], flows: int, where: Mapping[str, Label], record: dict[str, Any]
+    label: str, of: Callable[..., Points], flows: int | Sequence[Label], where: Mapping[str, Label], record: dict[str, Any]
 ) -> tuple[Trace, ...]:
-    """Curves of the first flows, named by a format of their number. Curves of a run with the same `record` share it."""
-    return tuple(Trace(label.format(number), where, record, partial(of, number=number)) for number in range(1, flows + 1))
+    """Curves of the first flows, named by a format of their number or of these names. Curves of a run with the same `record`
+    share it.
+    """
+    names = range(1, flows + 1) if isinstance(flows, int) else flows
+    return tuple(Trace(label.format(each), where, record, partial(of, number=number)) for number, each in enumerate(names, 1))
 
 
 def queue_trace(label: str, where: Mapping[str, Label], record: dict[str, Any], link: str = "bottleneck") -> Trace:

@@ -288,10 +288,13 @@ def four(measure: str, case: str, form: str) -> Expression:
 FORM_LINES = lines("form", {f"form {form}": form for form in FORMS}, case="round trips", recovery=RECOVERIES[0])
 
 
-def four_of(label: str) -> tuple[str, ...]:
-    """Names of the curves of four flows."""
-    return tuple(f"{label}, flow {number}" for number in (1, 2, 3, 4))
-
+# Figures 4.19 to 4.22: name of a flow's curve, its points, and the flows by their round trip or alpha.
+CURVES = (
+    ("alpha, {} ms", over_time.alpha, ROUND_TRIPS_MS, "alpha, packets"),
+    ("rate, {} ms", over_time.rate, ROUND_TRIPS_MS, "rate, packets/s"),
+    ("alpha of {}", over_time.alpha, ALPHAS, "alpha, packets"),
+    ("window, alpha {}", over_time.window, ALPHAS, "window, packets"),
+)
 
 FIGURE_4_19 = Experiment(
     id="cui-thesis/fig4.19",
@@ -337,21 +340,19 @@ FIGURE_4_19 = Experiment(
     ),
     panels=(
         Ranking("fairness", FORM_LINES, "Jain's index"),
-        TracePanel(four_of("alpha, round trips"), "alpha, packets", "time, s"),
-        TracePanel(four_of("rate, round trips"), "rate, packets/s", "time, s"),
-        TracePanel(four_of("alpha, alphas"), "alpha, packets", "time, s"),
-        TracePanel(four_of("window, alphas"), "window, packets", "time, s"),
+        *(TracePanel(tuple(label.format(each) for each in names), axis, "time, s") for label, _, names, axis in CURVES),
     ),
     traces=tuple(
         trace
-        for label, of, case, record in (
-            ("alpha", over_time.alpha, "round trips", over_time.recording(4, ["controller"], bin_s=1)),
-            ("rate", over_time.rate, "round trips", over_time.recording(4, ["controller"], bin_s=1)),
-            ("alpha", over_time.alpha, "alphas", over_time.recording(4, ["controller", "cwnd"])),
-            ("window", over_time.window, "alphas", over_time.recording(4, ["controller", "cwnd"])),
-        )
+        for label, of, names, _ in CURVES
         for trace in over_time.flow_traces(
-            f"{label}, {case}, flow {{}}", of, 4, {"form": "module", "recovery": RECOVERIES[0], "case": case}, record
+            label,
+            of,
+            names,
+            {"form": "module", "recovery": RECOVERIES[0], "case": "round trips" if names == ROUND_TRIPS_MS else "alphas"},
+            over_time.recording(4, ["controller"], bin_s=1)
+            if names == ROUND_TRIPS_MS
+            else over_time.recording(4, ["controller", "cwnd"]),
         )
     ),
     conditions=(conditions.RECOVERY,),
