@@ -85,5 +85,6 @@ def test_changed_verdicts_name_the_deciding_condition() -> None:
         )
         labels = {condition.label for condition in experiment.conditions}
         assert set(row["condition"].split()) <= labels, row
-        assert row["sentence"] and (row["condition"] or row["reason"]), row
+        assert row["sentence"], row
+        assert row["condition"] or row["reason"], row
     assert len({(row["document"], row["claim"]) for row in rows}) == len(rows)

@@ -110,7 +110,6 @@ figure_20 = Experiment(
             "C29f",
             "the overall bandwidth is not fully utilised without BPD (utilisation of SACK and Reno)",
             of("utilisation", "SACK, Reno", "off") < 0.95,
-            kind="conditional",
             note="section 6.2 and conclusions; the bound is that of C30b",
         ),
         Claim(
