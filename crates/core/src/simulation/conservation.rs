@@ -1,10 +1,10 @@
 //! Conservation: every packet sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per port. A
 //! violation is a bug in Tailback.
 
-use super::engine::Engine;
+use super::endpoints::End;
 use super::path::Path;
 use super::port::{Entry, ReorderedPackets};
-use super::senders::End;
+use super::state::Engine;
 use crate::network::Transport;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
@@ -34,20 +34,20 @@ impl Engine {
     /// `in_lines`: packets and cells in flight.
     pub(crate) fn check_conservation(&self, in_lines: &UnitsInNetwork) -> Result<(), ConservationError> {
         let UnitsInNetwork { data, acks, .. } = in_lines;
-        for (flow, path) in FlowId::all(self.senders.ends.len()).zip(&self.senders.fabric.paths) {
+        for (flow, path) in FlowId::all(self.endpoints.ends.len()).zip(&self.fabric.paths) {
             let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
                     return Ok(());
                 }
-                let name = self.senders.network.groups[path.wire.group].name.clone();
+                let name = self.network.groups[path.wire.group].name.clone();
                 Err(ConservationError { of: format!("flow {flow} of {name}"), sent, accounted_for: accounted, what })
             };
             let sent = self.sent_in_all(flow);
             self.check_edge(flow)?;
             self.check_application(flow)?;
             self.check_outstanding(flow)?;
-            if let Some(channel) = self.senders.fabric.sim.channels.get(flow.index()).filter(|_| self.travels_in_cells(path)) {
+            if let Some(channel) = self.fabric.sim.channels.get(flow.index()).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[flow], "data cells"), (&channel.acks, acks[flow], "cells back")]
                 {
@@ -56,12 +56,12 @@ impl Engine {
                 continue;
             }
             let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[flow];
-            let copies = self.senders.fabric.sim.copies.get(&flow).copied().unwrap_or_default();
+            let copies = self.fabric.sim.copies.get(&flow).copied().unwrap_or_default();
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
             let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[flow];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
         }
-        for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
+        for (port, described) in self.fabric.ports.iter().zip(&self.network.ports) {
             let counts = port.equipment.counts();
             let stored = port.stepped().map_or(0, |stepped| stepped.queues.iter().map(|queue| u64::from(queue.line.len())).sum());
             let late = counts.discarded[DropReason::Late as usize].all();
@@ -76,7 +76,7 @@ impl Engine {
             }
         }
         let (reports, prices) = self.reports_and_prices();
-        let sim = &self.senders.fabric.sim;
+        let sim = &self.fabric.sim;
         for (what, kept, carried) in [("reports", sim.reports.used(), reports), ("prices", sim.prices.used(), prices)] {
             if kept as u64 != carried {
                 let of = "side pools of packets".to_string();
@@ -87,53 +87,53 @@ impl Engine {
     }
 
     fn travels_in_cells(&self, path: &Path) -> bool {
-        self.senders.network.groups[path.wire.group].framing.is_some()
+        self.network.groups[path.wire.group].framing.is_some()
     }
 
     /// Every packet sent is on its way to the edge, queued there, discarded there, or has left it in cells.
     fn check_edge(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let Some(edge) = self.senders.fabric.edge(flow) else { return Ok(()) };
+        let Some(edge) = self.fabric.edge(flow) else { return Ok(()) };
         let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
         let sent = u64::from(self.sent_in_all(flow));
         let accounted_for = coming + waiting + counts.discarded_in_all + counts.left_in_all;
         if sent == accounted_for && sent == coming + counts.arrived_in_all {
             return Ok(());
         }
-        let group = self.senders.fabric.paths[flow].wire.group.index();
-        let of = format!("the edge of flow {flow} of {}", self.senders.network.groups[group].name);
+        let group = self.fabric.paths[flow].wire.group.index();
+        let of = format!("the edge of flow {flow} of {}", self.network.groups[group].name);
         Err(ConservationError { of, sent, accounted_for, what: "packets" })
     }
 
     /// Only data handed over by the application is sent, and none of it is lost before the flow is stopped.
     fn check_application(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let group = &self.senders.network.groups[self.senders.fabric.paths[flow].wire.group];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[flow]) else { return Ok(()) };
+        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
         let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
         // The first segment opens the connection.
-        let handed_over = match self.senders.applications[flow].handed_over(spec).0 {
+        let handed_over = match self.endpoints.applications[flow].handed_over(spec).0 {
             0 => 0,
             segments => segments + tcp.before_data().0,
         };
-        let kept = sender.sequence.limit == handed_over || self.senders.stops.contains_key(&flow);
+        let kept = sender.sequence.limit == handed_over || self.endpoints.stops.contains_key(&flow);
         if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {flow} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.senders.ends[flow].backlog()),
+            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.endpoints.ends[flow].backlog()),
             what: "segments handed over",
         })
     }
 
     /// A recovery with a state per outstanding segment has each in exactly one state, and its counters match the states.
     fn check_outstanding(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let path = &self.senders.fabric.paths[flow];
-        let End::Tcp(sender) = &self.senders.ends[flow] else { return Ok(()) };
+        let path = &self.fabric.paths[flow];
+        let End::Tcp(sender) = &self.endpoints.ends[flow] else { return Ok(()) };
         let outstanding = sender.sequence.outstanding();
         match sender.accounted_for() {
             Some(known) if known != outstanding => Err(ConservationError {
-                of: format!("flow {flow} of {}", self.senders.network.groups[path.wire.group].name),
+                of: format!("flow {flow} of {}", self.network.groups[path.wire.group].name),
                 sent: outstanding.0.into(),
                 accounted_for: known.0.into(),
                 what: "outstanding segments",
@@ -144,26 +144,26 @@ impl Engine {
 
     /// Units of each flow in lines, queues and transmitters: packets, or cells that have not been reassembled.
     pub(crate) fn units_in_lines(&self) -> UnitsInNetwork {
-        let mut data = vec![0; self.senders.ends.len()];
-        let mut acks = vec![0; self.senders.ends.len()];
-        let mut are_under_way = vec![false; self.senders.ends.len()];
-        for &(_, flow) in self.senders.fabric.sim.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
+        let mut data = vec![0; self.endpoints.ends.len()];
+        let mut acks = vec![0; self.endpoints.ends.len()];
+        let mut are_under_way = vec![false; self.endpoints.ends.len()];
+        for &(_, flow) in self.fabric.sim.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
             are_under_way[flow] = true;
         }
         self.each_packet(|packet, place| {
-            let path = &self.senders.fabric.paths[packet.flow];
+            let path = &self.fabric.paths[packet.flow];
             let units = match place {
                 Location::Network => 1,
                 Location::Edge => 0,
                 Location::Ends if packet.is_cell() => 0,
                 Location::Ends => 1,
-                Location::Access => self.senders.fabric.profiles[path.wire.group].cells(packet).0,
+                Location::Access => self.fabric.profiles[path.wire.group].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow] += units;
             are_under_way[packet.flow] |= place != Location::Ends || packet.time >= self.now();
         });
-        for (flow, channel) in self.senders.fabric.sim.channels.iter().enumerate() {
+        for (flow, channel) in self.fabric.sim.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
             are_under_way[flow] |= channel.data.received_until.max(channel.acks.received_until) >= self.now();
@@ -184,16 +184,16 @@ impl Engine {
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
-        let pool = &self.senders.fabric.sim.pool;
+        let pool = &self.fabric.sim.pool;
         let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
-            let profile = &self.senders.fabric.profiles[path.wire.group];
+            let profile = &self.fabric.profiles[path.wire.group];
             let cut = if profile.has_edge { Location::Network } else { Location::Access };
             [(path.send, cut), (path.back, Location::Access), (path.ack_line, Location::Ends), (path.deliver, Location::Ends)]
         };
-        for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
+        for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));
         }
-        for edge in self.senders.fabric.sim.edges.iter().flatten() {
+        for edge in self.fabric.sim.edges.iter().flatten() {
             for (line, place) in [
                 (edge.coming, Location::Edge),
                 (edge.queue, Location::Edge),
@@ -204,7 +204,7 @@ impl Engine {
             }
         }
         let mut in_network = |packet: &Packet| see(packet, Location::Network);
-        for port in &self.senders.fabric.ports {
+        for port in &self.fabric.ports {
             pool.iter(&port.line).for_each(&mut in_network);
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(&mut in_network);

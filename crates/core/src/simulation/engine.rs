@@ -1,13 +1,15 @@
 //! The engine: the event loop and the timeline. Its input is a network and the times to run to. It reads no clock and does no I/O.
 //!
-//! `senders/` and `receivers.rs` implement the end hosts, `fabric/` the hops between them, and `wiring/` everything that is derived from
+//! `state.rs` defines its state. `senders/` and `receivers.rs` implement the end hosts, `fabric/` the hops between them, and `wiring/` everything that is derived from
 //! the network before the run starts.
 
+use super::endpoints::Endpoints;
 use super::event_order::{Event, EventOrder};
 use super::fabric::Fabric;
-use super::senders::Senders;
+use super::prefetch::UpcomingEvents;
 use super::signals::make_readers;
 use super::sim_state::{DatagramContents, Fate};
+use super::state::{Engine, FailureMonitor};
 use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
 use super::wiring::route_starts;
 use crate::network::{ChangeKind, Network};
@@ -16,29 +18,8 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Failure, FailureSignal};
-use serde::{Deserialize, Serialize};
-
-/// A run of one network. `Clone` takes a snapshot; the clone continues to byte-identical results.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-// Domains of a parallel run are adjacent in memory. The alignment avoids false sharing between threads (the prefetcher fetches cache lines
-// in pairs).
-#[repr(align(128))]
-pub struct Engine {
-    pub(crate) senders: Senders,
-    pub(super) events: u64,
-    next_change: usize,
-    /// Present if the engine runs user code.
-    #[serde(skip)]
-    monitor: Option<FailureMonitor>,
-}
-
-/// Detects failures of user code through its [`FailureSignal`].
-#[derive(Clone, Debug)]
-struct FailureMonitor {
-    alarm: FailureSignal,
-    /// Count of the alarm before any of this engine's code failed.
-    handled_alarms: u64,
-}
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How much to handle in one call.
 #[derive(Clone, Copy)]
@@ -63,15 +44,19 @@ impl Engine {
         let (readers, signalled) = make_readers(&network, code);
         // User-code objects are created in this order: ports, then ends.
         let fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
-        let senders = Senders::new(network, fabric, readers, &factory);
-        let mut engine = Engine { senders, events: 0, next_change: 0, monitor };
+        let mut endpoints = Endpoints::new(&network, readers, &factory);
+        endpoints.transmissions = fabric.distinguishes_transmissions().then(BTreeMap::new);
+        let network = Arc::new(Network { flows: Vec::new(), ..network });
+        let upcoming = UpcomingEvents::default();
+        let mut engine = Engine { network, fabric, endpoints, events: 0, next_change: 0, upcoming, monitor };
+        engine.schedule_starts();
         engine.schedule_change();
         engine
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.senders.fabric.sim.now
+        self.fabric.sim.now
     }
 
     /// Number of events handled.
@@ -81,7 +66,7 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        let sim = &mut self.senders.fabric.sim;
+        let sim = &mut self.fabric.sim;
         sim.calendar.peek().filter(|&time| time < sim.interval.end)
     }
 
@@ -109,8 +94,8 @@ impl Engine {
             return None;
         }
         // In order of creation: after the first object that cannot be created, no others are.
-        let of_ports = self.senders.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
-        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.now()))).next()
+        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
+        of_ports.chain(self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()))).next()
     }
 
     /// Run one event at a time, so that the run stops after the event in which user code failed.
@@ -143,23 +128,23 @@ impl Engine {
 
     /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
     fn advance_within(&mut self, time: Time, limits: StepLimits) -> bool {
-        let end = time.min(self.senders.fabric.sim.interval.end);
+        let end = time.min(self.fabric.sim.interval.end);
         let StepLimits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
-            if let Some(flow) = self.senders.fabric.sim.early_acks.pop() {
-                left -= u64::from(self.senders.process_ack_early(flow));
+            if let Some(flow) = self.fabric.sim.early_acks.pop() {
+                left -= u64::from(self.process_ack_early(flow));
                 continue;
             }
-            if let Some(ack) = self.senders.fabric.sim.pending_acks.pop_front() {
-                if self.senders.fabric.is_large {
-                    self.senders.prefetch_pending_acks();
+            if let Some(ack) = self.fabric.sim.pending_acks.pop_front() {
+                if self.fabric.is_large {
+                    self.prefetch_pending_acks();
                 }
-                left -= u64::from(self.senders.process_known_ack(&ack));
+                left -= u64::from(self.process_known_ack(&ack));
                 continue;
             }
-            let Some((now, slot)) = self.senders.fabric.sim.calendar.pop_before(end) else {
-                self.senders.fabric.sim.now = self.now().max(end);
+            let Some((now, slot)) = self.fabric.sim.calendar.pop_before(end) else {
+                self.fabric.sim.now = self.now().max(end);
                 break;
             };
             left -= u64::from(self.handle(now, slot));
@@ -168,7 +153,7 @@ impl Engine {
                 break;
             }
         }
-        self.senders.fabric.store_pending_acks();
+        self.fabric.store_pending_acks();
         self.events += events - left;
         left > 0
     }
@@ -177,34 +162,33 @@ impl Engine {
     /// count as events, because their number depends on how far other senders have run ahead.
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
-        self.senders.fabric.sim.now = now;
-        if self.senders.fabric.is_large {
-            self.senders.prefetch_upcoming();
+        self.fabric.sim.now = now;
+        if self.fabric.is_large {
+            self.prefetch_upcoming();
         }
-        let senders = &mut self.senders;
-        match senders.fabric.sim.order.event(slot) {
-            Event::AckArrival(flow) => senders.on_ack_arrival(flow, now),
-            Event::Send(flow) => senders.fabric.on_send(flow),
-            Event::Back(flow) => senders.fabric.on_back(flow),
-            Event::Port(port) => senders.fabric.on_port(port),
+        match self.fabric.sim.order.event(slot) {
+            Event::AckArrival(flow) => self.on_ack_arrival(flow, now),
+            Event::Send(flow) => self.fabric.on_send(flow),
+            Event::Back(flow) => self.fabric.on_back(flow),
+            Event::Port(port) => self.fabric.on_port(port),
             Event::Gathered(port) => {
-                senders.fabric.on_gathered(now, port);
+                self.fabric.on_gathered(now, port);
                 return false;
             }
-            Event::Departure(transmitter) => senders.fabric.on_departure(now, transmitter),
-            Event::Period(place) => senders.fabric.on_period(now, place),
-            Event::Deliver(flow) => senders.fabric.on_deliver(flow),
-            Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
-            Event::Timer(flow) => return senders.on_timer(flow),
-            Event::AppWrite(flow) => senders.on_app_write(flow),
-            Event::Rm(flow) => senders.fabric.on_rm(now, flow),
-            Event::AtEdge(flow) => senders.on_edge(now, flow),
-            Event::Cell(flow) => senders.on_cell(now, flow),
-            Event::SendTimer(flow) => return senders.on_send_timer(flow),
+            Event::Departure(transmitter) => self.fabric.on_departure(now, transmitter),
+            Event::Period(place) => self.fabric.on_period(now, place),
+            Event::Deliver(flow) => self.fabric.on_deliver(flow),
+            Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),
+            Event::Timer(flow) => return self.on_timer(flow),
+            Event::AppWrite(flow) => self.on_app_write(flow),
+            Event::Rm(flow) => self.fabric.on_rm(now, flow),
+            Event::AtEdge(flow) => self.on_edge(now, flow),
+            Event::Cell(flow) => self.on_cell(now, flow),
+            Event::SendTimer(flow) => return self.on_send_timer(flow),
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.
-                return self.senders.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.own == 0);
+                return self.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.own == 0);
             }
         }
         true
@@ -218,23 +202,23 @@ impl Engine {
 
     /// Like [`Engine::inject`], for a datagram whose contents decide which listed drops apply to it.
     pub fn inject_as(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
-        self.senders.inject(flow, payload, ecn, contents)
+        self.send_datagram(flow, payload, ecn, contents)
     }
 
     /// Append the new fates of datagrams of external flows to `fates`, except for flows in cells. Each fate is reported once, in no
     /// particular order. Its time may be later than now; it is final even then.
     pub fn take_fates(&mut self, fates: &mut Vec<Fate>) {
-        fates.append(&mut self.senders.fabric.sim.fates);
+        fates.append(&mut self.fabric.sim.fates);
     }
 
     fn schedule_change(&mut self) {
-        if let Some(next) = self.senders.network.changes.get(self.next_change) {
-            self.senders.fabric.sim.calendar.schedule(EventOrder::CHANGE, next.at);
+        if let Some(next) = self.network.changes.get(self.next_change) {
+            self.fabric.sim.calendar.schedule(EventOrder::CHANGE, next.at);
         }
     }
 
     fn on_change(&mut self) {
-        let Senders { network, fabric, .. } = &mut self.senders;
+        let Engine { network, fabric, .. } = self;
         let Some(change) = network.changes.get(self.next_change) else { unreachable!("all changes have taken place") };
         match change.what {
             ChangeKind::Rate(port, rate) => fabric.ports[port].equipment.set_rate(rate),

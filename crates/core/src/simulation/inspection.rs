@@ -3,9 +3,9 @@
 //! Hops are computed ahead, so a packet may be further along than its displayed location. If that matters, set `stepped` on the network:
 //! the state is then that of the current time.
 
-use super::engine::Engine;
+use super::endpoints::End;
 use super::port::{Entry, ReorderedPackets};
-use super::senders::End;
+use super::state::Engine;
 use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
 use crate::primitives::packet::Packet;
@@ -72,7 +72,7 @@ pub struct PortState {
 impl Engine {
     /// The counters of a port; `None` if there is no such port.
     pub fn port_state(&self, port: PortId) -> Option<PortState> {
-        let counts = self.senders.fabric.ports.get(port.index())?.equipment.counts();
+        let counts = self.fabric.ports.get(port.index())?.equipment.counts();
         Some(PortState {
             departed: Units(counts.departed.all()),
             departed_bytes: Bytes(counts.departed_bytes.all()),
@@ -83,7 +83,7 @@ impl Engine {
 
     /// The state of a flow's TCP sender; `None` for datagram flows.
     pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
-        let Some(End::Tcp(sender)) = self.senders.ends.get(flow.index()) else { return None };
+        let Some(End::Tcp(sender)) = self.endpoints.ends.get(flow.index()) else { return None };
         Some(SenderState {
             cwnd: sender.controller.window().0,
             ssthresh: sender.controller.ssthresh().0,
@@ -96,12 +96,12 @@ impl Engine {
 
     /// Data packets that a flow has sent, including retransmissions.
     pub fn sent_so_far(&self, flow: FlowId) -> u32 {
-        if flow.index() < self.senders.ends.len() { self.sent_in_all(flow) } else { 0 }
+        if flow.index() < self.endpoints.ends.len() { self.sent_in_all(flow) } else { 0 }
     }
 
     /// Calls `see` with every packet in flight.
     pub fn for_each_packet(&self, mut see: impl FnMut(PacketInFlight)) {
-        let fabric = &self.senders.fabric;
+        let fabric = &self.fabric;
         let sim = &fabric.sim;
         let mut show = |packet: &Packet, place: PacketLocation, delay: TimeDelta| {
             see(PacketInFlight {

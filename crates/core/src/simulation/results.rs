@@ -2,11 +2,11 @@
 
 use super::conservation::{ConservationError, UnitsInNetwork};
 use super::edge::{Edge, EdgeCounts};
-use super::engine::Engine;
+use super::endpoints::End;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
-use super::senders::{End, Senders};
+use super::state::Engine;
 use crate::network::{Hop, Port, Transfer};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
@@ -67,17 +67,17 @@ impl Engine {
         let in_lines = self.units_in_lines();
         self.check_conservation(&in_lines)?;
         let until = self.now();
-        let links = self.senders.network.best_links();
-        let slowdowns: Vec<f64> = FlowId::all(self.senders.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
+        let links = self.network.best_links();
+        let slowdowns: Vec<f64> = FlowId::all(self.endpoints.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
         Ok(Results {
             flows: self.flow_table(until, &in_lines, &slowdowns),
             queues: self.queue_table(until),
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
             edges: self.edge_table(until),
-            queue_flows: self.senders.network.record.queue_flows.then(|| self.queue_flow_table(until)),
+            queue_flows: self.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
-            complete: until >= self.senders.fabric.sim.interval.end,
+            complete: until >= self.fabric.sim.interval.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -88,7 +88,7 @@ impl Engine {
     pub fn take_traces(&mut self) -> Vec<Table> {
         let until = self.now();
         let tables = self.traces(until);
-        let Fabric { sim, ports, .. } = &mut self.senders.fabric;
+        let Fabric { sim, ports, .. } = &mut self.fabric;
         if let Some(recorder) = &mut sim.recorder {
             recorder.forget_before(until);
             ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
@@ -97,38 +97,38 @@ impl Engine {
     }
 
     fn traces(&self, until: Time) -> Vec<Table> {
-        let recorder = self.senders.fabric.sim.recorder.as_ref();
+        let recorder = self.fabric.sim.recorder.as_ref();
         recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
     /// Data packets that a flow has sent in the whole run, including injected ones.
     pub(crate) fn sent_in_all(&self, flow: FlowId) -> u32 {
-        match &self.senders.ends[flow] {
+        match &self.endpoints.ends[flow] {
             End::Tcp(sender) => sender.sequence.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
         }
     }
 
     fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.senders.fabric.sim.interval.warmup).seconds()
+        until.since(self.fabric.sim.interval.warmup).seconds()
     }
 
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64]) -> Table {
-        let all: Vec<FlowId> = FlowId::all(self.senders.ends.len()).collect();
+        let all: Vec<FlowId> = FlowId::all(self.endpoints.ends.len()).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
-        let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
-        let counts = |i: FlowId| &self.senders.fabric.paths[i].counts;
-        let carried = |i: FlowId| &self.senders.fabric.paths[i].carried;
-        let channel = |i: FlowId| self.senders.fabric.sim.channels.get(i.index());
+        let senders: Vec<SenderCounts> = self.endpoints.ends.iter().map(End::counts).collect();
+        let counts = |i: FlowId| &self.fabric.paths[i].counts;
+        let carried = |i: FlowId| &self.fabric.paths[i].carried;
+        let channel = |i: FlowId| self.fabric.sim.channels.get(i.index());
         let columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("start_s", float(&|i| self.senders.plans[i].start.seconds())),
+            ("start_s", float(&|i| self.endpoints.plans[i].start.seconds())),
             ("size_bytes", float(&|i| self.size(i))),
-            ("base_rtt_s", float(&|i| self.senders.plans[i].base_rtt.seconds())),
+            ("base_rtt_s", float(&|i| self.endpoints.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
             ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
@@ -137,15 +137,15 @@ impl Engine {
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
-            ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
+            ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
             ("loss_rate", float(&|i| self.loss_rate(i, senders[i].sent.into()))),
             ("dropped_acks", integer(&|i| self.dropped_acks(i))),
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("slowdown", float(&|i| slowdowns[i])),
-            ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
-            ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
+            ("backlog_packets", integer(&|i| self.endpoints.ends[i].backlog().into())),
+            ("frame_cells", integer(&|i| self.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
@@ -155,35 +155,35 @@ impl Engine {
 
     /// Acknowledgements of a flow that queues and links have discarded.
     fn dropped_acks(&self, flow: FlowId) -> u64 {
-        self.senders.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
+        self.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
     }
 
     /// Discarded share of the packets that the flow sent within the measurement interval and of their copies.
     fn loss_rate(&self, flow: FlowId, sent: u64) -> f64 {
-        let Fabric { sim, paths, .. } = &self.senders.fabric;
+        let Fabric { sim, paths, .. } = &self.fabric;
         let copies = sim.copies.get(&flow).map_or(0, |copies| copies.measured);
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
-        let warmup = self.senders.fabric.sim.interval.warmup;
-        let started = self.senders.plans[flow].start.max(warmup);
+        let warmup = self.fabric.sim.interval.warmup;
+        let started = self.endpoints.plans[flow].start.max(warmup);
         let ended = self.ended(flow).min(until);
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
-        let waited = self.senders.ends[flow].counts().idle + cut_off;
+        let waited = self.endpoints.ends[flow].counts().idle + cut_off;
         1.0 - waited.seconds() / ended.since(started).seconds()
     }
 
     /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a
     /// report, and the application hands over no data that could be sent before the timeout.
     fn waiting_since(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
-        let End::Tcp(sender) = &self.senders.ends[flow] else { return None };
-        let is_over = until >= self.senders.fabric.paths[flow].counts.completed;
-        let sim = &self.senders.fabric.sim;
+        let End::Tcp(sender) = &self.endpoints.ends[flow] else { return None };
+        let is_over = until >= self.fabric.paths[flow].counts.completed;
+        let sim = &self.fabric.sim;
         let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, flow)) != Time::NEVER;
         let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, flow));
-        let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.senders.window_of(sender, flow);
+        let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.window_of(sender, flow);
         let may_receive_ack =
             in_lines.are_under_way[flow] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
         (!is_over && !may_receive_ack && sender.awaits_timeout()).then_some(sender.sequence.last_active)
@@ -191,27 +191,27 @@ impl Engine {
 
     /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
     fn ended(&self, flow: FlowId) -> Time {
-        match (self.senders.stops.get(&flow), &self.senders.ends[flow]) {
+        match (self.endpoints.stops.get(&flow), &self.endpoints.ends[flow]) {
             (Some(&stop), End::Datagram(_)) => stop,
             (Some(&stop), End::Tcp(sender))
-                if sender.sequence.is_done() && sender.sequence.limit < self.senders.fabric.paths[flow].complete_at =>
+                if sender.sequence.is_done() && sender.sequence.limit < self.fabric.paths[flow].complete_at =>
             {
                 stop.max(sender.sequence.last_active)
             }
-            _ => self.senders.fabric.paths[flow].counts.completed,
+            _ => self.fabric.paths[flow].counts.completed,
         }
     }
 
     fn completion(&self, flow: FlowId) -> f64 {
-        match self.senders.fabric.paths[flow].counts.completed {
-            time if time >= self.senders.fabric.sim.interval.end => f64::NAN,
-            time => time.since(self.senders.plans[flow].start).seconds(),
+        match self.fabric.paths[flow].counts.completed {
+            time if time >= self.fabric.sim.interval.end => f64::NAN,
+            time => time.since(self.endpoints.plans[flow].start).seconds(),
         }
     }
 
     /// NaN for an endless flow.
     fn size(&self, flow: FlowId) -> f64 {
-        match self.senders.plans[flow].size {
+        match self.endpoints.plans[flow].size {
             Bytes(u64::MAX) => f64::NAN,
             Bytes(bytes) => bytes as f64,
         }
@@ -223,12 +223,12 @@ impl Engine {
         if completion.is_nan() {
             return f64::NAN;
         }
-        let Senders { network, fabric, .. } = &self.senders;
+        let Engine { network, fabric, .. } = self;
         let wire = &fabric.paths[flow].wire;
         let route: Vec<PortId> = fabric.route(wire.forward).collect();
         let transfer = Transfer {
             group: &network.groups[wire.group],
-            size: self.senders.plans[flow].size,
+            size: self.endpoints.plans[flow].size,
             sender_access: wire.sender_access(&fabric.sim.rates),
             receiver_access: wire.receiver_access(&fabric.sim.rates),
             route: &route,
@@ -238,18 +238,18 @@ impl Engine {
     }
 
     fn queue_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.senders.network.ports.iter().map(|port| port.name.clone()).collect();
+        let names: Vec<String> = self.network.ports.iter().map(|port| port.name.clone()).collect();
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts: Vec<PortCounts> = self.senders.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
+        let counts: Vec<PortCounts> = self.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
         let still_queued: Vec<StillQueued> = (0..names.len()).map(|port| self.still_queued(port, until)).collect();
         let counts = |i: usize| &counts[i];
         let discarded = |i: usize, reason: DropReason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
             let is_refused = |reason: &DropReason| match reason {
-                DropReason::Random => self.senders.fabric.ports[i].equipment.loses_before_queue(),
+                DropReason::Random => self.fabric.ports[i].equipment.loses_before_queue(),
                 reason => !reason.follows_acceptance(),
             };
             DropReason::ALL.into_iter().filter(is_refused).map(|reason| discarded(i, reason)).sum::<u64>()
@@ -269,7 +269,7 @@ impl Engine {
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
-        if self.senders.network.ports.iter().any(polices) {
+        if self.network.ports.iter().any(polices) {
             columns.push(("dropped_policed", integer(&|i| discarded(i, DropReason::Policed))));
         }
         columns.extend([
@@ -279,16 +279,16 @@ impl Engine {
             ("max_queue_units", integer(&|i| counts(i).max.max(counts(i).held_at_warmup + still_queued[i].of_warmup))),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
-        if self.senders.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
+        if self.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
             columns.push(("duplicated_units", integer(&|i| counts(i).duplicated.measured())));
         }
-        if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
-            columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
+        if self.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
+            columns.push(("price", float(&|i| self.fabric.ports[i].equipment.price())));
             columns.push(("clamped_packets", integer(&|i| counts(i).beyond_range.measured())));
         }
-        if self.senders.network.record.delay_percentiles {
+        if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.senders.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -296,14 +296,14 @@ impl Engine {
 
     /// For a port that follows a delivery trace: used share of the opportunities' bytes.
     fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
-        let Senders { network, fabric, .. } = &self.senders;
+        let Engine { network, fabric, .. } = self;
         let by_trace = fabric.ports[port].stepped().and_then(|stepped| stepped.used_share(until));
         let of_time = || seconds_of(counts.busy) / self.measured_seconds(until) / f64::from(network.ports[port].transmitters);
         by_trace.unwrap_or_else(of_time)
     }
 
     fn queue_flow_table(&self, until: Time) -> Table {
-        let Senders { network, fabric, .. } = &self.senders;
+        let Engine { network, fabric, .. } = self;
         let rows: Vec<(u32, FlowId, &FlowTotals)> = (0..)
             .zip(&fabric.ports)
             .flat_map(|(port, of)| of.equipment.of_flows().map(move |(flow, passed)| (port, flow, passed)))
@@ -325,7 +325,7 @@ impl Engine {
     }
 
     fn class_table(&self, until: Time) -> Option<Table> {
-        let Senders { network, fabric, .. } = &self.senders;
+        let Engine { network, fabric, .. } = self;
         let counts_of = |port: usize| fabric.ports[port].stepped().map_or(&[][..], Stepped::classes);
         let rows: Vec<(usize, usize)> =
             (0..fabric.ports.len()).flat_map(|port| (0..counts_of(port).len()).map(move |class| (port, class))).collect();
@@ -367,7 +367,7 @@ impl Engine {
     }
 
     fn edge_table(&self, until: Time) -> Option<Table> {
-        let sim = &self.senders.fabric.sim;
+        let sim = &self.fabric.sim;
         let (flows, edges): (Vec<FlowId>, Vec<&Edge>) =
             FlowId::enumerate(&sim.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
         if edges.is_empty() {
@@ -400,11 +400,10 @@ impl Engine {
 
     /// Whether each port carries cells.
     fn ports_of_cells(&self) -> Vec<bool> {
-        let mut cells = vec![false; self.senders.fabric.ports.len()];
-        for path in self.senders.fabric.paths.iter().filter(|path| self.senders.network.groups[path.wire.group].framing.is_some())
-        {
+        let mut cells = vec![false; self.fabric.ports.len()];
+        for path in self.fabric.paths.iter().filter(|path| self.network.groups[path.wire.group].framing.is_some()) {
             for start in [path.wire.forward, path.wire.backward] {
-                self.senders.fabric.route(start).for_each(|port| cells[port] = true);
+                self.fabric.route(start).for_each(|port| cells[port] = true);
             }
         }
         cells
@@ -412,7 +411,7 @@ impl Engine {
 
     /// The packets that are in a stepped port's queues at `until`. A port that computes departures ahead has already counted them.
     fn still_queued(&self, port: usize, until: Time) -> StillQueued {
-        let Fabric { sim, ports, .. } = &self.senders.fabric;
+        let Fabric { sim, ports, .. } = &self.fabric;
         let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
         let mut all = StillQueued::default();
         for packet in queues.iter().flat_map(|queue| sim.pool.iter(&queue.line)) {
@@ -423,14 +422,13 @@ impl Engine {
     }
 
     fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
-        let names: Vec<String> = self.senders.network.groups.iter().map(|group| group.name.clone()).collect();
+        let names: Vec<String> = self.network.groups.iter().map(|group| group.name.clone()).collect();
         let members: Vec<Vec<FlowId>> = self.members();
         let seconds = self.measured_seconds(until);
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
-        let goodputs = |group: usize| {
-            members[group].iter().map(|&i| self.senders.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds)
-        };
+        let goodputs =
+            |group: usize| members[group].iter().map(|&i| self.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds);
         let sorted =
             |of: &dyn Fn(FlowId) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
         let completions = sorted(&|i| self.completion(i));
@@ -449,32 +447,30 @@ impl Engine {
         for (name, at) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
             columns.push((name, float(&|group| nearest_rank(&slowdowns[group], at))));
         }
-        if self.senders.network.record.delay_percentiles {
+        if self.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.senders.fabric.sim.delays[group].percentile(at))));
+                columns.push((name, float(&|group| self.fabric.sim.delays[group].percentile(at))));
             }
         }
         named("groups", columns)
     }
 
     fn queue_rows(&self) -> QueueRows<'_> {
-        let fabric = &self.senders.fabric;
+        let fabric = &self.fabric;
         QueueRows {
-            names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
+            names: Arc::new(self.network.ports.iter().map(|port| port.name.clone()).collect()),
             of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.sim.waiting)).collect(),
             departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
         }
     }
 
     fn flow_names(&self) -> FlowNames {
-        FlowNames::new(&self.senders.network, self.senders.fabric.paths.iter().map(|path| path.wire.group).collect())
+        FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
     }
 
     fn members(&self) -> Vec<Vec<FlowId>> {
-        let mut members = vec![Vec::new(); self.senders.network.groups.len()];
-        FlowId::all(self.senders.fabric.paths.len())
-            .zip(&self.senders.fabric.paths)
-            .for_each(|(flow, path)| members[path.wire.group].push(flow));
+        let mut members = vec![Vec::new(); self.network.groups.len()];
+        FlowId::all(self.fabric.paths.len()).zip(&self.fabric.paths).for_each(|(flow, path)| members[path.wire.group].push(flow));
         members
     }
 }

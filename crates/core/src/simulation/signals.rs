@@ -51,7 +51,7 @@ mod tests {
     use crate::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
-    use crate::simulation::senders::End;
+    use crate::simulation::endpoints::End;
     use crate::tcp::{DelayedAck, EcnCapable, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn log(engine: &Engine) -> &ProbeLog {
-        match &engine.senders.ends[0] {
+        match &engine.endpoints.ends[0] {
             End::Tcp(sender) => match &sender.controller {
                 Controllers::Probe(probe) => &probe.log,
                 other => panic!("not a probe: {other:?}"),
@@ -115,7 +115,7 @@ mod tests {
         let silent = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
-        assert!(empty_log(&engine) && engine.senders.fabric.sim.prices.used() == 0);
+        assert!(empty_log(&engine) && engine.fabric.sim.prices.used() == 0);
     }
 
     fn empty_log(engine: &Engine) -> bool {
@@ -182,7 +182,7 @@ mod tests {
         let engine = run(&network);
         let log = log(&engine);
         // Retransmissions are not ECN-capable, and nothing is outstanding after the last acknowledgement.
-        assert_eq!((log.marks, log.acked), (engine.senders.fabric.paths[0].marked, 1000));
+        assert_eq!((log.marks, log.acked), (engine.fabric.paths[0].marked, 1000));
         assert!(log.marks >= 240 && log.congestion > 10 && log.congestion < log.marks, "{log:?}");
     }
 
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn signals_are_identical_when_computed_ahead_stepped_sliced_or_resumed_from_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
-        let ends = |engine: &Engine| postcard::to_stdvec(&engine.senders.ends).unwrap();
+        let ends = |engine: &Engine| postcard::to_stdvec(&engine.endpoints.ends).unwrap();
         for seed in 0..250 {
             let network = random(seed);
             let whole = run(&network);
@@ -426,10 +426,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| flow(group, 0, 1)).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.senders.readers.len(), engine.senders.fabric.sim.at_receivers.len()), (3, 3));
-        assert_eq!(
-            [0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(FlowId(flow))),
-            [Some(0), None, None, Some(1), Some(2)]
-        );
+        assert_eq!((engine.endpoints.readers.len(), engine.fabric.sim.at_receivers.len()), (3, 3));
+        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(FlowId(flow))), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

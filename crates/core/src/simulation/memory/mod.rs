@@ -5,11 +5,11 @@ mod trace_rows;
 
 use super::adaptation::Channel;
 use super::edge::Edge;
+use super::endpoints::End;
 use super::group_profile::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
 use super::port::{FlowTotals, MultiQueue, Port};
-use super::senders::End;
 use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};

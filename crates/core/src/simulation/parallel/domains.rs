@@ -8,13 +8,13 @@ use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
 use crate::simulation::domain_boundary::{Domain, DomainBoundary, Owners};
-use crate::simulation::engine::Engine;
+use crate::simulation::endpoints::End;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::Path;
 use crate::simulation::port::Port;
 use crate::simulation::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
-use crate::simulation::senders::{End, Senders};
+use crate::simulation::state::Engine;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
-    let fabric = &mut part.senders.fabric;
+    let fabric = &mut part.fabric;
     let of_part = |(port, owner): (&Port, &Domain)| if *owner == own { port.clone() } else { port.of_another_part() };
     fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
     fabric.sim.boundary = Some(Box::new(DomainBoundary::new(own, owners.clone(), *domains, *lookahead)));
@@ -38,8 +38,8 @@ pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port
         part.events = 0;
         fabric.forget_counts();
     }
-    let sources = StateSources { all: vec![StateSource { senders: &whole.senders, packets, ports }], owners: None };
-    copy(&mut part.senders, &sources, |owner| owner == own, owners);
+    let sources = StateSources { all: vec![StateSource { engine: whole, packets, ports }], owners: None };
+    copy(&mut part, &sources, |owner| owner == own, owners);
     part
 }
 
@@ -62,22 +62,20 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 
 /// Merge all domains of a run, which have reached the same time.
 pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
-    let first = std::mem::take(&mut domains[0].senders.fabric.sim.pool);
+    let first = std::mem::take(&mut domains[0].fabric.sim.pool);
     let mut whole = domains[0].clone();
-    domains[0].senders.fabric.sim.pool = first;
+    domains[0].fabric.sim.pool = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
-    let sources =
-        StateSources { all: domains.iter().map(|domain| StateSource::of(&domain.senders)).collect(), owners: Some(owners) };
-    let Senders { fabric, .. } = &mut whole.senders;
-    for entry in &mut fabric.routes {
+    let sources = StateSources { all: domains.iter().map(StateSource::of).collect(), owners: Some(owners) };
+    for entry in &mut whole.fabric.routes {
         *entry = if is_end(*entry) { END } else { *entry & !REMOTE };
     }
-    sources.collect(&mut whole.senders, owners);
-    copy(&mut whole.senders, &sources, |_| true, owners);
-    whole.senders.fabric.sim.boundary = None;
-    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
-        let completed = whole.senders.fabric.paths[wait.flow].counts.completed;
-        if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow]
+    sources.collect(&mut whole, owners);
+    copy(&mut whole, &sources, |_| true, owners);
+    whole.fabric.sim.boundary = None;
+    for wait in domains.iter().flat_map(|domain| &domain.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
+        let completed = whole.fabric.paths[wait.flow].counts.completed;
+        if let End::Tcp(sender) = &mut whole.endpoints.ends[wait.flow]
             && wait.until >= completed
         {
             sender.sequence.counts.idle = sender.sequence.counts.idle - wait.idle;
@@ -89,47 +87,48 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
 impl StateSources<'_> {
     /// Copy the state of each entity from its owner into the first domain's engine, and add up all counters. Lines and pools are not merged
     /// here.
-    fn collect(&self, whole: &mut Senders, owners: &Owners) {
+    fn collect(&self, whole: &mut Engine, owners: &Owners) {
         for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
             whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].ports[port]);
         }
-        for flow in FlowId::all(whole.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
+        for flow in FlowId::all(whole.endpoints.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
             whole.take_sender(flow, self.of_sender(flow));
         }
-        for flow in FlowId::all(whole.ends.len()).filter(|&flow| owners.of_receivers[flow] > 0) {
+        for flow in FlowId::all(whole.endpoints.ends.len()).filter(|&flow| owners.of_receivers[flow] > 0) {
             whole.fabric.take_receiver(flow, &self.of_receiver(flow).fabric);
         }
         for (domain, other) in (0..).zip(&self.all).skip(1) {
-            whole.fabric.add_counts(&other.senders.fabric, |flow| owners.of_senders[flow] == domain);
+            whole.fabric.add_counts(&other.engine.fabric, |flow| owners.of_senders[flow] == domain);
         }
-        whole.transmissions = whole.transmissions.take().map(|_| {
+        whole.endpoints.transmissions = whole.endpoints.transmissions.take().map(|_| {
             let of = |(domain, other): (Domain, &StateSource<'_>)| {
-                let all = other.senders.transmissions.clone().unwrap_or_default().into_iter();
+                let all = other.engine.endpoints.transmissions.clone().unwrap_or_default().into_iter();
                 all.filter(move |((flow, _), _)| owners.of_senders[*flow] == domain)
             };
             (0..).zip(&self.all).flat_map(of).collect()
         });
-        let discards = self.all.iter().flat_map(|other| other.senders.fabric.sim.to_be_discarded.iter().copied());
+        let discards = self.all.iter().flat_map(|other| other.engine.fabric.sim.to_be_discarded.iter().copied());
         let mut discards: Vec<(Time, FlowId)> = discards.collect();
         discards.sort_unstable();
         whole.fabric.sim.to_be_discarded = discards.into();
     }
 }
 
-impl Senders {
+impl Engine {
     /// Copy the state of a flow's sender.
-    fn take_sender(&mut self, flow: FlowId, from: &Senders) {
+    fn take_sender(&mut self, flow: FlowId, from: &Engine) {
         fn take<T: Clone>(into: &mut [T], from: &[T], at: usize) {
             if let (Some(into), Some(from)) = (into.get_mut(at), from.get(at)) {
                 into.clone_from(from);
             }
         }
-        take(&mut self.ends, &from.ends, flow.index());
-        take(&mut self.applications, &from.applications, flow.index());
-        take(&mut self.slow_starts, &from.slow_starts, flow.index());
-        take(&mut self.usages, &from.usages, flow.index());
+        let (own, other) = (&mut self.endpoints, &from.endpoints);
+        take(&mut own.ends, &other.ends, flow.index());
+        take(&mut own.applications, &other.applications, flow.index());
+        take(&mut own.slow_starts, &other.slow_starts, flow.index());
+        take(&mut own.usages, &other.usages, flow.index());
         if let Some(place) = self.fabric.signalled(flow) {
-            take(&mut self.readers, &from.readers, place);
+            take(&mut own.readers, &other.readers, place);
         }
         let (own, other) = (&mut self.fabric, &from.fabric);
         own.paths[flow].wire.take_sender(&other.paths[flow].wire);

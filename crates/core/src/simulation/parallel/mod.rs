@@ -14,7 +14,7 @@ mod relocation;
 mod shares;
 
 use super::domain_boundary::{Arrival, DomainBoundary, Owners, PacketBatch, SortedArrivals};
-use super::engine::Engine;
+use super::state::Engine;
 
 use crate::primitives::units::{Time, TimeDelta};
 use barrier::Barrier;
@@ -70,12 +70,11 @@ impl ParallelEngine {
     /// # Errors
     /// The unchanged run, and why it cannot be divided.
     pub fn new(mut engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, NotParallel)>> {
-        let senders = &engine.senders;
         let why = match () {
             () if threads.get() == 1 => Some(NotParallel::OneThread),
             () if engine.has_user_code() => Some(NotParallel::UserCode),
-            () if senders.fabric.profiles.iter().any(|profile| profile.is_external) => Some(NotParallel::RealPackets),
-            () if !senders.fabric.rerouted.is_empty() => Some(NotParallel::Routes),
+            () if engine.fabric.profiles.iter().any(|profile| profile.is_external) => Some(NotParallel::RealPackets),
+            () if !engine.fabric.rerouted.is_empty() => Some(NotParallel::Routes),
             () => None,
         };
         if let Some(why) = why {
@@ -85,8 +84,8 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, NotParallel::NoDelay)));
         }
-        let packets = &std::mem::take(&mut engine.senders.fabric.sim.pool);
-        let ports = &std::mem::take(&mut engine.senders.fabric.ports);
+        let packets = &std::mem::take(&mut engine.fabric.sim.pool);
+        let ports = &std::mem::take(&mut engine.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
             let part = |own| scope.spawn(move || domains::split_domain(whole, packets, ports, own, shares));
@@ -197,25 +196,25 @@ impl ParallelEngine {
 
 impl Engine {
     fn expect_boundary(&mut self) -> &mut DomainBoundary {
-        match &mut self.senders.fabric.sim.boundary {
+        match &mut self.fabric.sim.boundary {
             Some(boundary) => boundary,
             None => unreachable!("the engine of a domain has no boundary"),
         }
     }
 
     fn end(&self) -> Time {
-        self.senders.fabric.sim.interval.end
+        self.fabric.sim.interval.end
     }
 
     /// Advance the clock: there are no events before this time.
     fn reach(&mut self, time: Time) {
         let now = self.now().max(time);
-        self.senders.fabric.sim.now = now;
+        self.fabric.sim.now = now;
     }
 
     /// Time of the earliest known event of this domain.
     fn next_time(&mut self) -> Time {
-        let fabric = &mut self.senders.fabric;
+        let fabric = &mut self.fabric;
         let event = fabric.sim.calendar.peek();
         let ack_line = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
         let inboxes = fabric.sim.boundary.iter().flat_map(|boundary| &boundary.inboxes);
@@ -229,7 +228,7 @@ impl Engine {
         let mut arrivals = std::mem::take(&mut self.expect_boundary().arrivals);
         for from in 0..self.expect_boundary().inboxes.len() {
             let mut batch = std::mem::take(&mut self.expect_boundary().inboxes[from]);
-            self.senders.fabric.receive_batch(&mut batch, &mut arrivals);
+            self.fabric.receive_batch(&mut batch, &mut arrivals);
             self.expect_boundary().inboxes[from] = batch;
         }
         self.expect_boundary().arrivals = arrivals;
@@ -239,15 +238,15 @@ impl Engine {
     fn advance_with_arrivals(&mut self, time: Time) {
         while let Some(mut arrivals) = self.take_arrivals(time) {
             while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
-                if self.senders.fabric.is_large {
-                    self.senders.fabric.prefetch_arrivals(&arrivals);
+                if self.fabric.is_large {
+                    self.fabric.prefetch_arrivals(&arrivals);
                 }
                 self.advance(packet.time, u64::MAX);
-                while self.senders.fabric.sim.calendar.is_due(packet.time, slot) {
+                while self.fabric.sim.calendar.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
                     self.advance(packet.time, u64::MAX);
                 }
-                self.senders.fabric.on_arrival(packet);
+                self.fabric.on_arrival(packet);
                 self.events += 1;
             }
             self.put_back(arrivals);
@@ -259,16 +258,16 @@ impl Engine {
     fn let_arrivals_wait(&mut self) {
         while let Some(mut arrivals) = self.take_arrivals(Time::NEVER) {
             while let Some(arrival) = arrivals.next_before(Time::NEVER) {
-                self.senders.fabric.put_in_line(arrival);
+                self.fabric.put_in_line(arrival);
             }
             self.put_back(arrivals);
         }
-        self.senders.fabric.store_pending_acks();
+        self.fabric.store_pending_acks();
         self.expect_boundary().free_room();
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
-        let order = self.senders.fabric.sim.order;
+        let order = self.fabric.sim.order;
         self.expect_boundary().arrivals.take_before(before, &order)
     }
 

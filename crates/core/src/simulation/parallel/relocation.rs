@@ -7,13 +7,15 @@ use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Time, TimeDelta};
 use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::edge::Edge;
+use crate::simulation::endpoints::{End, Endpoints};
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, ReorderedPackets, Stepped};
+use crate::simulation::prefetch::UpcomingEvents;
 use crate::simulation::routes::REMOTE;
-use crate::simulation::senders::{End, Senders};
 use crate::simulation::sim_state::SimState;
+use crate::simulation::state::Engine;
 
 /// The state before: one engine, or several with the owners of their entities.
 pub(super) struct StateSources<'a> {
@@ -25,23 +27,23 @@ pub(super) struct StateSources<'a> {
 /// copied.
 #[derive(Clone, Copy)]
 pub(super) struct StateSource<'a> {
-    pub(super) senders: &'a Senders,
+    pub(super) engine: &'a Engine,
     pub(super) packets: &'a Pool<Packet>,
     pub(super) ports: &'a [Port],
 }
 
 impl<'a> StateSource<'a> {
     /// An engine with its own packets and ports.
-    pub(super) fn of(senders: &'a Senders) -> StateSource<'a> {
-        StateSource { senders, packets: &senders.fabric.sim.pool, ports: &senders.fabric.ports }
+    pub(super) fn of(engine: &'a Engine) -> StateSource<'a> {
+        StateSource { engine, packets: &engine.fabric.sim.pool, ports: &engine.fabric.ports }
     }
 
     fn fabric(&self) -> &'a Fabric {
-        &self.senders.fabric
+        &self.engine.fabric
     }
 
     fn sim(&self) -> &'a SimState {
-        &self.senders.fabric.sim
+        &self.engine.fabric.sim
     }
 }
 
@@ -54,12 +56,12 @@ impl<'a> StateSources<'a> {
         self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
     }
 
-    pub(super) fn of_sender(&self, flow: FlowId) -> &'a Senders {
-        self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())].senders
+    pub(super) fn of_sender(&self, flow: FlowId) -> &'a Engine {
+        self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())].engine
     }
 
-    pub(super) fn of_receiver(&self, flow: FlowId) -> &'a Senders {
-        self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())].senders
+    pub(super) fn of_receiver(&self, flow: FlowId) -> &'a Engine {
+        self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())].engine
     }
 }
 
@@ -149,9 +151,9 @@ impl Pools {
 }
 
 /// Rebuild lines, pools and calendar with the entries whose owner is kept.
-pub(super) fn copy(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     copy_ends(into, sources, &is_kept, owners);
-    into.clear_upcoming();
+    into.upcoming = UpcomingEvents::default();
     let Fabric { paths, ports, sim, routes, .. } = &mut into.fabric;
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
     let mut pools = Pools::default();
@@ -222,8 +224,8 @@ fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, pools: &m
 }
 
 /// Rebuild the pools of senders and receivers.
-fn copy_ends(into: &mut Senders, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
-    let Senders { ends, fabric, .. } = into;
+fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+    let Engine { fabric, endpoints: Endpoints { ends, .. }, .. } = into;
     fabric.sim.out_of_order = Slab::default();
     for (flow, end) in FlowId::all(ends.len()).zip(ends) {
         if let End::Tcp(sender) = end
@@ -251,7 +253,7 @@ fn rebuilt_calendar(
     let pending = 2 * (paths.len() + ports.len());
     let expected = CalendarConfig { entities: sim.order.total(), pending, reach: TimeDelta(2 * sim.ahead.0) };
     let mut calendar = Calendar::new(sim.order, &expected);
-    let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).senders);
+    let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).engine);
     let of_sender = |flow: FlowId| (owners.of_senders[flow], sources.of_sender(flow));
     let of_receiver = |flow: FlowId| (owners.of_receivers[flow], sources.of_receiver(flow));
     let of_entry = |start: u32| of_port(PortId(routes[start as usize] & !REMOTE));

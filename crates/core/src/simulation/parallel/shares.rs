@@ -5,11 +5,11 @@ use crate::network::{ChangeKind, Network};
 use crate::primitives::ids::FlowId;
 use crate::primitives::units::{Bytes, TimeDelta};
 use crate::simulation::domain_boundary::{Domain, Owners};
-use crate::simulation::engine::Engine;
+use crate::simulation::endpoints::Endpoints;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
 use crate::simulation::routes::END;
-use crate::simulation::senders::Senders;
+use crate::simulation::state::Engine;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct Graph {
 
 /// Divide a run into at most `domains` domains. There may be fewer, or one.
 pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
-    let graph = Graph::of(&engine.senders);
+    let graph = Graph::of(engine);
     let mut delays: Vec<TimeDelta> = graph.edges.iter().map(|edge| edge.delay).filter(|&delay| delay > TimeDelta::ZERO).collect();
     delays.sort_unstable();
     delays.dedup();
@@ -87,8 +87,8 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
 }
 
 impl Graph {
-    fn of(senders: &Senders) -> Graph {
-        let Senders { network, fabric, plans, .. } = senders;
+    fn of(engine: &Engine) -> Graph {
+        let Engine { network, fabric, endpoints: Endpoints { plans, .. }, .. } = engine;
         let (ports, flows) = (fabric.ports.len(), fabric.paths.len());
         let (sender, receiver) = (|flow: FlowId| ports as u32 + flow.0, |flow: FlowId| (ports + flows) as u32 + flow.0);
         let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new() };

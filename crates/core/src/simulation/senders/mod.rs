@@ -1,22 +1,16 @@
 //! The sending ends. A TCP sender processes an acknowledgement or a timer and sends as much as it may; an application hands data to it; a
 //! source sends its next datagram.
 
-mod end;
-mod prefetch;
-mod setup;
 mod turn;
 
-pub(crate) use self::end::End;
-use self::prefetch::{UpcomingEvents, prefetch_pending_acks};
-use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
 use self::turn::SenderTurn;
+use super::endpoints::{End, Endpoints};
 use super::event_order::FlowKind;
-use super::fabric::Fabric;
+use super::prefetch::prefetch_pending_acks;
 use super::sim_state::DatagramContents;
-use super::user_code_factory::UserCodeFactory;
-use super::wiring::{FlowPlan, first_flows};
+use super::state::Engine;
 use crate::congestion::Controller;
-use crate::network::{ListedDrop, Network, Transport};
+use crate::network::{ListedDrop, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -26,41 +20,9 @@ use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 use crate::tcp::observed::{Observed, Plain, Signalled, Traced};
 use crate::tcp::sender::{Sender, Tcp};
 use crate::tcp::sequence::IncomingAck;
-use crate::tcp::signal_reader::{AckExtras, SignalReader};
-use crate::tcp::slow_start::SlowStartState;
-use crate::tcp::validation::Usage;
+use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::{SlowStart, TimerForm};
-use crate::traffic::{Application, Arrivals};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// The sending ends of all flows, their optional state, and the fabric into which they send.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Senders {
-    /// The network without its flows: the fields below and `fabric.paths` store the required properties of each flow, in half the bytes of
-    /// its description. Snapshots and domains share it.
-    pub(crate) network: Arc<Network>,
-    pub(crate) fabric: Fabric,
-    pub(crate) ends: Vec<End>,
-    pub(crate) plans: Vec<FlowPlan>,
-    /// The first flow of each group.
-    first_flows: Vec<FlowId>,
-    /// Stop times of the flows that stop.
-    pub(crate) stops: BTreeMap<FlowId, Time>,
-    /// By flow; empty if no group has any.
-    pub(crate) applications: Vec<Application>,
-    /// Slow-start state by flow; empty if all groups use the standard rule.
-    pub(crate) slow_starts: Vec<SlowStartState>,
-    /// Window usage by flow; empty if no group records it.
-    pub(crate) usages: Vec<Usage>,
-    /// Signal readers of the flows whose controllers request signals, group by group ([`GroupProfile::unsignalled_before`](super::group_profile::GroupProfile)).
-    pub(crate) readers: Vec<SignalReader>,
-    /// Transmission numbers of retransmitted segments, for listed drops and traces; `None` if unused.
-    pub(crate) transmissions: Option<BTreeMap<(FlowId, u32), u32>>,
-    #[serde(skip)]
-    upcoming: UpcomingEvents,
-}
+use crate::traffic::Arrivals;
 
 /// Treatment of the acknowledgement that follows the one being processed.
 #[derive(Clone, Copy)]
@@ -70,53 +32,28 @@ enum NextAck {
     Scheduled,
 }
 
-impl Senders {
-    pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, factory: &UserCodeFactory) -> Senders {
-        let stops = FlowId::enumerate(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
-        let mut senders = Senders {
-            ends: make_ends(&network, factory),
-            plans: network.flows.iter().map(|flow| FlowPlan::of(flow, &network)).collect(),
-            first_flows: first_flows(&network),
-            stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
-            applications: make_applications(&network),
-            slow_starts: make_slow_starts(&network),
-            usages: make_usages(&network),
-            readers,
-            transmissions: fabric.distinguishes_transmissions().then(BTreeMap::new),
-            upcoming: UpcomingEvents::default(),
-            network: Arc::new(Network { flows: Vec::new(), ..network }),
-            fabric,
-        };
-        senders.schedule_starts();
-        senders
-    }
-
-    /// Forget the foreseen events, after memory has moved.
-    pub(crate) fn clear_upcoming(&mut self) {
-        self.upcoming = UpcomingEvents::default();
-    }
-
+impl Engine {
     /// Prefetch the memory of coming events.
     #[inline]
-    pub(crate) fn prefetch_upcoming(&mut self) {
-        self.upcoming.prefetch(&mut self.fabric, &self.ends);
+    pub(super) fn prefetch_upcoming(&mut self) {
+        self.upcoming.prefetch(&mut self.fabric, &self.endpoints.ends);
     }
 
     /// Prefetch for acknowledgements that are known to arrive.
     #[inline]
-    pub(crate) fn prefetch_pending_acks(&self) {
-        prefetch_pending_acks(&self.fabric, &self.ends);
+    pub(super) fn prefetch_pending_acks(&self) {
+        prefetch_pending_acks(&self.fabric, &self.endpoints.ends);
     }
 
     /// Schedule the start of every flow.
-    fn schedule_starts(&mut self) {
-        let Senders { network, fabric, .. } = self;
-        for (flow, end) in FlowId::all(self.ends.len()).zip(&mut self.ends) {
-            let start = self.plans[flow].start;
+    pub(super) fn schedule_starts(&mut self) {
+        let Engine { network, fabric, endpoints: Endpoints { ends, plans, applications, .. }, .. } = self;
+        for (flow, end) in FlowId::all(ends.len()).zip(ends) {
+            let start = plans[flow].start;
             let group = &network.groups[fabric.paths[flow].wire.group];
             let (kind, first) = match (end, &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::SendTimer, source.first(start, spec)),
-                (_, _, Some(spec)) => (FlowKind::AppWrite, Some(self.applications[flow].first(start, spec))),
+                (_, _, Some(spec)) => (FlowKind::AppWrite, Some(applications[flow].first(start, spec))),
                 _ => (FlowKind::SendTimer, Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
@@ -127,7 +64,7 @@ impl Senders {
 
     /// An acknowledgement reaches its sender.
     #[inline]
-    pub(crate) fn on_ack_arrival(&mut self, flow: FlowId, now: Time) {
+    pub(super) fn on_ack_arrival(&mut self, flow: FlowId, now: Time) {
         let runs_ahead = self.fabric.profiles[self.fabric.paths[flow].wire.group].runs_ahead;
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
@@ -139,9 +76,9 @@ impl Senders {
     /// acknowledgement or, if paced, first sends. If it may time out earlier, the acknowledgement becomes an event. Returns true if the
     /// sender has acted.
     #[inline]
-    pub(crate) fn process_ack_early(&mut self, flow: FlowId) -> bool {
+    pub(super) fn process_ack_early(&mut self, flow: FlowId) -> bool {
         let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
-        let sender = self.ends[flow].expect_tcp();
+        let sender = self.endpoints.ends[flow].expect_tcp();
         let horizon = self.fabric.sim.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
@@ -160,9 +97,9 @@ impl Senders {
     /// The arrival of an acknowledgement has become known. The sender processes it ahead of time if that is its next action; otherwise the
     /// acknowledgement is queued. Returns true if the sender has acted.
     #[inline]
-    pub(crate) fn process_known_ack(&mut self, ack: &Packet) -> bool {
+    pub(super) fn process_known_ack(&mut self, ack: &Packet) -> bool {
         let (flow, time) = (ack.flow, ack.time);
-        let sender = self.ends[flow].expect_tcp();
+        let sender = self.endpoints.ends[flow].expect_tcp();
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
             self.fabric.count_ack(flow);
@@ -181,13 +118,13 @@ impl Senders {
     }
 
     /// A packet reaches the edge of its flow.
-    pub(crate) fn on_edge(&mut self, now: Time, flow: FlowId) {
+    pub(super) fn on_edge(&mut self, now: Time, flow: FlowId) {
         self.fabric.on_edge(now, flow);
         self.release_acks(flow, now);
     }
 
     /// The edge of a flow sends a cell.
-    pub(crate) fn on_cell(&mut self, now: Time, flow: FlowId) {
+    pub(super) fn on_cell(&mut self, now: Time, flow: FlowId) {
         self.fabric.on_cell(now, flow);
         self.release_acks(flow, now);
     }
@@ -245,9 +182,9 @@ impl Senders {
     }
 
     /// Check the retransmission timer. Returns true if it has expired.
-    pub(crate) fn on_timer(&mut self, flow: FlowId) -> bool {
+    pub(super) fn on_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.sim.now;
-        let deadline = self.ends[flow].expect_tcp().timer.deadline;
+        let deadline = self.endpoints.ends[flow].expect_tcp().timer.deadline;
         if deadline > now {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
             return false;
@@ -264,8 +201,8 @@ impl Senders {
         let Some(place) = profile.place_among_signalled(packet.flow) else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
-        let sender = self.ends[packet.flow].expect_tcp();
-        let reader = &mut self.readers[place];
+        let sender = self.endpoints.ends[packet.flow].expect_tcp();
+        let reader = &mut self.endpoints.readers[place];
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
         }
@@ -285,7 +222,7 @@ impl Senders {
         }
     }
 
-    pub(crate) fn window_of(&self, sender: &Sender, flow: FlowId) -> Segments {
+    pub(super) fn window_of(&self, sender: &Sender, flow: FlowId) -> Segments {
         match &self.network.groups[self.fabric.paths[flow].wire.group].transport {
             Transport::Tcp(spec, _) => sender.window(spec),
             Transport::Datagram(_) => Segments(0),
@@ -296,62 +233,63 @@ impl Senders {
     /// timers are updated.
     #[inline]
     fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
-        let sender = self.ends[flow].expect_tcp();
+        let sender = self.endpoints.ends[flow].expect_tcp();
         let group = self.fabric.paths[flow].wire.group;
         let spec = self.network.groups[group].transport.expect_tcp();
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
-                let index = u64::from(flow - self.first_flows[group]);
+                let index = u64::from(flow - self.endpoints.first_flows[group]);
                 let name = &self.network.groups[group].name;
                 clock_phase(Entity { seed: self.network.seed, name, index }, tick)
             }
             _ => TimeDelta::ZERO,
         };
         let warmup = self.fabric.sim.interval.warmup;
-        let reader = if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let reader =
+            if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.endpoints.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
         let is_watched = O::SIGNALLED && spec.slow_start != SlowStart::Standard;
-        let slow_start_state = if is_watched { self.slow_starts.get_mut(flow.index()) } else { None };
-        let usage = if O::SIGNALLED { self.usages.get_mut(flow.index()) } else { None };
+        let slow_start_state = if is_watched { self.endpoints.slow_starts.get_mut(flow.index()) } else { None };
+        let usage = if O::SIGNALLED { self.endpoints.usages.get_mut(flow.index()) } else { None };
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
-        let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.transmissions };
+        let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
         match &incoming {
             Some(incoming) => turn.process_ack::<O>(incoming, extras),
             None => turn.check_deadline::<O>(),
         }
-        if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        if !self.endpoints.stops.is_empty() && self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             turn.stop();
         }
-        turn.send::<O>(&self.plans);
+        turn.send::<O>(&self.endpoints.plans);
         turn.update_timers::<O>(covered);
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_app_write(&mut self, flow: FlowId) {
+    pub(super) fn on_app_write(&mut self, flow: FlowId) {
         let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
-        let (sender, spec) = (self.ends[flow].expect_tcp(), group.transport.expect_tcp());
-        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        let (sender, spec) = (self.endpoints.ends[flow].expect_tcp(), group.transport.expect_tcp());
+        if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
-        let state = &mut self.applications[flow];
+        let state = &mut self.endpoints.applications[flow];
         let next = state.hand_over(now, application).filter(|&next| next < self.fabric.sim.interval.end);
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
-        sender.before_offer(self.usages.get_mut(flow.index()), now, spec);
+        sender.before_offer(self.endpoints.usages.get_mut(flow.index()), now, spec);
         sender.sequence.limit = state.handed_over(application).0 + spec.before_data().0;
         self.act_in_time(flow, now);
     }
 
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
-    pub(crate) fn on_send_timer(&mut self, flow: FlowId) -> bool {
+    pub(super) fn on_send_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.sim.now;
-        let End::Tcp(sender) = &mut self.ends[flow] else {
+        let End::Tcp(sender) = &mut self.endpoints.ends[flow] else {
             self.on_source_timer(flow, now);
             return true;
         };
@@ -368,10 +306,10 @@ impl Senders {
 
     fn on_source_timer(&mut self, flow: FlowId, now: Time) {
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             unreachable!("a datagram event at flow {flow}, which has no source")
         };
-        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
         let (number, payload) = source.take(spec);
@@ -387,10 +325,10 @@ impl Senders {
 
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
     /// `contents` selects the listed drops that apply to it.
-    pub(crate) fn inject(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
+    pub(super) fn send_datagram(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
         let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow], &group.transport) else {
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             return None;
         };
         let fits = payload > Bytes(0) && payload <= MAX_PACKET;

@@ -17,7 +17,7 @@ pub(crate) enum End {
 impl End {
     /// The TCP sender, at an event that only TCP flows have. A panic of the engine is reported with the scenario's hash and the seed.
     #[inline]
-    pub(super) fn expect_tcp(&mut self) -> &mut Sender {
+    pub(crate) fn expect_tcp(&mut self) -> &mut Sender {
         match self {
             End::Tcp(sender) => sender,
             End::Datagram(_) => unreachable!("a TCP event at a flow without TCP"),

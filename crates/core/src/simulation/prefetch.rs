@@ -1,11 +1,11 @@
 //! Prefetching for coming events. In a large run nearly all time is spent waiting for memory.
 
-use super::end::End;
+use super::endpoints::End;
+use super::event_order::Event;
+use super::fabric::Fabric;
 use crate::primitives::calendar::Slot;
 use crate::primitives::ids::FlowId;
 use crate::primitives::prefetch::prefetch;
-use crate::simulation::event_order::Event;
-use crate::simulation::fabric::Fabric;
 
 /// The latest of the coming events, and the pool places of their packets.
 #[derive(Clone, Debug, Default)]
