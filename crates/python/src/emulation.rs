@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tailback_core::network::PortId;
 
 use crate::description::{checked, parse};
-use crate::simulation::{Results, RunIdentity, text};
+use crate::errors::panic_text;
+use crate::simulation::{Results, RunIdentity};
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -126,7 +127,7 @@ impl Emulation {
         let ran = py.detach(|| catch_unwind(AssertUnwindSafe(carry)));
         match ran {
             Ok(ran) => ran.map_err(|error| PyOSError::new_err(error.to_string())),
-            Err(panic) => Err(self.identity.bug(py, &text(&*panic))),
+            Err(panic) => Err(self.identity.bug(py, &panic_text(&*panic))),
         }
     }
 
