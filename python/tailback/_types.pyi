@@ -412,6 +412,7 @@ class Record(TypedDict, total=False):
 Recovery: TypeAlias = Literal['newreno', 'reno', 'sack', 'rack_tlp', 'tahoe', 'bpd_sack']
 RedQueueUnit: TypeAlias = Literal['packets', 'bytes']
 RedSignals: TypeAlias = Literal['marks', 'drops']
+ReoWndGrowth: TypeAlias = Literal['any_dsack', 'after_reordering']
 class Reverse(TypedDict, total=False):
     delay: Duration
     duplication: Probability
@@ -480,6 +481,7 @@ class Tcp(TypedDict, total=False):
     preset: PresetName
     receiver_window: Window
     recovery: Recovery
+    reo_wnd_growth: ReoWndGrowth
     sack_blocks: int
     slow_start: SlowStart
     ssthresh_from: SsthreshFrom

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
-    AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec,
-    WindowValidation,
+    AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec,
+    TimerForm, TimerSpec, WindowValidation,
 };
 
 /// A TCP preset with the sources of its settings.
@@ -127,6 +127,7 @@ fn linux() -> TcpSpec {
         ack_size: Bytes(52),
         timestamps: true,
         paws: Paws::Linux,
+        reo_wnd_growth: ReoWndGrowth::AfterReordering,
         // An acknowledgement of one segment is delayed by 40 ms; with 4 MB of memory per connection, 200 segments are acknowledged one by one.
         delayed_ack: Some(DelayedAck {
             timeout: TimeDelta::from_millis(40),
@@ -230,6 +231,11 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", is_on: by_time },
     Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", is_on: by_time },
+    Mechanism {
+        name: "a DSACK widens RACK's reordering window only after reordering",
+        source: "observed in Linux 6.18; not RFC 8985 section 6.2",
+        is_on: |spec| spec.reo_wnd_growth == ReoWndGrowth::AfterReordering,
+    },
     Mechanism { name: "SACK information is kept after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },
     Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", is_on: by_time },
     Mechanism { name: "unnecessary reductions are undone", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },

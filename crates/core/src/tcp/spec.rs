@@ -53,6 +53,8 @@ settings! {
         // Default: recommended by RFC 5681 section 3.2.
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: bool = true => Kind::Boolean,
+        /// DSACKs that widen the reordering window of `rack_tlp`.
+        reo_wnd_growth: ReoWndGrowth = ReoWndGrowth::AnyDsack => Kind::Words(&ReoWndGrowth::WORDS),
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
         /// Segments that the receiver discards by their timestamp. All words but `off` require `timestamps = true`.
@@ -104,6 +106,16 @@ words! {
         HyStart = "hystart",
         /// RFC 9406: when the RTT grows, after five rounds of slower growth. Only in the first slow start of a flow.
         HyStartPlusPlus = "hystart++",
+    }
+}
+
+words! {
+    /// DSACKs that widen the reordering window of RACK, by a quarter of the minimum RTT per round trip.
+    pub enum ReoWndGrowth ("growth of the reordering window") {
+        /// All: RFC 8985 section 6.2 step 4.
+        AnyDsack = "any_dsack",
+        /// Those after reordering was seen, as in Linux.
+        AfterReordering = "after_reordering",
     }
 }
 

@@ -90,7 +90,7 @@ impl LossRecovery for RackTlp {
         }
         // Needless transmissions widen the reordering window.
         if report.delivered.is_dsack {
-            state.rack.on_dsack(known.sequence.snd_max);
+            state.rack.on_dsack(known.sequence.snd_max, known.spec.reo_wnd_growth);
         }
         let is_sacked = |segment| state.rack.is_sacked(segment);
         let saved = take_if_spurious(&mut state.undo, &mut state.f_rto, known, report, is_sacked)?;

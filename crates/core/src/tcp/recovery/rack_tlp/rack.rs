@@ -7,6 +7,7 @@ use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::Delivered;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::IncomingAck;
+use crate::tcp::spec::ReoWndGrowth;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -262,7 +263,10 @@ impl Rack {
     }
 
     /// Step 4, first half: an RTT with a DSACK widens the reordering window.
-    pub(crate) fn on_dsack(&mut self, high: u32) {
+    pub(crate) fn on_dsack(&mut self, high: u32, growth: ReoWndGrowth) {
+        if growth == ReoWndGrowth::AfterReordering && !self.reordering_seen {
+            return;
+        }
         if self.dsack_round.is_none_or(|round| self.snd_una >= round) {
             self.dsack_round = Some(high);
             self.reo_wnd_mult += 1;
@@ -430,11 +434,24 @@ mod tests {
         let recovering = DetectionContext { is_recovering: true, ..known(at(104)) };
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
         // A DSACK doubles it, once per RTT; sixteen recoveries without one reset it.
-        rack.on_dsack(10);
-        rack.on_dsack(10);
+        rack.on_dsack(10, ReoWndGrowth::AfterReordering);
+        rack.on_dsack(10, ReoWndGrowth::AfterReordering);
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(153))));
         (0..PERSIST).for_each(|_| rack.on_recovered());
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
+    }
+
+    /// By Linux 6.18.44 with crafted acknowledgements, a round trip of 100 ms and one DSACK, a segment below a SACKed one was resent after
+    /// 30 ms before reordering was seen, and after 57 ms afterwards.
+    #[test]
+    fn a_dsack_before_reordering_widens_the_window_by_the_rfc_and_not_in_linux() {
+        for (growth, expires) in [(ReoWndGrowth::AnyDsack, 151), (ReoWndGrowth::AfterReordering, 126)] {
+            let mut rack = ten();
+            rack.on_ack(at(100), &ack(1, &[]), None);
+            rack.on_dsack(10, growth);
+            rack.on_ack(at(102), &ack(1, &[(2, 3)]), None);
+            assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(expires))));
+        }
     }
 
     /// Transmissions examined per segment of a window sent at one instant, if one segment in `lost` is lost and never retransmitted.
