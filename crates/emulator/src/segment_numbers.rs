@@ -3,25 +3,26 @@
 use crate::ip;
 use std::collections::HashMap;
 use tailback_core::DatagramContents;
-use tailback_core::primitives::units::Bytes;
+use tailback_core::primitives::segment_number::SegmentNumber;
+use tailback_core::primitives::units::{Bytes, Segments};
 
 /// The segments of a flow that a scenario lists, and how it numbers them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedSegments {
-    pub numbers: Vec<u32>,
+    pub numbers: Vec<SegmentNumber>,
     pub mss: Bytes,
     /// Number of the first data segment: 1 if the SYN has a number, otherwise 0.
-    pub first_data: u32,
+    pub first_data: SegmentNumber,
 }
 
 /// The listed segments that a flow has sent.
 pub(crate) struct SegmentNumbers {
     mss: Bytes,
-    first_data: u32,
+    first_data: SegmentNumber,
     /// Sequence number of the first byte.
     origin: Option<u32>,
     /// Transmissions of each listed segment.
-    transmissions: HashMap<u32, u32>,
+    transmissions: HashMap<SegmentNumber, u32>,
 }
 
 impl SegmentNumbers {
@@ -39,15 +40,15 @@ impl SegmentNumbers {
         DatagramContents::Segment { segment, transmission: *transmission }
     }
 
-    fn number(&mut self, packet: &[u8]) -> Option<u32> {
+    fn number(&mut self, packet: &[u8]) -> Option<SegmentNumber> {
         let SegmentNumbers { mss, first_data, .. } = *self;
         let sent = ip::tcp_segment(packet)?;
         if sent.is_syn {
             self.origin = Some(sent.sequence.wrapping_add(1));
-            return first_data.checked_sub(1);
+            return (first_data > SegmentNumber::FIRST).then(|| first_data.previous());
         }
         let position = sent.sequence.wrapping_sub(self.origin?);
-        (sent.payload > 0).then(|| first_data + position / mss.0.max(1) as u32)
+        (sent.payload > 0).then(|| first_data + Segments(position / mss.0.max(1) as u32))
     }
 }
 
@@ -82,11 +83,15 @@ mod tests {
             tcp(isn.wrapping_add(2001), 0, ACK),
         ];
         let numbers = |first_data| {
-            let listed = ListedSegments { numbers: vec![0, 1, 2], mss: Bytes(1000), first_data };
+            let listed = ListedSegments {
+                numbers: [0, 1, 2].map(SegmentNumber).into(),
+                mss: Bytes(1000),
+                first_data: SegmentNumber(first_data),
+            };
             let mut numbers = SegmentNumbers::new(&listed);
             sent.iter().map(|packet| numbers.identify(packet)).collect::<Vec<_>>()
         };
-        let segment = |segment, transmission| DatagramContents::Segment { segment, transmission };
+        let segment = |number, transmission| DatagramContents::Segment { segment: SegmentNumber(number), transmission };
         let unlisted = DatagramContents::Unlisted;
         assert_eq!(numbers(1), [segment(0, 1), unlisted, segment(1, 1), segment(2, 1), segment(1, 2), unlisted]);
         // A scenario without a handshake does not number the SYN.
@@ -95,7 +100,7 @@ mod tests {
 
     #[test]
     fn other_packets_have_no_number() {
-        let listed = ListedSegments { numbers: vec![0, 1], mss: Bytes(1000), first_data: 1 };
+        let listed = ListedSegments { numbers: [0, 1].map(SegmentNumber).into(), mss: Bytes(1000), first_data: SegmentNumber(1) };
         let mut numbers = SegmentNumbers::new(&listed);
         let mut udp = tcp(7, 1000, ACK);
         udp[9] = 17;

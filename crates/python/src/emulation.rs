@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tailback_core::Engine;
 use tailback_core::network::Network;
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_emulator::{
@@ -192,7 +193,7 @@ impl Emulation {
         let listed = |way: &tailback_scenario::AddressPair| {
             let find = |played: &Played| {
                 let transfer = played.transfers.iter().find(|transfer| (transfer.from, transfer.to) == (way.from, way.to))?;
-                let (mss, first_data) = (played.tcp.mss, u32::from(played.tcp.handshake));
+                let (mss, first_data) = (played.tcp.mss, SegmentNumber(u32::from(played.tcp.handshake)));
                 Some(ListedSegments { numbers: transfer.listed.clone(), mss, first_data })
             };
             self.played.iter().find_map(find).filter(|listed| !listed.numbers.is_empty())

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::Transport;
+use tailback_core::primitives::segment_number::{SackBlock, SegmentNumber};
 use tailback_core::primitives::units::{Segments, Time, TimeDelta};
 use tailback_core::tcp::{AckFields, CongestionState, LoneSender as Core};
 
@@ -47,13 +48,14 @@ impl LoneSender {
     /// Returns false if it acknowledges what was not sent, and has no effect.
     #[pyo3(signature = (ack, *, blocks, echo, echoes_mark, window))]
     fn acknowledge(&mut self, ack: u32, blocks: Vec<(u32, u32)>, echo: u64, echoes_mark: bool, window: u32) -> bool {
-        let echo = time(echo);
-        self.sender.acknowledge(&AckFields { ack, blocks: &blocks, echo, echoes_mark, window: Segments(window) })
+        let (ack, echo, window) = (SegmentNumber(ack), time(echo), Segments(window));
+        let blocks: Vec<SackBlock> = blocks.into_iter().map(|(first, end)| (SegmentNumber(first), SegmentNumber(end))).collect();
+        self.sender.acknowledge(&AckFields { ack, blocks: &blocks, echo, echoes_mark, window })
     }
 
     fn take_departures(&mut self) -> Vec<Sent> {
         let departures = self.sender.take_departures().into_iter();
-        departures.map(|sent| (sent.time.0 / 1000, sent.segment, sent.is_new, sent.reports_reduction)).collect()
+        departures.map(|sent| (sent.time.0 / 1000, sent.segment.0, sent.is_new, sent.reports_reduction)).collect()
     }
 
     /// The state by the names and in the units of Linux's `tcp_info`. A value that does not exist yet is absent.

@@ -16,6 +16,7 @@ use tailback_core::network::{
     Buffer, Change, ChangeKind, Flow as CoreFlow, FlowId, Group, GroupId, MAX_PACKET, Network, Port, Transport,
 };
 use tailback_core::primitives::random::Entity;
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -75,7 +76,7 @@ pub struct Transfer {
     /// `None` for a greedy flow.
     pub size: Option<Bytes>,
     /// Segments in listed drops of the flow.
-    pub listed: Vec<u32>,
+    pub listed: Vec<SegmentNumber>,
     /// Times at which its application writes, with the bytes written until then; `None` without an application.
     pub writes: Option<Vec<(Time, Bytes)>>,
 }

@@ -3,6 +3,7 @@
 //! The scenario crate builds it from a description and rejects anything that cannot run. Tests build it directly.
 
 pub use crate::primitives::ids::{FlowId, GroupId, PortId};
+use crate::primitives::segment_number::SegmentNumber;
 pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
 mod delay;
@@ -235,7 +236,7 @@ impl Buffer {
 pub struct ListedDrop {
     pub flow: FlowId,
     /// 0 is the flow's first segment (or datagram).
-    pub segment: u32,
+    pub segment: SegmentNumber,
     /// 1 is the first transmission, 2 the first retransmission. Datagrams have only 1.
     pub transmission: u32,
     /// For a packet in cells: the index of the cell, from 0, among the cells that reach the port. `None` discards all cells.

@@ -3,6 +3,7 @@
 use super::SchemeSpec;
 use super::support::{Combination, Identification, MappedPrice, Numbering, QueuePrice, Scheme};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::Probe;
 
 /// The queues on the path of the probes.
@@ -101,7 +102,8 @@ impl Sequence {
         let mut sent = 0;
         let mut read_off = |&until: &u64| {
             while sent < until {
-                let mut probe = Probe { identification: numbering.next(self.identification, sent as u32), ..Probe::default() };
+                let mut probe =
+                    Probe { identification: numbering.next(self.identification, SegmentNumber(sent as u32)), ..Probe::default() };
                 let price = path.first(sent);
                 if price.to_bits() != first.0.to_bits() {
                     first = (price, scheme.queue_price(MappedPrice(price)));

@@ -10,6 +10,7 @@ pub mod pooled_queue;
 pub mod prefetch;
 pub mod random;
 pub mod rm_cell;
+pub mod segment_number;
 pub mod signal;
 pub mod sizes;
 pub mod token_bucket;

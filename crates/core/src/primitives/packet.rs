@@ -1,6 +1,7 @@
 //! A packet in flight: 32 bytes, no headers. Rare fields are in a side pool and exist only while needed.
 
 use super::rm_cell::RmCell;
+use super::segment_number::{SackBlock, SegmentNumber};
 use super::signal::{PriceHeader, ReceiverFeedback, Signal};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Rate, Time, Units};
@@ -15,8 +16,9 @@ pub struct Packet {
     /// Transmission time of the data packet. An acknowledgement echoes that of the segment that caused it.
     pub sent: Time,
     pub flow: FlowId,
-    /// Segment (or datagram) number, or its index in [`Prices`]. In an acknowledgement: number of the segment that caused it.
-    pub segment: u32,
+    /// Segment (or datagram) number, or its index in [`Prices`]. In an acknowledgement: number of the segment that caused it. In an RM cell:
+    /// the low bits of CCR.
+    number: u32,
     /// Data: bytes with headers, and the transmission number above bit 24. Acknowledgement: next expected segment, or the index of its
     /// [`Report`].
     word: u32,
@@ -66,7 +68,7 @@ impl Ecn {
 pub struct OutgoingPacket {
     pub flow: FlowId,
     /// Segment (or datagram) number.
-    pub segment: u32,
+    pub segment: SegmentNumber,
     /// 1 for the first.
     pub transmission: u32,
     /// With headers.
@@ -77,7 +79,7 @@ pub struct OutgoingPacket {
 #[derive(Clone, Copy, Debug)]
 pub enum AckNumber {
     /// In the packet: the next expected segment.
-    Inline(u32),
+    Inline(SegmentNumber),
     /// In the [`Report`] of this index.
     InReport(u32),
 }
@@ -87,19 +89,25 @@ impl Packet {
     pub fn data(time: Time, sent: Time, of: &OutgoingPacket, place: u32) -> Packet {
         let &OutgoingPacket { flow, segment, transmission, bytes } = of;
         let again = if transmission > 1 { RETRANSMITTED } else { 0 };
-        Packet { time, sent, flow, segment, word: bytes.0 as u32 | transmission.min(255) << 24, place: place | again }
+        Packet { time, sent, flow, number: segment.0, word: bytes.0 as u32 | transmission.min(255) << 24, place: place | again }
     }
 
     /// A data packet becomes its acknowledgement, to start at `place`.
     #[inline]
     pub fn become_ack(&mut self, time: Time, number: AckNumber, place: u32) {
         let (word, side) = match number {
-            AckNumber::Inline(next) => (next, 0),
+            AckNumber::Inline(next) => (next.0, 0),
             AckNumber::InReport(index) => (index, IN_SLAB),
         };
         self.time = time;
         self.word = word;
         self.place = place | ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | side;
+    }
+
+    /// Number of a segment or datagram without a price. Of an acknowledgement: number of the segment that caused it.
+    #[inline]
+    pub fn segment(&self) -> SegmentNumber {
+        SegmentNumber(self.number)
     }
 
     #[inline]
@@ -127,33 +135,38 @@ impl Packet {
 
     /// Add a price to a data packet that is being sent.
     pub fn reserve_price(&mut self, header: PriceHeader, prices: &mut Prices) {
-        self.segment = prices.put(NumberAndHeader { segment: self.segment, header });
+        self.number = prices.put(NumberAndHeader { segment: self.segment(), header });
         self.place |= IN_SLAB;
     }
 
     /// The price header of a data packet that has a price.
     pub fn price_header<'a>(&self, prices: &'a mut Prices) -> &'a mut PriceHeader {
-        &mut prices.at_mut(self.segment).header
+        &mut prices.at_mut(self.number).header
     }
 
     /// Remove the price header of a data packet, and restore its number.
     pub fn take_price(&mut self, prices: &mut Prices) -> PriceHeader {
-        let NumberAndHeader { segment, header } = *prices.at(self.segment);
-        prices.release(self.segment);
-        self.segment = segment;
+        let NumberAndHeader { segment, header } = *prices.at(self.number);
+        prices.release(self.number);
+        self.number = segment.0;
         self.place &= !IN_SLAB;
         header
     }
 
+    /// The number and price header of a data packet that has a price.
+    pub fn price(&self, prices: &Prices) -> NumberAndHeader {
+        *prices.at(self.number)
+    }
+
     /// Remove a data packet's price header from this pool, to move it to another; see [`Packet::lay_price`].
     pub fn remove_price(&self, prices: &mut Prices) -> NumberAndHeader {
-        prices.release(self.segment);
-        *prices.at(self.segment)
+        prices.release(self.number);
+        self.price(prices)
     }
 
     /// Store a data packet's price header in this pool.
     pub fn store_price(&mut self, price: NumberAndHeader, prices: &mut Prices) {
-        self.segment = prices.put(price);
+        self.number = prices.put(price);
     }
 
     /// Store the report of an acknowledgement in this pool.
@@ -162,20 +175,20 @@ impl Packet {
     }
 
     /// The number of a data packet, wherever it is stored.
-    pub fn number(&self, prices: &Prices) -> u32 {
-        if self.has_price() { prices.at(self.segment).segment } else { self.segment }
+    pub fn segment_in(&self, prices: &Prices) -> SegmentNumber {
+        if self.has_price() { prices.at(self.number).segment } else { self.segment() }
     }
 
     /// The signal that a packet carries through the network.
     pub fn signal(&self, prices: &Prices) -> Signal {
         let marks = u32::from(self.place & (ACK | ECT | CE) == ECT | CE);
-        Signal { marks, price: if self.has_price() { prices.at(self.segment).header.price } else { None }, ..Signal::default() }
+        Signal { marks, price: if self.has_price() { prices.at(self.number).header.price } else { None }, ..Signal::default() }
     }
 
     /// Write the parts of the signal that the packet can carry.
     pub fn write_signal(&mut self, signal: &Signal, prices: &mut Prices) {
         if self.has_price() {
-            prices.at_mut(self.segment).header.price = signal.price;
+            prices.at_mut(self.number).header.price = signal.price;
         }
         if self.place & (ACK | ECT) == ECT {
             self.place = (self.place & !CE) | if signal.marks > 0 { CE } else { 0 };
@@ -204,7 +217,7 @@ impl Packet {
     /// size, which has 62 bits.
     pub fn forward_rm(&self, time: Time, fields: &RmCell) -> Packet {
         let place = (self.place & PLACE) | RM | LAST;
-        let mut packet = Packet { time, sent: Time(0), flow: self.flow, segment: 0, word: 0, place };
+        let mut packet = Packet { time, sent: Time(0), flow: self.flow, number: 0, word: 0, place };
         packet.write_rm(fields);
         packet
     }
@@ -217,14 +230,14 @@ impl Packet {
 
     /// The fields of an RM cell.
     pub fn rm(&self) -> RmCell {
-        let ccr = u64::from(self.segment) | u64::from(self.word & !(CI | NI)) << 32;
+        let ccr = u64::from(self.number) | u64::from(self.word & !(CI | NI)) << 32;
         RmCell { ccr: Rate(ccr), er: Rate(self.sent.0), ci: self.word & CI != 0, ni: self.word & NI != 0 }
     }
 
     /// Write the fields of an RM cell.
     pub fn write_rm(&mut self, fields: &RmCell) {
         self.sent = Time(fields.er.0);
-        self.segment = fields.ccr.0 as u32;
+        self.number = fields.ccr.0 as u32;
         let bits = if fields.ci { CI } else { 0 } | if fields.ni { NI } else { 0 };
         self.word = ((fields.ccr.0 >> 32) as u32 & !(CI | NI)) | bits;
     }
@@ -258,9 +271,15 @@ impl Packet {
         self.word >> 24
     }
 
-    /// Next expected segment, or the index of the report.
+    /// Next expected segment, of an acknowledgement without a report.
     #[inline]
-    pub fn ack_word(&self) -> u32 {
+    pub fn next_expected(&self) -> SegmentNumber {
+        SegmentNumber(self.word)
+    }
+
+    /// Index of the report, of an acknowledgement that has one.
+    #[inline]
+    pub fn report_index(&self) -> u32 {
         self.word
     }
 
@@ -336,10 +355,10 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Received {
     /// Next expected segment.
-    pub ack: u32,
+    pub ack: SegmentNumber,
     /// SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
     pub count: u32,
-    pub ranges: [(u32, u32); 4],
+    pub ranges: [SackBlock; 4],
 }
 
 /// The price headers of data packets in flight.
@@ -348,12 +367,12 @@ pub type Prices = Slab<NumberAndHeader>;
 /// A data packet has no room for both its number and its price header, so both are stored here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberAndHeader {
-    segment: u32,
+    segment: SegmentNumber,
     header: PriceHeader,
 }
 
 impl Received {
-    pub fn ranges(&self) -> &[(u32, u32)] {
+    pub fn ranges(&self) -> &[SackBlock] {
         &self.ranges[..self.count as usize]
     }
 }
@@ -407,7 +426,8 @@ impl<T> Slab<T> {
 mod tests {
     use super::*;
 
-    const SENT: OutgoingPacket = OutgoingPacket { flow: FlowId(3), segment: 77, transmission: 1, bytes: Bytes(1040) };
+    const SENT: OutgoingPacket =
+        OutgoingPacket { flow: FlowId(3), segment: SegmentNumber(77), transmission: 1, bytes: Bytes(1040) };
 
     #[test]
     fn a_packet_takes_32_bytes() {
@@ -437,7 +457,7 @@ mod tests {
         cell.mark();
         assert!(!cell.is_rm() && cell.is_capable() && cell.is_marked());
         cell.clear_efci();
-        cell.become_ack(Time(11), AckNumber::Inline(78), 7);
+        cell.become_ack(Time(11), AckNumber::Inline(SegmentNumber(78)), 7);
         cell.set_signals();
         cell.echo_mark();
         assert!(!cell.is_rm());
@@ -450,9 +470,12 @@ mod tests {
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (Bytes(1040), 2, 42));
         let mut ack = packet;
-        ack.become_ack(Time(11), AckNumber::Inline(78), 7);
+        ack.become_ack(Time(11), AckNumber::Inline(SegmentNumber(78)), 7);
         assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_report());
-        assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
+        assert_eq!(
+            (ack.next_expected(), ack.place(), ack.segment(), ack.sent),
+            (SegmentNumber(78), 7, SegmentNumber(77), Time(5))
+        );
     }
 
     #[test]
@@ -463,7 +486,7 @@ mod tests {
         packet.next_hop();
         assert!(packet.is_capable() && packet.is_marked() && packet.has_cwr() && !packet.is_cell());
         assert_eq!(packet.place(), (1 << 24) - 1);
-        packet.become_ack(Time(11), AckNumber::Inline(78), 7);
+        packet.become_ack(Time(11), AckNumber::Inline(SegmentNumber(78)), 7);
         assert!(!packet.is_capable() && !packet.is_marked());
         packet.set_ecn(Ecn::ECT);
         packet.mark();
@@ -480,9 +503,9 @@ mod tests {
         packet.reserve_price(PriceHeader::default(), &mut prices);
         let signal = Signal { price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
-        assert_eq!((packet.has_price(), packet.number(&prices), packet.signal(&prices)), (true, 77, signal));
+        assert_eq!((packet.has_price(), packet.segment_in(&prices), packet.signal(&prices)), (true, SegmentNumber(77), signal));
         assert_eq!(packet.take_price(&mut prices).price, Some(0.5));
-        assert_eq!((packet.has_price(), packet.segment, prices.used()), (false, 77, 0));
+        assert_eq!((packet.has_price(), packet.segment(), prices.used()), (false, SegmentNumber(77), 0));
     }
 
     #[test]
@@ -490,7 +513,7 @@ mod tests {
         let (mut prices, mut packet) = (Slab::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         let signal = Signal { marks: 1, price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
-        assert_eq!((packet.signal(&prices), packet.segment), (Signal::default(), 77));
+        assert_eq!((packet.signal(&prices), packet.segment()), (Signal::default(), SegmentNumber(77)));
         packet.set_ecn(Ecn::ECT);
         packet.write_signal(&signal, &mut prices);
         assert_eq!(packet.signal(&prices), Signal { price: None, ..signal });

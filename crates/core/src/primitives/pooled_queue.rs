@@ -166,10 +166,11 @@ impl<T: Copy> Pool<T> {
 mod tests {
     use super::*;
     use crate::primitives::packet::{OutgoingPacket, Packet};
+    use crate::primitives::segment_number::SegmentNumber;
     use crate::primitives::units::Time;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(0), &OutgoingPacket { segment, ..OutgoingPacket::default() }, 0)
+        Packet::data(Time(0), Time(0), &OutgoingPacket { segment: SegmentNumber(segment), ..OutgoingPacket::default() }, 0)
     }
 
     #[test]
@@ -179,14 +180,14 @@ mod tests {
             pool.push(&mut a, packet(i));
             pool.push(&mut b, packet(1000 + i));
             if i % 3 == 0 {
-                assert_eq!(pool.pop(&mut b).map(|p| p.segment), Some(1000 + i / 3));
+                assert_eq!(pool.pop(&mut b).map(|p| p.segment().0), Some(1000 + i / 3));
             }
         }
-        assert_eq!(pool.iter(&a).map(|p| p.segment).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
-        assert_eq!(pool.back(&b).map(|p| p.segment), Some(1099));
+        assert_eq!(pool.iter(&a).map(|p| p.segment().0).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
+        assert_eq!(pool.back(&b).map(|p| p.segment().0), Some(1099));
         for i in 0..100 {
-            assert_eq!(pool.front(&a).map(|p| p.segment), Some(i));
-            assert_eq!(pool.pop(&mut a).map(|p| p.segment), Some(i));
+            assert_eq!(pool.front(&a).map(|p| p.segment().0), Some(i));
+            assert_eq!(pool.pop(&mut a).map(|p| p.segment().0), Some(i));
         }
         assert!(pool.pop(&mut a).is_none() && pool.iter(&b).count() == b.len() as usize);
     }

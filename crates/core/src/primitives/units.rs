@@ -155,6 +155,36 @@ impl SubAssign for Bytes {
     }
 }
 
+impl Add for Segments {
+    type Output = Segments;
+    #[inline]
+    fn add(self, other: Segments) -> Segments {
+        Segments(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Segments {
+    #[inline]
+    fn add_assign(&mut self, other: Segments) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Segments {
+    type Output = Segments;
+    #[inline]
+    fn sub(self, other: Segments) -> Segments {
+        Segments(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Segments {
+    #[inline]
+    fn sub_assign(&mut self, other: Segments) {
+        self.0 -= other.0;
+    }
+}
+
 impl Sum for Segments {
     fn sum<I: Iterator<Item = Segments>>(all: I) -> Segments {
         Segments(all.map(|segments| segments.0).sum())

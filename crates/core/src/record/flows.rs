@@ -9,6 +9,7 @@ use crate::network::{Network, TraceKind, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::ids::GroupId;
 use crate::primitives::packet::OutgoingPacket;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -29,9 +30,9 @@ pub(super) struct FlowTraces {
     cwnd: Vec<f64>,
     rtt: Vec<f64>,
     in_flight: Vec<u32>,
-    acks: Vec<(u32, bool)>,
+    acks: Vec<(SegmentNumber, bool)>,
     ssthresh: Series<f64>,
-    segments: Series<(u32, u32)>,
+    segments: Series<(SegmentNumber, u32)>,
     states: Series<State>,
     law: Series<(u32, f64)>,
     /// Names of the internal quantities of controllers.
@@ -43,7 +44,7 @@ pub(super) struct FlowTraces {
 /// Values of some rows, by row index.
 type Series<T> = Vec<(u32, T)>;
 
-/// No index, no acknowledgement, no number of segments.
+/// No index, no number of segments.
 const NONE: u32 = u32::MAX;
 
 /// A traced flow, and its values after the last change.
@@ -205,7 +206,7 @@ impl FlowTraces {
             note(&mut self.rtt, moment, rtt.seconds(), f64::NAN);
         }
         if of.has(TraceKind::InFlight) {
-            note(&mut self.in_flight, moment, sender.sequence.snd_max - sender.sequence.snd_una, NONE);
+            note(&mut self.in_flight, moment, sender.sequence.outstanding().0, NONE);
         }
     }
 
@@ -332,7 +333,7 @@ const fn bit(kind: TraceKind) -> u16 {
     }
 }
 
-const NO_ACK: (u32, bool) = (NONE, false);
+const NO_ACK: (SegmentNumber, bool) = (SegmentNumber::NONE, false);
 const THROUGHPUT: u16 = bit(TraceKind::Throughput(TimeDelta::ZERO));
 /// Trace kinds that are recorded in rows.
 const OF_MOMENTS: u16 = !(THROUGHPUT | bit(TraceKind::Packets));
@@ -378,7 +379,7 @@ impl<'a> Tables<'a> {
             }
             TraceKind::Acks => {
                 let moments = self.known(&of.acks, |&ack| ack != NO_ACK);
-                let ack = values(&moments, |moment| u64::from(of.acks[moment].0));
+                let ack = values(&moments, |moment| u64::from(of.acks[moment].0.0));
                 let duplicate = values(&moments, |moment| u64::from(of.acks[moment].1));
                 self.table("acks", &moments, [("ack", Column::Integer(ack)), ("duplicate", Column::Integer(duplicate))])
             }
@@ -389,7 +390,7 @@ impl<'a> Tables<'a> {
             }
             TraceKind::Segments => {
                 let (moments, rows) = self.sorted(&of.segments);
-                let segment = rows.iter().map(|row| row.1.0.into()).collect();
+                let segment = rows.iter().map(|row| row.1.0.0.into()).collect();
                 let transmission = rows.iter().map(|row| row.1.1.into()).collect();
                 let columns = [("segment", Column::Integer(segment)), ("transmission", Column::Integer(transmission))];
                 self.table("segments", &moments, columns)

@@ -6,6 +6,7 @@ use super::table::{Column, Table, named};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet, Received};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::queue::DropReason;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub(crate) struct Packets {
     /// SACK blocks of the acknowledgements that have any.
     blocks: Vec<Received>,
     /// By flow, segment and transmission, up to the maximum that packets count.
-    discards: BTreeMap<(FlowId, u32, u32), Discard>,
+    discards: BTreeMap<(FlowId, SegmentNumber, u32), Discard>,
 }
 
 /// Properties shared by all packets of a flow.
@@ -29,7 +30,7 @@ struct Header {
     /// Zero for datagrams, which have no sequence numbers.
     mss: Bytes,
     /// Segments before the first data segment: the SYN, if there is one.
-    before_data: u32,
+    before_data: Segments,
     header: Bytes,
     ack: Bytes,
     window: Bytes,
@@ -44,7 +45,7 @@ struct PacketRow {
     time: Time,
     flow: FlowId,
     /// Segment or datagram number, or the next expected segment.
-    number: u32,
+    number: SegmentNumber,
     /// 0 for an acknowledgement.
     transmission: u32,
     bytes: u32,
@@ -84,9 +85,13 @@ struct Discard {
 const MAX_TRANSMISSIONS: u32 = 255;
 
 impl Header {
+    fn first_data(&self) -> SegmentNumber {
+        SegmentNumber::FIRST + self.before_data
+    }
+
     /// Position of a segment's first byte in the flow's byte stream, from 0.
-    fn position(&self, segment: u32) -> u64 {
-        u64::from(segment.saturating_sub(self.before_data)).saturating_mul(self.mss.0).min(self.size.0)
+    fn position(&self, segment: SegmentNumber) -> u64 {
+        u64::from(segment.0.saturating_sub(self.before_data.0)).saturating_mul(self.mss.0).min(self.size.0)
     }
 }
 
@@ -97,14 +102,23 @@ fn header(flow: &Flow, transport: &Transport) -> Header {
             let Segments(window) = spec.receiver_window;
             let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
             let size = flow.size.unwrap_or(Bytes(u64::MAX));
-            let before_data = spec.before_data().0;
+            let before_data = spec.before_data();
             let acks_capable = spec.ecn_of_others() == Ecn::ECT;
             Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size, l4s: false, acks_capable }
         }
         Transport::Datagram(spec) => {
             let none = Bytes(0);
             let header = spec.header;
-            Header { mss: none, before_data: 0, header, ack: none, window: none, size: none, l4s: false, acks_capable: false }
+            Header {
+                mss: none,
+                before_data: Segments(0),
+                header,
+                ack: none,
+                window: none,
+                size: none,
+                l4s: false,
+                acks_capable: false,
+            }
         }
     }
 }
@@ -160,7 +174,7 @@ impl Packets {
             _ => EcnState::Nothing,
         };
         let &OutgoingPacket { flow, segment, transmission, bytes } = packet;
-        let opens = segment < self.headers[flow].before_data;
+        let opens = segment < self.headers[flow].first_data();
         self.rows.push(PacketRow {
             time,
             flow,
@@ -194,7 +208,7 @@ impl Packets {
             (false, true, false) => EcnState::Capable,
             (false, false, _) => EcnState::Nothing,
         };
-        let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
+        let opens = !ack_record.is_duplicate && ack_record.ack == header.first_data();
         let bytes = header.ack.0 as u32;
         self.rows.push(PacketRow {
             time,
@@ -210,11 +224,11 @@ impl Packets {
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
     pub(super) fn on_discard(&mut self, port: PortId, packet: &Packet, time: Time, reason: DropReason) {
-        let key = (packet.flow, packet.segment, packet.transmission());
+        let key = (packet.flow, packet.segment(), packet.transmission());
         self.note_discard(key, Discard { time, port, reason });
     }
 
-    fn note_discard(&mut self, key: (FlowId, u32, u32), discard: Discard) {
+    fn note_discard(&mut self, key: (FlowId, SegmentNumber, u32), discard: Discard) {
         let known = self.discards.entry(key).or_insert(discard);
         if (discard.time, discard.port) < (known.time, known.port) {
             *known = discard;
@@ -240,7 +254,7 @@ impl Packets {
             ("group", groups),
             ("flow", indices),
             ("kind", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
-            ("segment", whole(&|row| row.number.into())),
+            ("segment", whole(&|row| row.number.0.into())),
             ("transmission", whole(&|row| row.transmission.into())),
             ("sequence_bytes", whole(&|row| self.headers[row.flow].position(row.number))),
             ("payload_bytes", whole(&|row| self.payload(row))),
@@ -287,7 +301,7 @@ impl Packets {
         let mut place = |row: &PacketRow| {
             let Some(blocks) = self.blocks.get(row.blocks as usize) else { return 0 };
             let of = &self.headers[row.flow];
-            let range = |&(from, to): &(u32, u32)| format!("{}-{}", of.position(from), of.position(to));
+            let range = |&(from, to): &SackBlock| format!("{}-{}", of.position(from), of.position(to));
             let text = blocks.ranges().iter().map(range).collect::<Vec<_>>().join(" ");
             *places.entry(text).or_insert_with_key(|text| {
                 distinct.push(text.clone());

@@ -8,6 +8,7 @@ use super::table::{Column, Table, named};
 use crate::network::{Network, TraceKind};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::tcp::sender::Sender;
@@ -32,7 +33,7 @@ struct Drop {
     port: PortId,
     flow: FlowId,
     /// Of the packet, or of the segment that caused the acknowledgement.
-    segment: u32,
+    segment: SegmentNumber,
     /// 0 for an acknowledgement.
     transmission: u32,
     reason: DropReason,
@@ -152,7 +153,7 @@ impl Recorder {
             packets.on_discard(port, packet, time, reason);
         }
         if self.drops_at[port] {
-            let (flow, segment) = (packet.flow, packet.segment);
+            let (flow, segment) = (packet.flow, packet.segment());
             let transmission = if packet.is_ack() { 0 } else { packet.transmission() };
             self.drops.push(Drop { time, port, flow, segment, transmission, reason });
         }
@@ -184,7 +185,7 @@ impl Recorder {
             ("group", groups),
             ("flow", indices),
             ("kind", Column::Word(of(|drop| u32::from(drop.transmission == 0)), kinds)),
-            ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.into()).collect())),
+            ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.0.into()).collect())),
             ("transmission", Column::Integer(drops.iter().map(|drop| drop.transmission.into()).collect())),
             ("reason", Column::Word(of(|drop| drop.reason as u32), reasons)),
         ];

@@ -5,6 +5,7 @@
 
 use crate::primitives::packet::Packet;
 use crate::primitives::rm_cell::RmCell;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Time, Units};
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +89,7 @@ pub(crate) struct Adaptation {
     /// Cells collected since the last end of a frame, and how many of them belong to the packet of the latest cell.
     collected: u32,
     own: u32,
-    segment: u32,
+    segment: SegmentNumber,
     sent: Time,
 }
 
@@ -120,8 +121,8 @@ impl Adaptation {
     pub(crate) fn collect(&mut self, cell: &Packet, cells: impl FnOnce() -> Units) -> ReassemblyState {
         self.received_in_all += 1;
         self.received_until = cell.time;
-        if (cell.segment, cell.sent) != (self.segment, self.sent) {
-            (self.segment, self.sent, self.own) = (cell.segment, cell.sent, 0);
+        if (cell.segment(), cell.sent) != (self.segment, self.sent) {
+            (self.segment, self.sent, self.own) = (cell.segment(), cell.sent, 0);
         }
         self.collected += 1;
         self.own += 1;
@@ -157,7 +158,7 @@ mod tests {
         Packet::data(
             Time(0),
             Time(u64::from(segment)),
-            &OutgoingPacket { flow: FlowId(0), segment, transmission: 1, bytes: Bytes(112) },
+            &OutgoingPacket { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, bytes: Bytes(112) },
             0,
         )
     }
@@ -169,7 +170,7 @@ mod tests {
         for place in 0..3 * packets {
             let cell = sender.next_cell(&packet(place / 3), Units(3));
             if !lost.contains(&place) && receiver.collect(&cell, || Units(3)) == ReassemblyState::Whole {
-                whole.push(cell.segment);
+                whole.push(cell.segment().0);
             }
         }
         whole

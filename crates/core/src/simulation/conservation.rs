@@ -9,6 +9,8 @@ use crate::network::Transport;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::PooledQueue;
+use crate::primitives::segment_number::SegmentNumber;
+use crate::primitives::units::Segments;
 use crate::queue::DropReason;
 use std::fmt;
 
@@ -110,9 +112,9 @@ impl Engine {
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
         let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
         // The first segment opens the connection.
-        let handed_over = match self.endpoints.applications[flow].handed_over(spec).0 {
-            0 => 0,
-            segments => segments + tcp.before_data().0,
+        let handed_over = match self.endpoints.applications[flow].handed_over(spec) {
+            Segments(0) => SegmentNumber::FIRST,
+            data => tcp.end_of(data),
         };
         let kept = sender.sequence.limit == handed_over || self.endpoints.stops.contains_key(&flow);
         if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
@@ -120,8 +122,8 @@ impl Engine {
         }
         Err(ConservationError {
             of: format!("flow {flow} of {}", group.name),
-            sent: handed_over.into(),
-            accounted_for: u64::from(sender.sequence.snd_max) + u64::from(self.endpoints.ends[flow].backlog()),
+            sent: handed_over.0.into(),
+            accounted_for: u64::from(sender.sequence.snd_max.0) + u64::from(self.endpoints.ends[flow].backlog()),
             what: "segments handed over",
         })
     }

@@ -9,6 +9,7 @@ use super::state::Engine;
 use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
 use crate::primitives::packet::Packet;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 
@@ -17,7 +18,7 @@ use crate::queue::DropReason;
 pub struct PacketInFlight {
     pub flow: FlowId,
     /// Segment or datagram number of data; for an acknowledgement, the segment that caused it.
-    pub segment: u32,
+    pub segment: SegmentNumber,
     pub is_ack: bool,
     pub is_retransmission: bool,
     /// Marked by a queue; for an acknowledgement, whether it echoes a mark.
@@ -52,9 +53,9 @@ pub struct SenderState {
     pub ssthresh: f64,
     pub in_flight: Segments,
     /// The oldest unacknowledged segment.
-    pub oldest: u32,
+    pub oldest: SegmentNumber,
     /// The first segment that has never been sent.
-    pub next: u32,
+    pub next: SegmentNumber,
     /// Expiry of the retransmission timer, if it is running.
     pub timer: Option<Time>,
 }
@@ -106,7 +107,7 @@ impl Engine {
         let mut show = |packet: &Packet, place: PacketLocation, delay: TimeDelta| {
             see(PacketInFlight {
                 flow: packet.flow,
-                segment: if packet.is_ack() { packet.segment } else { packet.number(&sim.prices) },
+                segment: if packet.is_ack() { packet.segment() } else { packet.segment_in(&sim.prices) },
                 is_ack: packet.is_ack(),
                 is_retransmission: packet.is_retransmission(),
                 is_marked: packet.is_marked(),

@@ -3,6 +3,7 @@
 use super::wire::Wire;
 use crate::primitives::ids::PortId;
 use crate::primitives::pooled_queue::PooledQueue;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ pub(crate) struct Path {
     pub(crate) send: PooledQueue,
     /// Acknowledgements to the sender.
     pub(crate) ack_line: PooledQueue,
-    /// Number of segments that completes a transfer; the largest number if the flow has no size.
-    pub(crate) complete_at: u32,
+    /// One past the last segment of a transfer; [`SegmentNumber::NONE`] if the flow has no size.
+    pub(crate) complete_at: SegmentNumber,
     /// Marked packets that reached the receiver within the measurement interval.
     pub(crate) marked: u32,
     pub(crate) receiver: Receiver,

@@ -40,7 +40,7 @@ impl Path {
                 }
                 if sim.channels[flow].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
                     if packet.has_report() && packet.is_last() {
-                        sim.reports.release(packet.ack_word());
+                        sim.reports.release(packet.report_index());
                     }
                     return false;
                 }
@@ -145,28 +145,28 @@ impl Path {
                 }
             }
             // A SYN is smaller than a data segment and sent faster, and its mark has no effect.
-            if !(profile.opens && packet.segment == SYN) {
+            if !(profile.opens && packet.segment() == SYN) {
                 reported.marks += u32::from(packet.is_marked());
                 reported.note_delay(time.since(packet.sent));
             }
         }
-        if !PLAIN && profile.ecn && !(profile.opens && packet.segment == SYN) {
+        if !PLAIN && profile.ecn && !(profile.opens && packet.segment() == SYN) {
             self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
         let is_tcp = PLAIN || profile.is_tcp;
         if !PLAIN
             && let Some(tolerance) = profile.paws
-            && !self.receiver.accepts(packet.segment, packet.sent, tolerance)
+            && !self.receiver.accepts(packet.segment(), packet.sent, tolerance)
         {
             self.discard_old(packet, profile, sim);
             return true;
         }
         let (is_new, reply) = if is_tcp {
-            let is_syn = !PLAIN && profile.opens && packet.segment == SYN;
+            let is_syn = !PLAIN && profile.opens && packet.segment() == SYN;
             let delayed_ack =
                 if PLAIN || is_syn { None } else { profile.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
-            let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut sim.out_of_order);
+            let outcome = self.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
             (true, None)
@@ -204,7 +204,7 @@ impl Path {
             None => {
                 if profile.is_external {
                     let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
-                    sim.fates.push(Fate { time, flow, datagram: packet.segment, outcome });
+                    sim.fates.push(Fate { time, flow, datagram: packet.segment().0, outcome });
                 }
                 false
             }
@@ -215,14 +215,14 @@ impl Path {
     #[cold]
     #[inline(never)]
     fn discard_old(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) {
-        if self.receiver.has(packet.segment, &sim.out_of_order) {
+        if self.receiver.has(packet.segment(), &sim.out_of_order) {
             self.counts.duplicates += u32::from(sim.interval.measures(packet.time));
         } else {
             self.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, packet.time]));
         }
         packet.sent = self.receiver.ts_recent();
         sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, packet.flow));
-        self.acknowledge::<false>(packet, self.receiver.on_discarded(packet.segment), profile, sim);
+        self.acknowledge::<false>(packet, self.receiver.on_discarded(packet.segment()), profile, sim);
     }
 
     /// Convert a data packet to the acknowledgement that it causes, as it reaches the first port of the reverse path. An acknowledgement in
@@ -248,7 +248,7 @@ impl Path {
         let received = match profile.sack_blocks {
             0 => None,
             max if !PLAIN && profile.by_time && cause == Cause::Duplicate => {
-                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), max, &sim.out_of_order))
+                Some(self.receiver.blocks_after((packet.segment(), packet.segment().next()), max, &sim.out_of_order))
             }
             max => self.receiver.blocks(max, &sim.out_of_order),
         };
@@ -260,7 +260,7 @@ impl Path {
             }
             (received, Some(place)) => {
                 let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
-                let reported = sim.receiver_feedback(place, packet.segment);
+                let reported = sim.receiver_feedback(place, packet.segment());
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: reported }))
             }
         };

@@ -48,6 +48,7 @@ mod tests {
     use crate::congestion::probe::{ProbeLog, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Subscriptions};
     use crate::network::{Buffer, FlowId, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+    use crate::primitives::segment_number::SegmentNumber;
     use crate::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
@@ -163,7 +164,8 @@ mod tests {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
             let spec = TcpSpec { handshake: true, ..tcp(recovery) };
             let mut network = network(spec, subscribes_to_delays(), PolicySpec::DropTail(()));
-            network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 30, transmission: 1, cell: None }];
+            network.ports[0].listed_drops =
+                vec![ListedDrop { flow: FlowId(0), segment: SegmentNumber(30), transmission: 1, cell: None }];
             let engine = run(&network);
             let delays = delays(&engine);
             let [_, in_recovery, duplicates] = log(&engine).acks;
@@ -238,8 +240,9 @@ mod tests {
     #[test]
     fn duplicate_acknowledgements_give_rate_samples_during_recovery() {
         let mut network = network(tcp(Recovery::Sack), subscribes_to_all(), PolicySpec::DropTail(()));
-        network.ports[0].listed_drops =
-            [30, 32, 33].map(|segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).into();
+        network.ports[0].listed_drops = [30, 32, 33]
+            .map(|segment| ListedDrop { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, cell: None })
+            .into();
         let engine = run(&network);
         let log = log(&engine);
         assert!(log.acks[1] > 0 && log.acks[2] > 10, "{:?}", log.acks);
@@ -260,8 +263,9 @@ mod tests {
                 PolicySpec::DropTail(()),
             );
             network.flows[0].size = Some(Bytes(960 * 500));
-            network.ports[0].listed_drops =
-                lost.map(|segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).into();
+            network.ports[0].listed_drops = lost
+                .map(|segment| ListedDrop { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, cell: None })
+                .into();
             let engine = run(&network);
             let log = log(&engine);
             assert_eq!((log.acked, log.timeouts), (500, 0), "{recovery:?}");
@@ -286,7 +290,14 @@ mod tests {
             );
             network.flows[0].size = Some(Bytes(960 * 16));
             network.ports[0].listed_drops = (0..16)
-                .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment, transmission, cell: None }))
+                .flat_map(|segment| {
+                    [1, 2].map(|transmission| ListedDrop {
+                        flow: FlowId(0),
+                        segment: SegmentNumber(segment),
+                        transmission,
+                        cell: None,
+                    })
+                })
                 .collect();
             network.duration = TimeDelta::from_millis(30_000);
             let engine = run(&network);
@@ -342,7 +353,8 @@ mod tests {
                 let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(Bytes(960 * 20));
                 network.duration = TimeDelta::from_millis(20_000);
-                network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: lost, transmission: 1, cell: None }];
+                network.ports[0].listed_drops =
+                    vec![ListedDrop { flow: FlowId(0), segment: SegmentNumber(lost), transmission: 1, cell: None }];
                 let engine = run(&network);
                 assert_eq!(log(&engine).acked, 20, "{recovery:?}, {lost} lost");
             }
@@ -354,7 +366,8 @@ mod tests {
         for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
             let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(2))), PolicySpec::DropTail(()));
-            network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 30, transmission: 1, cell: None }];
+            network.ports[0].listed_drops =
+                vec![ListedDrop { flow: FlowId(0), segment: SegmentNumber(30), transmission: 1, cell: None }];
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
             let times = sent(&engine.results().unwrap());

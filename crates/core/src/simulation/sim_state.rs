@@ -17,6 +17,7 @@ use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::DropReason;
@@ -95,7 +96,7 @@ pub enum DatagramContents {
     /// It is listed by its number, with transmission 1.
     Opaque,
     /// It is listed as this segment.
-    Segment { segment: u32, transmission: u32 },
+    Segment { segment: SegmentNumber, transmission: u32 },
     /// No listed drop applies to it.
     Unlisted,
 }
@@ -125,7 +126,7 @@ pub enum DatagramOutcome {
 
 impl SimState {
     /// The signals that the receiver at this index reports in response to this segment.
-    pub(crate) fn receiver_feedback(&mut self, place: usize, segment: u32) -> ReceiverFeedback {
+    pub(crate) fn receiver_feedback(&mut self, place: usize, segment: SegmentNumber) -> ReceiverFeedback {
         let mut report = self.at_receivers[place].take_report();
         // Feedback is reported only once.
         let feedback = std::mem::take(&mut self.feedbacks[place]);
@@ -208,8 +209,8 @@ impl SimState {
         let batch = &mut boundary.outboxes[usize::from(owner)];
         // The last cell owns the report of an acknowledgement.
         if packet.is_ack() && packet.has_report() && packet.is_last() {
-            batch.reports.push(*self.reports.at(packet.ack_word()));
-            self.reports.release(packet.ack_word());
+            batch.reports.push(*self.reports.at(packet.report_index()));
+            self.reports.release(packet.report_index());
         } else if packet.has_price() {
             batch.prices.push(packet.remove_price(&mut self.prices));
         }

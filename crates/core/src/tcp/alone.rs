@@ -12,6 +12,7 @@ use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::price::PriceSpec;
 use crate::primitives::packet::Ecn;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 
@@ -30,7 +31,7 @@ pub struct LoneSender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     pub time: Time,
-    pub segment: u32,
+    pub segment: SegmentNumber,
     pub is_new: bool,
     /// It reports a reduction of the window (CWR, RFC 3168).
     pub reports_reduction: bool,
@@ -40,9 +41,9 @@ pub struct Departure {
 #[derive(Clone, Copy, Debug)]
 pub struct AckFields<'a> {
     /// Next segment expected by the receiver.
-    pub ack: u32,
+    pub ack: SegmentNumber,
     /// SACKed segments: first, and one past the last.
-    pub blocks: &'a [(u32, u32)],
+    pub blocks: &'a [SackBlock],
     /// Transmission time of the segment that caused it.
     pub echo: Time,
     /// It echoes a mark (ECE, RFC 3168).
@@ -97,7 +98,7 @@ impl LoneSender {
         };
         let subscriptions = controller.abilities().subscriptions;
         LoneSender {
-            sender: Sender::new(Controllers::new(controller, start), &spec, Segments(0)),
+            sender: Sender::new(Controllers::new(controller, start), &spec, SegmentNumber::FIRST),
             slow_start_state: SlowStartState::of(spec.slow_start),
             usage: Usage::of(spec.window_validation),
             reader: SignalReader::new(subscriptions, spec.recovery, &PriceSpec::default(), Stream::new(of, Purpose::Price)),
@@ -126,7 +127,7 @@ impl LoneSender {
     pub fn write(&mut self, segments: Segments) {
         self.sender.before_offer(Some(&mut self.usage), self.now, &self.spec);
         let limit = &mut self.sender.sequence.limit;
-        *limit = (*limit).max(self.spec.before_data().0).saturating_add(segments.0);
+        *limit = (*limit).max(self.spec.first_data()).saturating_add(segments);
         self.send();
     }
 
@@ -221,10 +222,11 @@ impl LoneSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::{blocks, n};
     use crate::tcp::bench::plain;
 
     fn sent(sender: &mut LoneSender) -> Vec<u32> {
-        sender.take_departures().iter().map(|sent| sent.segment).collect()
+        sender.take_departures().iter().map(|sent| sent.segment.0).collect()
     }
 
     #[test]
@@ -233,11 +235,11 @@ mod tests {
         sender.write(Segments(4));
         assert_eq!(sent(&mut sender), [0, 1, 2, 3]);
         let ms = |at: u64| Time(TimeDelta::from_millis(at).0);
-        let duplicate = AckFields { ack: 0, blocks: &[], echo: Time::ZERO, echoes_mark: false, window: Segments(100) };
+        let duplicate = AckFields { ack: n(0), blocks: &[], echo: Time::ZERO, echoes_mark: false, window: Segments(100) };
         sender.advance(ms(100));
         assert!((0..3).all(|_| sender.acknowledge(&duplicate)));
         let departures = sender.take_departures();
-        assert_eq!(departures, [Departure { time: ms(100), segment: 0, is_new: false, reports_reduction: false }]);
+        assert_eq!(departures, [Departure { time: ms(100), segment: n(0), is_new: false, reports_reduction: false }]);
         assert_eq!(sender.snapshot().state, CongestionState::Recovery);
         // RFC 6298 (2.1): no sample was taken.
         sender.advance(ms(1_099));
@@ -251,8 +253,10 @@ mod tests {
     fn an_acknowledgement_of_what_was_not_sent_has_no_effect() {
         let mut sender = LoneSender::new(plain(), &ControllerSpec::Reno(()), 1);
         sender.write(Segments(2));
-        let beyond = AckFields { ack: 3, blocks: &[], echo: Time::ZERO, echoes_mark: false, window: Segments(100) };
-        assert!(!sender.acknowledge(&beyond) && !sender.acknowledge(&AckFields { ack: 0, blocks: &[(1, 3)], ..beyond }));
+        let beyond = AckFields { ack: n(3), blocks: &[], echo: Time::ZERO, echoes_mark: false, window: Segments(100) };
+        assert!(
+            !sender.acknowledge(&beyond) && !sender.acknowledge(&AckFields { ack: n(0), blocks: &blocks(&[(1, 3)]), ..beyond })
+        );
         assert_eq!(sender.snapshot().unacked, Segments(2));
     }
 }

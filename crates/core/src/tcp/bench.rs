@@ -1,4 +1,4 @@
-//! A test bench for senders: tests set its clock and provide its acknowledgements.
+//! A test bench for senders: tests set its clock and provide its acknowledgements. They write numbers of segments as plain integers.
 
 use super::observed::Signalled;
 use super::sender::{Sender, Tcp};
@@ -8,6 +8,7 @@ use super::slow_start::SlowStartState;
 use super::spec::{TcpSpec, WindowValidation};
 use super::validation::Usage;
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 
 /// NewReno of RFC 6582 without optional features.
@@ -39,7 +40,7 @@ impl SenderHarness {
     pub fn new(spec: TcpSpec, start: Start, limit: u32) -> SenderHarness {
         let law = Controllers::new(&ControllerSpec::Reno(()), start);
         SenderHarness {
-            sender: Sender::new(law, &spec, Segments(limit)),
+            sender: Sender::new(law, &spec, SegmentNumber(limit)),
             slow_start_state: SlowStartState::of(spec.slow_start),
             spec,
             now: Time::ZERO,
@@ -72,28 +73,30 @@ impl SenderHarness {
     /// The application hands over this many segments. Returns the segments sent.
     pub fn offer(&mut self, segments: u32) -> Vec<u32> {
         self.sender.before_offer(self.usage.as_mut(), self.now, &self.spec);
-        self.sender.sequence.limit += segments;
+        let limit = &mut self.sender.sequence.limit;
+        *limit = *limit + Segments(segments);
         self.send()
     }
 
     /// Sends all segments that may be sent now.
     pub fn send(&mut self) -> Vec<u32> {
-        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<Signalled>().map(|sent| sent.segment)).collect())
+        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<Signalled>().map(|sent| sent.segment.0)).collect())
     }
 
     /// An acknowledgement. Returns the segments sent in response. It echoes the time of its segment as if that had left at time 0.
     pub fn process_ack(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.process_echo(&IncomingAck { ack, blocks, echo: Time::ZERO })
+        self.process_echo(ack, blocks, Time::ZERO)
     }
 
     /// An acknowledgement with the time of its segment. Returns the segments sent in response.
-    pub fn process_echo(&mut self, incoming: &IncomingAck) -> Vec<u32> {
-        self.process_ack_with(incoming, &AckExtras::default())
+    pub fn process_echo(&mut self, ack: u32, blocks: &[(u32, u32)], echo: Time) -> Vec<u32> {
+        let blocks: Vec<_> = blocks.iter().map(|&(start, end)| (SegmentNumber(start), SegmentNumber(end))).collect();
+        self.process_ack_with(&IncomingAck { ack: SegmentNumber(ack), blocks: &blocks, echo }, &AckExtras::default())
     }
 
     /// An acknowledgement that echoes a mark. Returns the segments sent in response.
     pub fn process_marked_ack(&mut self, ack: u32) -> Vec<u32> {
-        let incoming = IncomingAck { ack, blocks: &[], echo: Time::ZERO };
+        let incoming = IncomingAck { ack: SegmentNumber(ack), blocks: &[], echo: Time::ZERO };
         self.process_ack_with(&incoming, &AckExtras { echoes_mark: true, ..AckExtras::default() })
     }
 

@@ -8,6 +8,7 @@
 use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
 use crate::congestion::Lost;
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -26,13 +27,13 @@ pub(crate) struct DeliveryRate {
     app_limited_end: u64,
     /// Segments found lost in total, for a controller that requests losses (C.lost), and the last of them.
     lost: u32,
-    last_lost: Option<u32>,
+    last_lost: Option<SegmentNumber>,
     /// The minimum RTT of a segment sent once.
     min_round_trip: Option<TimeDelta>,
     /// Without SACK, the first segment that the next duplicate may stand for.
-    inferred: Option<u32>,
+    inferred: Option<SegmentNumber>,
     /// Number of the first segment in `sent`: the oldest unacknowledged one.
-    oldest: u32,
+    oldest: SegmentNumber,
     sent: VecDeque<Sent>,
 }
 
@@ -56,7 +57,7 @@ struct Sent {
 
 impl DeliveryRate {
     pub(crate) fn of(recovery: Recovery) -> DeliveryRate {
-        DeliveryRate { inferred: (!recovery.uses_sack()).then_some(0), ..DeliveryRate::default() }
+        DeliveryRate { inferred: (!recovery.uses_sack()).then_some(SegmentNumber::FIRST), ..DeliveryRate::default() }
     }
 
     /// A segment is about to be sent while none is outstanding.
@@ -65,7 +66,7 @@ impl DeliveryRate {
     }
 
     /// A segment is sent. `in_flight` includes it, for a controller that requests losses.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
+    pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time, in_flight: Segments) {
         let sent = Sent {
             at: now,
             delivered: self.delivered,
@@ -78,7 +79,7 @@ impl DeliveryRate {
             is_delivered: false,
             is_lost: false,
         };
-        match self.sent.get_mut(segment.saturating_sub(self.oldest) as usize) {
+        match self.sent.get_mut(segment.position_from(self.oldest).unwrap_or(0)) {
             Some(known) => *known = Sent { again: true, is_delivered: known.is_delivered, ..sent },
             None => self.sent.push_back(sent),
         }
@@ -89,15 +90,15 @@ impl DeliveryRate {
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
-        ack: u32,
-        blocks: &[(u32, u32)],
+        ack: SegmentNumber,
+        blocks: &[SackBlock],
         board: Option<&Scoreboard>,
     ) -> Option<RateSample> {
         let mut newest = None;
         let nothing = Scoreboard::default();
         let known = board.unwrap_or(&nothing);
         for &(start, end) in blocks {
-            for segment in known.missing_in(start..end).into_iter().flatten() {
+            for segment in known.missing_in(start..end).into_iter().flat_map(SegmentNumber::range) {
                 self.deliver(segment, now, &mut newest);
             }
         }
@@ -108,7 +109,7 @@ impl DeliveryRate {
             && let Some(sent) = self.sent.pop_front()
         {
             self.count(self.oldest, sent, now, &mut newest);
-            self.oldest += 1;
+            self.oldest = self.oldest.next();
         }
         if self.delivered > self.app_limited_end {
             self.app_limited_end = 0;
@@ -130,13 +131,13 @@ impl DeliveryRate {
 
     /// Recovery considers a segment lost. Returns `None` if it has been counted as lost since its last transmission, or has arrived, which
     /// is only a guess without SACK.
-    pub(crate) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
-        let place = segment.checked_sub(self.oldest)? as usize;
+    pub(crate) fn on_lost(&mut self, segment: SegmentNumber, now: Time) -> Option<Lost> {
+        let place = segment.position_from(self.oldest)?;
         let only_guesses = self.inferred.is_some();
         let sent = self.sent.get_mut(place).filter(|sent| (only_guesses || !sent.is_delivered) && !sent.is_lost)?;
         sent.is_lost = true;
         self.lost = self.lost.saturating_add(1);
-        let begins_range = self.last_lost.replace(segment).is_none_or(|last| last.checked_add(1) != Some(segment));
+        let begins_range = self.last_lost.replace(segment).is_none_or(|last| last.next() != segment);
         Some(Lost {
             now,
             lost: self.lost.into(),
@@ -148,19 +149,19 @@ impl DeliveryRate {
     }
 
     /// A duplicate reports an arrival without identifying the segment.
-    fn infer_delivery(&mut self, now: Time, newest: &mut Option<(u32, Sent)>) {
+    fn infer_delivery(&mut self, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
         let Some(inferred) = self.inferred else { return };
-        let mut segment = inferred.max(self.oldest + 1);
-        while self.sent.get((segment - self.oldest) as usize).is_some_and(|sent| sent.is_delivered) {
-            segment += 1;
+        let mut segment = inferred.max(self.oldest.next());
+        while self.sent.get((segment - self.oldest).0 as usize).is_some_and(|sent| sent.is_delivered) {
+            segment = segment.next();
         }
         self.deliver(segment, now, newest);
         self.inferred = Some(segment);
     }
 
     /// Counts a delivery. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its number.
-    fn deliver(&mut self, segment: u32, now: Time, newest: &mut Option<(u32, Sent)>) {
-        let place = segment.checked_sub(self.oldest).map(|place| place as usize);
+    fn deliver(&mut self, segment: SegmentNumber, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
+        let place = segment.position_from(self.oldest);
         let Some(known) = place.and_then(|place| self.sent.get_mut(place)) else { return };
         let sent = *known;
         known.is_delivered = true;
@@ -169,7 +170,7 @@ impl DeliveryRate {
 
     /// Counts the delivery of a segment with this transmission state, unless it was counted before.
     #[inline]
-    fn count(&mut self, segment: u32, sent: Sent, now: Time, newest: &mut Option<(u32, Sent)>) {
+    fn count(&mut self, segment: SegmentNumber, sent: Sent, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
         if sent.is_delivered {
             return;
         }
@@ -195,6 +196,7 @@ impl DeliveryRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::{blocks, n, range};
 
     fn at(ms: u64) -> Time {
         Time(TimeDelta::from_millis(ms).0)
@@ -204,10 +206,10 @@ mod tests {
     fn sampled_rate(
         rate: &mut DeliveryRate,
         (now, ack): (Time, u32),
-        blocks: &[(u32, u32)],
+        reported: &[(u32, u32)],
         board: Option<&Scoreboard>,
     ) -> Option<f64> {
-        let sample = rate.on_ack(now, ack, blocks, board)?;
+        let sample = rate.on_ack(now, n(ack), &blocks(reported), board)?;
         assert_eq!((sample.app_limited, sample.delivered), (false, rate.delivered));
         Some(sample.rate)
     }
@@ -216,7 +218,7 @@ mod tests {
     fn four() -> DeliveryRate {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
-        (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
+        (0..4).for_each(|segment| rate.on_sent(n(segment), at(0), Segments(segment + 1)));
         rate
     }
 
@@ -225,7 +227,7 @@ mod tests {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
         assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
-        rate.on_sent(4, at(100), Segments(4));
+        rate.on_sent(n(4), at(100), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(110), 2), &[], None), Some(2.0 / 0.11));
         assert_eq!(sampled_rate(&mut rate, (at(120), 3), &[], None), Some(3.0 / 0.12));
         assert_eq!(sampled_rate(&mut rate, (at(130), 4), &[], None), Some(4.0 / 0.13));
@@ -238,10 +240,10 @@ mod tests {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
         for segment in 0..4 {
-            rate.on_sent(segment, at(50 * u64::from(segment)), Segments(4));
+            rate.on_sent(n(segment), at(50 * u64::from(segment)), Segments(4));
         }
         assert_eq!(sampled_rate(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
-        rate.on_sent(4, at(400), Segments(4));
+        rate.on_sent(n(4), at(400), Segments(4));
         // All others at 420 ms: for the newest, 4, sending took 400 ms since 0, and acknowledgement 120 ms since 300 ms.
         assert_eq!(sampled_rate(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
     }
@@ -251,12 +253,12 @@ mod tests {
         let mut rate = four();
         let mut board = Scoreboard::default();
         assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(1, 2)], None), Some(10.0));
-        board.add(1..2);
+        board.add(range(1..2));
         assert_eq!(sampled_rate(&mut rate, (at(110), 0), &[(1, 3)], Some(&board)), Some(2.0 / 0.11));
-        board.add(1..3);
+        board.add(range(1..3));
         assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
         // 0 is retransmitted at 120, and its acknowledgement at 230 covers all three: 2 were delivered at 110.
-        rate.on_sent(0, at(120), Segments(4));
+        rate.on_sent(n(0), at(120), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
@@ -265,13 +267,13 @@ mod tests {
     fn without_sack_a_duplicate_counts_as_the_next_segment_so_that_a_repair_delivers_only_the_rest() {
         let mut rate = DeliveryRate::of(Recovery::NewReno);
         rate.begin_flight(at(0));
-        (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
+        (0..4).for_each(|segment| rate.on_sent(n(segment), at(0), Segments(segment + 1)));
         // 0 is lost.
         assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[], None), Some(10.0));
         assert_eq!(sampled_rate(&mut rate, (at(110), 0), &[], None), Some(2.0 / 0.11));
         assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
         assert_eq!(sampled_rate(&mut rate, (at(125), 0), &[], None), None);
-        rate.on_sent(0, at(120), Segments(4));
+        rate.on_sent(n(0), at(120), Segments(4));
         // One more, which was sent 120 ms after the others.
         assert_eq!(sampled_rate(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 4);
@@ -282,9 +284,9 @@ mod tests {
         let mut rate = four();
         assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
         // Retransmitted at 105 and at 112, but the first copies are acknowledged at 110 and 115.
-        rate.on_sent(1, at(105), Segments(4));
+        rate.on_sent(n(1), at(105), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
-        rate.on_sent(2, at(112), Segments(4));
+        rate.on_sent(n(2), at(112), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(115), 3), &[], None), None);
     }
 
@@ -292,9 +294,9 @@ mod tests {
     fn segments_sent_after_the_data_ran_out_are_app_limited_until_delivered() {
         let mut rate = four();
         rate.mark_app_limited(Segments(4));
-        rate.on_sent(4, at(50), Segments(4));
+        rate.on_sent(n(4), at(50), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(100), 4), &[], None), Some(40.0));
-        let limited = rate.on_ack(at(150), 5, &[], None);
+        let limited = rate.on_ack(at(150), n(5), &[], None);
         let wanted = RateSample {
             rate: 5.0 / 0.15,
             app_limited: true,
@@ -305,7 +307,7 @@ mod tests {
         };
         assert_eq!(limited, Some(wanted));
         rate.begin_flight(at(200));
-        rate.on_sent(5, at(200), Segments(4));
+        rate.on_sent(n(5), at(200), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(300), 6), &[], None), Some(10.0));
     }
 
@@ -313,7 +315,7 @@ mod tests {
     fn a_loss_counts_once_per_transmission_and_includes_the_state_at_that_transmission() {
         let mut rate = four();
         let lost = |rate: &mut DeliveryRate, segment| {
-            rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.prior_lost, lost.in_flight.0, lost.begins_range))
+            rate.on_lost(n(segment), at(110)).map(|lost| (lost.lost, lost.prior_lost, lost.in_flight.0, lost.begins_range))
         };
         assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(3, 4)], None), Some(10.0));
         assert_eq!(
@@ -321,7 +323,7 @@ mod tests {
             [Some((1, 0, 1, true)), Some((2, 0, 2, false)), None, None]
         );
         // 0 is retransmitted after two losses, and is lost again.
-        rate.on_sent(0, at(120), Segments(2));
+        rate.on_sent(n(0), at(120), Segments(2));
         assert_eq!(lost(&mut rate, 0), Some((3, 2, 2, true)));
     }
 }

@@ -5,10 +5,11 @@
 //! its backed-off timeout until it has measured an RTT, instead of 3 s (RFC 6298 rule 5.7).
 
 use super::spec::TcpSpec;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments};
 
 /// Segment number of the SYN.
-pub(crate) const SYN: u32 = 0;
+pub(crate) const SYN: SegmentNumber = SegmentNumber::FIRST;
 
 impl TcpSpec {
     /// Segments before the first data segment.
@@ -16,14 +17,24 @@ impl TcpSpec {
         Segments(u32::from(self.handshake))
     }
 
+    pub(crate) fn first_data(&self) -> SegmentNumber {
+        SegmentNumber::FIRST + self.before_data()
+    }
+
+    /// One past the last segment of a transfer with this much data.
+    pub(crate) fn end_of(&self, data: Segments) -> SegmentNumber {
+        self.first_data().saturating_add(data)
+    }
+
     /// Whether a segment is the SYN.
-    pub(crate) fn is_syn(&self, segment: u32) -> bool {
+    pub(crate) fn is_syn(&self, segment: SegmentNumber) -> bool {
         self.handshake && segment == SYN
     }
 
     /// Payload of all segments before this data segment.
-    pub(crate) fn payload_before(&self, segment: u32) -> Bytes {
-        Bytes(u64::from(segment - self.before_data().0) * self.mss.0)
+    pub(crate) fn payload_before(&self, segment: SegmentNumber) -> Bytes {
+        let Segments(segments) = segment - self.first_data();
+        Bytes(u64::from(segments) * self.mss.0)
     }
 }
 
@@ -44,7 +55,7 @@ mod tests {
     fn data_waits_for_the_syn_which_opens_no_window() {
         for &recovery in Recovery::ALL {
             let mut bench = opening(TcpSpec { recovery, ..plain() });
-            assert_eq!(bench.send(), [SYN], "{recovery:?}");
+            assert_eq!(bench.send(), [SYN.0], "{recovery:?}");
             assert_eq!(bench.at(100).process_ack(1, &[]), [1, 2, 3, 4], "{recovery:?}");
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
@@ -59,7 +70,7 @@ mod tests {
         let mut bench = opening(plain());
         bench.send();
         assert!(bench.expire());
-        assert_eq!((bench.now, bench.send()), (Time(TimeDelta::from_millis(1_000).0), vec![SYN]));
+        assert_eq!((bench.now, bench.send()), (Time(TimeDelta::from_millis(1_000).0), vec![SYN.0]));
         assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(3_000).0));
         assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
         assert_eq!((bench.window(), bench.sender.controller.ssthresh().0), (1.0, 64.0));
@@ -74,7 +85,7 @@ mod tests {
         let window_after = |timeouts: u32| {
             let mut bench = opening(TcpSpec { syn_timeouts_to_reset: 2, ..plain() });
             for _ in 0..timeouts {
-                assert_eq!((bench.send(), bench.expire()), (vec![SYN], true));
+                assert_eq!((bench.send(), bench.expire()), (vec![SYN.0], true));
             }
             bench.send();
             (bench.at(10_000).process_ack(1, &[]).len(), bench.window())
@@ -85,7 +96,7 @@ mod tests {
     #[test]
     fn a_transfer_stopped_before_its_start_opens_no_connection() {
         let mut bench = opening(plain());
-        bench.sender.sequence.limit = 0;
+        bench.sender.sequence.limit = SYN;
         assert_eq!(bench.send(), []);
     }
 }

@@ -4,7 +4,6 @@
 use super::bench::SenderHarness;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Time, TimeDelta};
-use crate::tcp::sequence::IncomingAck;
 use std::collections::{BTreeMap, BTreeSet};
 
 const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(100);
@@ -112,7 +111,7 @@ impl LossyPath {
                 // RFC 2883 section 4.
                 blocks.insert(0, (segment, segment + 1));
             }
-            let sent = self.bench.process_echo(&IncomingAck { ack: self.expected, blocks: &blocks, echo });
+            let sent = self.bench.process_echo(self.expected, &blocks, echo);
             self.carry(&sent);
             return Some(Step::ReceivedAck(ReceivedAck { ack: self.expected, blocks, sent }));
         }

@@ -2,10 +2,12 @@
 
 use super::spec::DelayedAck;
 use crate::primitives::packet::{Received, Slab};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+/// No index.
 const NONE: u32 = u32::MAX;
 
 /// Number of acknowledgements above a gap that are sent immediately before compression starts: the ones that start a fast retransmit (RFC
@@ -25,7 +27,7 @@ const AT_ONCE_FOR_MARKS: u8 = 2;
 #[repr(C)]
 pub(crate) struct Receiver {
     /// Next segment in order.
-    pub(crate) expected: u32,
+    pub(crate) expected: SegmentNumber,
     /// Index of the segments received out of order, while there are any.
     out_of_order: u32,
     /// Transmission time to echo, TS.Recent: of the first segment that no acknowledgement has covered, or of the last one before (RFC 7323
@@ -43,9 +45,9 @@ pub(crate) struct Receiver {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct OutOfOrder {
     /// Disjoint, not touching, ascending half-open ranges.
-    ranges: VecDeque<(u32, u32)>,
+    ranges: VecDeque<SackBlock>,
     /// The latest arrivals, newest first: their ranges are the ones to report.
-    recent: [u32; 4],
+    recent: [SegmentNumber; 4],
     /// Number of arrivals since the gap began or moved.
     arrived: u32,
     /// Number of changes from one range to another since an acknowledgement began to wait.
@@ -105,7 +107,14 @@ pub(crate) enum Cause {
 
 impl Receiver {
     pub(crate) fn new() -> Receiver {
-        Receiver { expected: 0, out_of_order: NONE, delayed: 0, ts_recent: Time::ZERO, echoes_mark: false, at_once: 0 }
+        Receiver {
+            expected: SegmentNumber::FIRST,
+            out_of_order: NONE,
+            delayed: 0,
+            ts_recent: Time::ZERO,
+            echoes_mark: false,
+            at_once: 0,
+        }
     }
 
     /// Moves the segments above a gap to this pool.
@@ -123,12 +132,12 @@ impl Receiver {
     /// PAWS (RFC 7323 section 5.3, R1 to R3): whether the receiver accepts a segment with this transmission time. Its timestamp becomes
     /// TS.Recent if the segment is not above the last acknowledgement (section 4.3).
     #[inline]
-    pub(crate) fn accepts(&mut self, segment: u32, sent: Time, tolerance: u64) -> bool {
+    pub(crate) fn accepts(&mut self, segment: SegmentNumber, sent: Time, tolerance: u64) -> bool {
         let tick = |time: Time| time.0 / TICK.0;
         if sent < self.ts_recent && tick(sent) + tolerance < tick(self.ts_recent) {
             return false;
         }
-        let last_ack_sent = if self.out_of_order == NONE { self.expected - self.delayed } else { self.expected };
+        let last_ack_sent = if self.out_of_order == NONE { SegmentNumber(self.expected.0 - self.delayed) } else { self.expected };
         if segment <= last_ack_sent {
             self.ts_recent = self.ts_recent.max(sent);
         }
@@ -136,7 +145,7 @@ impl Receiver {
     }
 
     /// A segment is discarded, and acknowledged (section 5.3 R1). It counts as a duplicate only if its data has been acknowledged.
-    pub(crate) fn on_discarded(&self, segment: u32) -> Cause {
+    pub(crate) fn on_discarded(&self, segment: SegmentNumber) -> Cause {
         if segment < self.expected { Cause::Duplicate } else { Cause::NewData }
     }
 
@@ -146,7 +155,7 @@ impl Receiver {
     }
 
     /// Whether this segment has arrived.
-    pub(crate) fn has(&self, segment: u32, pool: &Slab<OutOfOrder>) -> bool {
+    pub(crate) fn has(&self, segment: SegmentNumber, pool: &Slab<OutOfOrder>) -> bool {
         let is_above_gap = || self.out_of_order != NONE && pool.at(self.out_of_order).range_of(segment).is_some();
         segment < self.expected || is_above_gap()
     }
@@ -155,13 +164,13 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_segment(
         &mut self,
-        segment: u32,
+        segment: SegmentNumber,
         sent: Time,
         delayed_ack: Option<Delays>,
         pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment == self.expected && self.out_of_order == NONE {
-            self.expected += 1;
+            self.expected = self.expected.next();
             return Outcome { is_new: true, reply: self.delay(sent, delayed_ack) };
         }
         self.on_other_segment(segment, sent, delayed_ack, pool)
@@ -171,7 +180,7 @@ impl Receiver {
     #[inline(never)]
     fn on_other_segment(
         &mut self,
-        segment: u32,
+        segment: SegmentNumber,
         sent: Time,
         delayed_ack: Option<Delays>,
         pool: &mut Slab<OutOfOrder>,
@@ -225,20 +234,20 @@ impl Receiver {
         self.delayed += 1;
         let is_of_marks = delayed_ack.ack_ce_immediately && self.at_once > 0;
         self.at_once = self.at_once.saturating_sub(1);
-        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.quickack_segments.0 || is_of_marks {
+        if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_of_marks {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
     }
 
-    fn on_gap(&mut self, segment: u32, pool: &mut Slab<OutOfOrder>) -> bool {
+    fn on_gap(&mut self, segment: SegmentNumber, pool: &mut Slab<OutOfOrder>) -> bool {
         if self.out_of_order == NONE {
             // An acknowledgement of segments in order may be delayed.
             self.out_of_order = pool.put(OutOfOrder { echo: self.ts_recent, ..OutOfOrder::default() });
         }
         let held = pool.at_mut(self.out_of_order);
         if segment == self.expected {
-            self.expected += 1;
+            self.expected = self.expected.next();
             held.arrived = 0;
             if let Some(&(_, end)) = held.ranges.front().filter(|range| range.0 == self.expected) {
                 self.expected = end;
@@ -302,7 +311,7 @@ impl Receiver {
     }
 
     /// SACK blocks after a duplicate, whose block comes first (RFC 2883 section 4).
-    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), max: u32, pool: &Slab<OutOfOrder>) -> Received {
+    pub(crate) fn blocks_after(&self, duplicate: SackBlock, max: u32, pool: &Slab<OutOfOrder>) -> Received {
         let rest = self.blocks(max - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
         let mut blocks = Received { count: rest.count + 1, ..rest };
         blocks.ranges[0] = duplicate;
@@ -313,26 +322,26 @@ impl Receiver {
 
 impl OutOfOrder {
     /// Adds a segment. Returns false if it was present.
-    fn add(&mut self, segment: u32) -> bool {
+    fn add(&mut self, segment: SegmentNumber) -> bool {
         let index = self.ranges.partition_point(|&(_, end)| end < segment);
         let is_new = match self.ranges.get(index).copied() {
             Some((start, end)) if start <= segment && segment < end => false,
             Some((start, end)) if end == segment => {
                 match self.ranges.get(index + 1).copied() {
-                    Some((next_start, next_end)) if next_start == segment + 1 => {
+                    Some((next_start, next_end)) if next_start == segment.next() => {
                         self.ranges[index] = (start, next_end);
                         self.ranges.remove(index + 1);
                     }
-                    _ => self.ranges[index] = (start, segment + 1),
+                    _ => self.ranges[index] = (start, segment.next()),
                 }
                 true
             }
-            Some((start, end)) if start == segment + 1 => {
+            Some((start, end)) if start == segment.next() => {
                 self.ranges[index] = (segment, end);
                 true
             }
             _ => {
-                self.ranges.insert(index, (segment, segment + 1));
+                self.ranges.insert(index, (segment, segment.next()));
                 true
             }
         };
@@ -341,7 +350,7 @@ impl OutOfOrder {
     }
 
     /// Records the arrival and drops the entry that it replaces: an earlier one of the same range, or the oldest.
-    fn note(&mut self, segment: u32) {
+    fn note(&mut self, segment: SegmentNumber) {
         let range = self.range_of(segment);
         let same = self.recent.iter().position(|&other| self.range_of(other) == range).unwrap_or(3);
         self.changed += u32::from(same > 0);
@@ -349,7 +358,7 @@ impl OutOfOrder {
         self.recent[0] = segment;
     }
 
-    fn range_of(&self, segment: u32) -> Option<(u32, u32)> {
+    fn range_of(&self, segment: SegmentNumber) -> Option<SackBlock> {
         let index = self.ranges.partition_point(|&(_, end)| end <= segment);
         self.ranges.get(index).copied().filter(|range| range.0 <= segment)
     }
@@ -358,11 +367,12 @@ impl OutOfOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::{blocks, n};
     use crate::primitives::units::Segments;
 
     fn receive(receiver: &mut Receiver, pool: &mut Slab<OutOfOrder>, segments: &[u32]) {
         segments.iter().for_each(|&segment| {
-            receiver.on_segment(segment, Time::ZERO, None, pool);
+            receiver.on_segment(n(segment), Time::ZERO, None, pool);
         });
     }
 
@@ -370,11 +380,11 @@ mod tests {
     fn a_gap_is_closed_by_the_missing_segment() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[0, 1, 3, 4, 6]);
-        assert_eq!(receiver.expected, 2);
+        assert_eq!(receiver.expected, n(2));
         receive(&mut receiver, &mut pool, &[2]);
-        assert_eq!(receiver.expected, 5);
+        assert_eq!(receiver.expected, n(5));
         receive(&mut receiver, &mut pool, &[5]);
-        assert_eq!(receiver.expected, 7);
+        assert_eq!(receiver.expected, n(7));
         assert_eq!(pool.used(), 0);
     }
 
@@ -382,9 +392,9 @@ mod tests {
     fn a_segment_that_arrives_twice_is_not_new() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[0, 2]);
-        assert!(!receiver.on_segment(2, Time::ZERO, None, &mut pool).is_new);
-        assert!(!receiver.on_segment(0, Time::ZERO, None, &mut pool).is_new);
-        assert!(receiver.on_segment(1, Time::ZERO, None, &mut pool).is_new);
+        assert!(!receiver.on_segment(n(2), Time::ZERO, None, &mut pool).is_new);
+        assert!(!receiver.on_segment(n(0), Time::ZERO, None, &mut pool).is_new);
+        assert!(receiver.on_segment(n(1), Time::ZERO, None, &mut pool).is_new);
     }
 
     #[test]
@@ -392,9 +402,9 @@ mod tests {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let at = |ms| Time(TimeDelta::from_millis(ms).0);
         let mut arrives = |segment, ms, tolerance| {
-            let is_accepted = receiver.accepts(segment, at(ms), tolerance);
+            let is_accepted = receiver.accepts(n(segment), at(ms), tolerance);
             if is_accepted {
-                receiver.on_segment(segment, at(ms), None, &mut pool);
+                receiver.on_segment(n(segment), at(ms), None, &mut pool);
             }
             is_accepted
         };
@@ -407,10 +417,10 @@ mod tests {
         assert!(arrives(5, 49, 1));
         // Duplicates are compared, too.
         assert!(!arrives(3, 13, 1));
-        assert_eq!((receiver.expected, receiver.ts_recent()), (6, at(50)));
-        assert!(receiver.on_discarded(3) == Cause::Duplicate && receiver.on_discarded(6) == Cause::NewData);
-        receiver.on_segment(8, at(60), None, &mut pool);
-        assert_eq!([3, 6, 8, 9].map(|segment| receiver.has(segment, &pool)), [true, false, true, false]);
+        assert_eq!((receiver.expected, receiver.ts_recent()), (n(6), at(50)));
+        assert!(receiver.on_discarded(n(3)) == Cause::Duplicate && receiver.on_discarded(n(6)) == Cause::NewData);
+        receiver.on_segment(n(8), at(60), None, &mut pool);
+        assert_eq!([3, 6, 8, 9].map(|segment| receiver.has(n(segment), &pool)), [true, false, true, false]);
     }
 
     #[test]
@@ -418,11 +428,11 @@ mod tests {
         // The second example of RFC 2018 section 4, in segments: every other one of 0..8 is lost.
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[1, 3, 5, 7]);
-        let blocks = receiver.blocks(3, &pool).unwrap();
-        assert_eq!((blocks.ack, blocks.ranges()), (0, &[(7, 8), (5, 6), (3, 4)][..]));
+        let sent = receiver.blocks(3, &pool).unwrap();
+        assert_eq!((sent.ack, sent.ranges()), (n(0), &blocks(&[(7, 8), (5, 6), (3, 4)])[..]));
         receive(&mut receiver, &mut pool, &[4]);
-        let blocks = receiver.blocks(3, &pool).unwrap();
-        assert_eq!(blocks.ranges(), &[(3, 6), (7, 8), (1, 2)]);
+        let sent = receiver.blocks(3, &pool).unwrap();
+        assert_eq!(sent.ranges(), blocks(&[(3, 6), (7, 8), (1, 2)]));
     }
 
     /// Segments as (marked, window reduced), with `every` of them per acknowledgement. Returns which acknowledgements echo.
@@ -458,11 +468,11 @@ mod tests {
         let rule = Some(Delays { rule: DelayedAck::default(), sack_blocks: 3 });
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
-        assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
-        assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(n(0), Time(5), rule, &mut pool).reply, started);
+        assert_eq!(receiver.on_segment(n(1), Time(6), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(&pool), Some(Time(5)));
-        assert_eq!(receiver.on_segment(3, Time(7), rule, &mut pool).reply, Reply::Now);
-        assert_eq!(receiver.on_segment(2, Time(8), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(n(3), Time(7), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(n(2), Time(8), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(&pool), None);
     }
 
@@ -471,7 +481,7 @@ mod tests {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() }, sack_blocks: 3 });
         let waits = |segment| {
-            let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
+            let reply = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
                 receiver.acknowledged(&pool);
             }
@@ -489,7 +499,7 @@ mod tests {
             let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() }, sack_blocks: 3 });
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, reduced });
-                let leaves = receiver.on_segment(segment as u32, Time::ZERO, rule, &mut pool).reply == Reply::Now;
+                let leaves = receiver.on_segment(n(segment as u32), Time::ZERO, rule, &mut pool).reply == Reply::Now;
                 if leaves {
                     receiver.acknowledged(&pool);
                 }
@@ -512,24 +522,25 @@ mod tests {
         let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() }, sack_blocks: 3 });
         // Segment 0 is missing.
         for segment in 1..=3 {
-            assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
+            assert_eq!(receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply, Reply::Now);
             assert_eq!(receiver.acknowledged(&pool), None);
         }
-        assert_eq!(receiver.on_segment(4, Time(7), rule, &mut pool).reply, Reply::Delayed { timer: Some(millisecond) });
-        assert_eq!(receiver.on_segment(5, Time(8), rule, &mut pool).reply, Reply::Delayed { timer: None });
+        assert_eq!(receiver.on_segment(n(4), Time(7), rule, &mut pool).reply, Reply::Delayed { timer: Some(millisecond) });
+        assert_eq!(receiver.on_segment(n(5), Time(8), rule, &mut pool).reply, Reply::Delayed { timer: None });
         // A duplicate segment is reported immediately, together with the delayed ones.
-        assert_eq!(receiver.on_segment(4, Time(9), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(n(4), Time(9), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(&pool), Some(Time(7)));
         // When 44 segments wait, the next one triggers the acknowledgement.
-        let replies: Vec<Reply> = (6..51).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
+        let replies: Vec<Reply> =
+            (6..51).map(|segment| receiver.on_segment(n(segment), Time(9), rule, &mut pool).reply).collect();
         assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(44));
         receiver.acknowledged(&pool);
         // A segment that fills the gap is acknowledged immediately, and the echo is its own.
-        receiver.on_segment(52, Time(10), rule, &mut pool);
-        assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
-        assert_eq!((receiver.expected, receiver.acknowledged(&pool)), (51, None));
+        receiver.on_segment(n(52), Time(10), rule, &mut pool);
+        assert_eq!(receiver.on_segment(n(0), Time(11), rule, &mut pool).reply, Reply::Now);
+        assert_eq!((receiver.expected, receiver.acknowledged(&pool)), (n(51), None));
         // The next gap restarts the count.
-        assert_eq!(receiver.on_segment(53, Time(12), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(n(53), Time(12), rule, &mut pool).reply, Reply::Now);
     }
 
     #[test]
@@ -541,7 +552,7 @@ mod tests {
         // be lost.
         let mut gaps = Receiver::new();
         let mut leaves = |segment| {
-            let reply = gaps.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
+            let reply = gaps.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
                 gaps.acknowledged(&pool);
             }

@@ -1,11 +1,9 @@
 //! The sequence state of a sender: the segments sent and acknowledged, the phase of loss recovery, and the counters. Only the sender changes
 //! it; its parts read it.
 
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
-
-/// No segment.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// State of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,19 +34,19 @@ impl Phase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sequence {
     /// Oldest unacknowledged segment.
-    pub(crate) snd_una: u32,
+    pub(crate) snd_una: SegmentNumber,
     /// Next segment to send in order; falls back to `snd_una` on a timeout.
-    pub(crate) snd_nxt: u32,
+    pub(crate) snd_nxt: SegmentNumber,
     /// One past the highest segment ever sent.
-    pub(crate) snd_max: u32,
-    /// Total number of segments to send; for an application, the segments handed over.
-    pub(crate) limit: u32,
+    pub(crate) snd_max: SegmentNumber,
+    /// One past the last segment to send; for an application, past the segments handed over.
+    pub(crate) limit: SegmentNumber,
     /// `snd_max` when the present or the last episode began.
-    pub(crate) recovery_point: u32,
+    pub(crate) recovery_point: SegmentNumber,
     /// Segments by which fast recovery and limited transmit inflate the window.
     pub(crate) extra: i32,
     /// `snd_max` when the window was last reduced: segments below it were sent with a larger window.
-    reduced_at: u32,
+    reduced_at: SegmentNumber,
     /// The window has been reduced and no new segment has reported it (CWR).
     is_reduced: bool,
     /// A retransmission is to be sent now, whatever the window.
@@ -80,22 +78,22 @@ pub(crate) struct SenderCounts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncomingAck<'a> {
     /// Next segment expected by the receiver.
-    pub(crate) ack: u32,
-    pub(crate) blocks: &'a [(u32, u32)],
+    pub(crate) ack: SegmentNumber,
+    pub(crate) blocks: &'a [SackBlock],
     /// Transmission time of the segment that caused it.
     pub(crate) echo: Time,
 }
 
 impl Sequence {
-    pub(crate) fn new(limit: Segments) -> Sequence {
+    pub(crate) fn new(limit: SegmentNumber) -> Sequence {
         Sequence {
-            snd_una: 0,
-            snd_nxt: 0,
-            snd_max: 0,
-            limit: limit.0,
-            recovery_point: 0,
+            snd_una: SegmentNumber::FIRST,
+            snd_nxt: SegmentNumber::FIRST,
+            snd_max: SegmentNumber::FIRST,
+            limit,
+            recovery_point: SegmentNumber::FIRST,
             extra: 0,
-            reduced_at: 0,
+            reduced_at: SegmentNumber::FIRST,
             is_reduced: false,
             repairs: false,
             phase: Phase::Open,
@@ -121,12 +119,12 @@ impl Sequence {
         (self.reduced_at, self.is_reduced) = (self.snd_max, true);
     }
 
-    pub(in crate::tcp) fn reduced_at(&self) -> u32 {
+    pub(in crate::tcp) fn reduced_at(&self) -> SegmentNumber {
         self.reduced_at
     }
 
     /// The last reduction is undone, and the receiver is not notified of it: the response to a mark that it seemed to be is still due.
-    pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: u32) {
+    pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: SegmentNumber) {
         (self.reduced_at, self.is_reduced) = (reduced_at, false);
     }
 
@@ -137,19 +135,19 @@ impl Sequence {
     }
 
     pub(crate) fn has_sent(&self) -> bool {
-        self.snd_max > 0
+        self.snd_max > SegmentNumber::FIRST
     }
 
     /// Segments sent in order and not acknowledged.
     #[inline]
     pub(crate) fn in_flight(&self) -> Segments {
-        Segments(self.snd_nxt - self.snd_una)
+        self.snd_nxt - self.snd_una
     }
 
     /// Segments sent and not acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> Segments {
-        Segments(self.snd_max - self.snd_una)
+        self.snd_max - self.snd_una
     }
 
     /// Whether all requested data is delivered.

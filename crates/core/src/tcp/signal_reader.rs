@@ -8,6 +8,7 @@ use super::spec::Recovery;
 use crate::congestion::{Controller, Controllers, Lost, Subscriptions};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceHeader, Probe, ReceiverFeedback, Signal};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub(crate) struct SignalReader {
     reported_marks: u32,
     rate: DeliveryRate,
     /// Recovery has reported losses below this segment.
-    lost_below: u32,
+    lost_below: SegmentNumber,
     /// Segments that may still be sent because of the last acknowledgement.
     release: u32,
     /// The release limit held back further segments.
@@ -60,7 +61,7 @@ impl SignalReader {
             subscriptions,
             reported_marks: 0,
             rate: DeliveryRate::of(recovery),
-            lost_below: 0,
+            lost_below: SegmentNumber::FIRST,
             release: u32::MAX,
             held_back: false,
             priced: subscriptions.price.then(priced),
@@ -128,12 +129,12 @@ impl SignalReader {
     }
 
     /// Recovery considers a segment lost. Returns the notification for the controller.
-    pub(in crate::tcp) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
+    pub(in crate::tcp) fn on_lost(&mut self, segment: SegmentNumber, now: Time) -> Option<Lost> {
         if self.subscriptions.losses { self.rate.on_lost(segment, now) } else { None }
     }
 
     /// These segments are lost, unless they have arrived. Returns the segments above all losses reported before.
-    pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<u32>) -> Range<u32> {
+    pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<SegmentNumber>) -> Range<SegmentNumber> {
         let report = self.lost_below;
         self.lost_below = report.max(lost.end);
         report.max(lost.start)..lost.end
@@ -148,7 +149,7 @@ impl SignalReader {
     }
 
     /// Price header of a data packet with this segment, if it requires one.
-    pub(crate) fn price_header(&mut self, law: &Controllers, segment: u32) -> Option<PriceHeader> {
+    pub(crate) fn price_header(&mut self, law: &Controllers, segment: SegmentNumber) -> Option<PriceHeader> {
         let priced = self.priced.as_mut()?;
         let identification = priced.numbering.next(priced.spec.identification, segment);
         Some(PriceHeader {
@@ -177,7 +178,7 @@ impl SignalReader {
     }
 
     /// The sender has sent a segment, the only one outstanding.
-    pub(crate) fn on_sent_alone(&mut self, segment: u32, now: Time) {
+    pub(crate) fn on_sent_alone(&mut self, segment: SegmentNumber, now: Time) {
         if self.samples_rate() {
             self.rate.begin_flight(now);
         }
@@ -185,7 +186,7 @@ impl SignalReader {
     }
 
     /// The sender has sent a segment. `in_flight` includes it, for a controller that requests losses.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
+    pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time, in_flight: Segments) {
         self.release = self.release.saturating_sub(1);
         if self.samples_rate() {
             self.rate.on_sent(segment, now, in_flight);

@@ -1,7 +1,7 @@
 //! The retransmission timer: RFC 6298 exactly, or in the integer ticks of BSD and of the NS simulator.
 
-use super::sequence::NONE;
 use super::spec::{TimerForm, TimerSpec};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -59,19 +59,19 @@ pub(crate) struct Estimator {
     /// Factor on the timeout, a power of two.
     backoff: u32,
     /// The segment being timed, without timestamps.
-    timed: u32,
+    timed: SegmentNumber,
     timed_at: Time,
 }
 
 impl Estimator {
     pub(crate) fn new() -> Estimator {
-        Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: NONE, timed_at: Time::ZERO }
+        Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: SegmentNumber::NONE, timed_at: Time::ZERO }
     }
 
     /// A new segment is sent: it is timed unless another one is.
     #[inline(always)]
-    pub(in crate::tcp) fn on_new(&mut self, segment: u32, now: Time) {
-        if self.timed == NONE {
+    pub(in crate::tcp) fn on_new(&mut self, segment: SegmentNumber, now: Time) {
+        if self.timed == SegmentNumber::NONE {
             self.timed = segment;
             self.timed_at = now;
         }
@@ -79,24 +79,24 @@ impl Estimator {
 
     /// A segment is retransmitted, and its acknowledgement would be ambiguous (Karn).
     #[inline(always)]
-    pub(in crate::tcp) fn on_resent(&mut self, segment: u32) {
+    pub(in crate::tcp) fn on_resent(&mut self, segment: SegmentNumber) {
         if segment == self.timed {
-            self.timed = NONE;
+            self.timed = SegmentNumber::NONE;
         }
     }
 
     /// No RTT of a segment in flight would be valid.
     pub(in crate::tcp) fn discard_timing(&mut self) {
-        self.timed = NONE;
+        self.timed = SegmentNumber::NONE;
     }
 
     /// The RTT of the timed segment, if it is acknowledged.
     #[inline(always)]
-    pub(in crate::tcp) fn timed_round_trip(&mut self, ack: u32, now: Time) -> Option<TimeDelta> {
+    pub(in crate::tcp) fn timed_round_trip(&mut self, ack: SegmentNumber, now: Time) -> Option<TimeDelta> {
         if self.timed >= ack {
             return None;
         }
-        self.timed = NONE;
+        self.timed = SegmentNumber::NONE;
         Some(now.since(self.timed_at))
     }
 

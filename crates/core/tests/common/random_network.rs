@@ -6,6 +6,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::price::{Feedback, Identification, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta, Units};
 use tailback_core::queue::PolicySpec;
@@ -252,7 +253,7 @@ pub fn random_network(seed: u64) -> Network {
         let port = dice.pick(0, hops - 1) as usize;
         for _ in 0..dice.pick(1, 10) {
             let flow = FlowId(dice.pick(0, flows.len() as u64 - 1) as u32);
-            let (segment, transmission) = (dice.pick(0, 40) as u32, dice.pick(1, 2) as u32);
+            let (segment, transmission) = (SegmentNumber(dice.pick(0, 40) as u32), dice.pick(1, 2) as u32);
             let cell = (in_cells && dice.chance(2)).then(|| dice.pick(0, 12) as u32);
             ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell });
         }

@@ -6,6 +6,7 @@ use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::queue::{DropReason, PolicySpec, RedQueueUnit, RedSignals, RedSpec, ThresholdSpec};
 use tailback_core::record::Table;
@@ -76,8 +77,9 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
 #[test]
 fn a_listed_drop_of_a_datagram_that_is_a_segment_hits_that_segment() {
     let mut port = bottleneck(Buffer::Units(9));
-    port.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: 1, transmission, cell: None }).into();
-    let segment = |segment, transmission| DatagramContents::Segment { segment, transmission };
+    port.listed_drops =
+        [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: SegmentNumber(1), transmission, cell: None }).into();
+    let segment = |number, transmission| DatagramContents::Segment { segment: SegmentNumber(number), transmission };
     let mut engine = external_through(port.clone());
     for contents in [segment(0, 1), DatagramContents::Unlisted, segment(1, 1), segment(2, 1), segment(1, 2), segment(1, 3)] {
         engine.inject_as(FlowId(0), Bytes(960), Ecn::NOT_ECT, contents).unwrap();
@@ -158,7 +160,7 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
 fn the_trace_of_drops_has_the_lost_transmission() {
     let mut bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     bottleneck.listed_drops =
-        [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: 3, transmission, cell: None }).into();
+        [1, 2].map(|transmission| ListedDrop { flow: FlowId(0), segment: SegmentNumber(3), transmission, cell: None }).into();
     let spec = Transport::Tcp(tcp(Recovery::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
     let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(5000));
     network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
@@ -207,7 +209,8 @@ fn only_new_data_is_ecn_capable_unless_all_packets_are() {
             vec![Flow { size: Some(Bytes(1000 * 30)), ..flow(0, 0, 1) }],
             TimeDelta::from_millis(5000),
         );
-        network.ports[0].listed_drops = vec![ListedDrop { flow: FlowId(0), segment: 10, transmission: 1, cell: None }];
+        network.ports[0].listed_drops =
+            vec![ListedDrop { flow: FlowId(0), segment: SegmentNumber(10), transmission: 1, cell: None }];
         network.record.traces = vec![Trace { kind: TraceKind::Packets, of: vec![0] }];
         let mut engine = Engine::new(network);
         engine.run_until(Time::NEVER);

@@ -4,6 +4,7 @@ use crate::common::{classic_tcp, dumbbell, first, floats, flow, group, link, one
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, Steps, VegasSpec};
 use tailback_core::network::{Buffer, Flow, FlowId, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SlowStart, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
@@ -64,8 +65,10 @@ fn average_window(packets: u32) -> Result<f64, ParameterError> {
 /// A CUBIC sender in congestion avoidance with this `window`, over a fast link that loses these segments.
 fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results {
     let wire = |name| port(name, Rate(100_000_000_000), TimeDelta::from_seconds(ROUND_TRIP_S / 2.0));
-    let listed_drops =
-        lost.into_iter().map(|segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).collect();
+    let listed_drops = lost
+        .into_iter()
+        .map(|segment| ListedDrop { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, cell: None })
+        .collect();
     let law = ControllerSpec::Cubic(CubicSpec { fast_convergence: false, ..CubicSpec::default() });
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: window, ssthresh_from: SsthreshFrom::FlightSize, ..base };

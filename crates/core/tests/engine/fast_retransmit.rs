@@ -5,6 +5,7 @@
 
 use crate::common::{first, flow, group, one_link, port, reno, run, steady};
 use tailback_core::network::{FlowId, ListedDrop};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec, TimerSpec};
 use tailback_models::ParameterError;
@@ -76,8 +77,10 @@ fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Repair {
         ..steady
     };
     let mut link = port("link", Rate(10_000_000_000), TimeDelta(ROUND_TRIP.0 / 2));
-    link.listed_drops =
-        lost.iter().map(|&segment| ListedDrop { flow: FlowId(0), segment, transmission: 1, cell: None }).collect();
+    link.listed_drops = lost
+        .iter()
+        .map(|&segment| ListedDrop { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, cell: None })
+        .collect();
     let reverse = port("reverse", Rate(10_000_000_000), TimeDelta(ROUND_TRIP.0 / 2));
     // Three recoveries take at most five round trips, and the timer runs for ten after the last.
     let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow(0, 0, 1)], TimeDelta(20 * ROUND_TRIP.0));

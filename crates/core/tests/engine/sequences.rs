@@ -14,6 +14,7 @@ use crate::common::{first, floats, flow, group, one_link, port, reno, run, stead
 use std::collections::BTreeMap;
 use tailback_core::Results;
 use tailback_core::network::{Change, ChangeKind, Flow, FlowId, ListedDrop, Network, PortId, Recording, Trace, TraceKind};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::record::Column;
 use tailback_core::tcp::{Recovery, TcpSpec};
@@ -329,7 +330,12 @@ fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Played {
 /// Losses are (segment, transmission); `size` is in segments for a transfer.
 fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Option<u64>) -> Played {
     let mut network = network_of(steady(recovery, window), size);
-    let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: FlowId(0), segment, transmission, cell: None });
+    let lost = lost.iter().map(|&(segment, transmission)| ListedDrop {
+        flow: FlowId(0),
+        segment: SegmentNumber(segment),
+        transmission,
+        cell: None,
+    });
     network.ports[0].listed_drops = lost.collect();
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
     network.record = Recording { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Recording::default() };

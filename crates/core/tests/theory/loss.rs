@@ -6,6 +6,7 @@
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::network::{FlowId, ListedDrop, Network, Port, Trace, TraceKind};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::record::Table;
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
@@ -42,8 +43,9 @@ fn random_loss_matches_mathis_within_five_percent_and_is_lower_for_small_windows
 fn with_periodic_loss_a_period_exceeds_mathis_by_less_than_two_round_trips() -> Result<(), ParameterError> {
     // The assumption of Mathis: every n-th packet is lost. The formula's period, W/2 round trips, omits recovery.
     for packets in [1_000, 10_000, 100_000] {
-        let lost =
-            (1..=10).map(|index| ListedDrop { flow: FlowId(0), segment: index * packets, transmission: 1, cell: None }).collect();
+        let lost = (1..=10)
+            .map(|index| ListedDrop { flow: FlowId(0), segment: SegmentNumber(index * packets), transmission: 1, cell: None })
+            .collect();
         let expected = mathis(1.0 / f64::from(packets))?;
         let formula = f64::from(packets) / expected;
         let link = Port { listed_drops: lost, ..wire("link") };

@@ -9,6 +9,7 @@ use tailback_core::congestion::*;
 use tailback_core::network::{
     Buffer, Change, ChangeKind, FlowId, ListedDrop, Network, Port, PortId, Trace, TraceKind, Transport,
 };
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 
@@ -40,8 +41,9 @@ impl Form<'_> {
 fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<f64> {
     let largest = form.largest(packets);
     let left = (form.left)(largest);
-    let lost =
-        (0..12).map(|index| ListedDrop { flow: FlowId(0), segment: 1 + index * packets, transmission: 1, cell: None }).collect();
+    let lost = (0..12)
+        .map(|index| ListedDrop { flow: FlowId(0), segment: SegmentNumber(1 + index * packets), transmission: 1, cell: None })
+        .collect();
     let link = Port { listed_drops: lost, ..wire("link", round_trip_s) };
     let seconds = 13.5 * f64::from(packets) / left * round_trip_s;
     let mut network = through(link, form.law.clone(), largest, round_trip_s, TimeDelta::from_seconds(seconds));
@@ -157,8 +159,9 @@ fn hybla_sends_at_a_rate_that_does_not_depend_on_the_round_trip() {
 fn high_speed_tcp_has_the_windows_of_its_table() {
     // RFC 3649 section 5: w = 0.12 / p^0.835; the packets between losses over the round trips.
     for (packets, window) in [(10_000, 262.5), (100_000, 1795.0)] {
-        let lost =
-            (1..=12).map(|index| ListedDrop { flow: FlowId(0), segment: index * packets, transmission: 1, cell: None }).collect();
+        let lost = (1..=12)
+            .map(|index| ListedDrop { flow: FlowId(0), segment: SegmentNumber(index * packets), transmission: 1, cell: None })
+            .collect();
         let link = Port { listed_drops: lost, ..wire("link", ROUND_TRIP_S) };
         let seconds = TimeDelta::from_seconds(16.0 * f64::from(packets) / window * ROUND_TRIP_S);
         let law = ControllerSpec::HighSpeed(HighSpeedSpec::default());

@@ -11,6 +11,7 @@ use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, po
 use crate::values::{Name, Word};
 use std::rc::Rc;
 use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, PortId, Queues, Scheduling, Switching};
+use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::{PolicerSpec, PolicySpec};
@@ -452,7 +453,7 @@ impl Direction<'_> {
             let flow = groups.flow(drop.group.as_str(), drop.flow.number(), &format!("{at}.{key}"), report)?;
             Some(ListedDrop {
                 flow,
-                segment: drop.segment.0 as u32,
+                segment: SegmentNumber(drop.segment.0 as u32),
                 transmission: drop.transmission.0 as u32,
                 cell: drop.cell.map(|cell| cell.0 as u32),
             })

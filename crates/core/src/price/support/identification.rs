@@ -1,6 +1,7 @@
 //! Identification of packets, for the schemes that depend on it: the IP ID, or a checksum of the payload where there is none.
 
 use crate::primitives::random::Stream;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,7 @@ impl Numbering {
 
     /// Identification of the next packet, which carries this segment.
     #[inline]
-    pub fn next(&mut self, how: Identification, segment: u32) -> u16 {
+    pub fn next(&mut self, how: Identification, segment: SegmentNumber) -> u16 {
         let number = self.sent;
         self.sent += 1;
         // Draw 0 is the start of the count.
@@ -44,7 +45,7 @@ impl Numbering {
             Identification::FromOne => (1 + number) as u16,
             Identification::ByteSwapped => counted(&self.stream).swap_bytes(),
             Identification::Random => self.stream.bits(1 + number) as u16,
-            Identification::Checksum => self.stream.bits((1 << 63) + u64::from(segment)) as u16,
+            Identification::Checksum => self.stream.bits((1 << 63) + u64::from(segment.0)) as u16,
         }
     }
 }
@@ -59,7 +60,7 @@ mod tests {
         let stream = Stream::new(Entity { seed: 1, name: "sender", index: 0 }, Purpose::Price);
         let first = |how, segments: [u32; 3]| {
             let mut numbering = Numbering::new(stream);
-            segments.map(|segment| numbering.next(how, segment))
+            segments.map(|segment| numbering.next(how, SegmentNumber(segment)))
         };
         assert_eq!(first(Identification::FromOne, [7, 8, 7]), [1, 2, 3]);
         let counted = first(Identification::Counting, [7, 8, 7]);

@@ -3,6 +3,7 @@
 
 use super::scheme::MappedPrice;
 use crate::primitives::random::Stream;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::PriceBit;
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,8 @@ const THRESHOLDS: f64 = 65_536.0;
 
 impl PriceBit {
     /// The bit in the acknowledgement of this segment.
-    pub(crate) fn of(price: MappedPrice, segment: u32) -> PriceBit {
-        let threshold = Stream::default().bits(segment.into()) as u16;
+    pub(crate) fn of(price: MappedPrice, segment: SegmentNumber) -> PriceBit {
+        let threshold = Stream::default().bits(segment.0.into()) as u16;
         PriceBit { threshold, is_above: price.0 * THRESHOLDS > f64::from(threshold) }
     }
 }
@@ -46,7 +47,8 @@ mod tests {
     fn a_thousand_acknowledgements_determine_the_price_to_a_hundredth() {
         let mut reader = BitReader::default();
         for price in [0.3, 0.8, 0.0] {
-            let path_price = (0..1000).map(|segment| reader.read(PriceBit::of(MappedPrice(price), segment))).last();
+            let path_price =
+                (0..1000).map(|segment| reader.read(PriceBit::of(MappedPrice(price), SegmentNumber(segment)))).last();
             assert!(path_price.is_some_and(|path_price| (path_price.0 - price).abs() < 0.01), "{price}: {path_price:?}");
         }
     }

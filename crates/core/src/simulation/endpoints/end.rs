@@ -1,5 +1,6 @@
 //! The sending end of one flow.
 
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
 use crate::tcp::sender::Sender;
 use crate::tcp::sequence::SenderCounts;
@@ -43,7 +44,9 @@ impl End {
     /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
     pub(crate) fn backlog(&self) -> u32 {
         match self {
-            End::Tcp(sender) if sender.sequence.limit < u32::MAX => sender.sequence.limit - sender.sequence.snd_max,
+            End::Tcp(sender) if sender.sequence.limit < SegmentNumber::NONE => {
+                (sender.sequence.limit - sender.sequence.snd_max).0
+            }
             _ => 0,
         }
     }

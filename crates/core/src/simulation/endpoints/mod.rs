@@ -9,6 +9,7 @@ use super::user_code_factory::UserCodeFactory;
 use super::wiring::{FlowPlan, first_flows};
 use crate::network::Network;
 use crate::primitives::ids::FlowId;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
@@ -34,7 +35,7 @@ pub(super) struct Endpoints {
     /// Signal readers of the flows whose controllers request signals, group by group ([`GroupProfile::unsignalled_before`](super::group_profile::GroupProfile)).
     pub(super) readers: Vec<SignalReader>,
     /// Transmission numbers of retransmitted segments, for listed drops and traces; `None` if unused.
-    pub(super) transmissions: Option<BTreeMap<(FlowId, u32), u32>>,
+    pub(super) transmissions: Option<BTreeMap<(FlowId, SegmentNumber), u32>>,
 }
 
 impl Endpoints {

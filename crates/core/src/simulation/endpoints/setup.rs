@@ -5,6 +5,7 @@ use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::simulation::group_profile::uses_are_remembered;
 use crate::simulation::user_code_factory::UserCodeFactory;
@@ -44,9 +45,9 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     }
                     law => Controllers::new(law, start),
                 };
-                let segments = segments_of(spec, flow.size).0.saturating_add(spec.before_data().0);
-                let waiting = if group.application.is_some() { 0 } else { segments };
-                End::Tcp(Sender::new(law, spec, Segments(waiting)))
+                let is_available = group.application.is_none();
+                let end = if is_available { spec.end_of(segments_of(spec, flow.size)) } else { SegmentNumber::FIRST };
+                End::Tcp(Sender::new(law, spec, end))
             }
             Transport::Datagram(spec) => {
                 let make_user = |code: &UserCode, draws| factory.make(code, |extras| extras.source(code, draws));

@@ -25,6 +25,7 @@ use crate::primitives::calendar::Slot;
 use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
@@ -246,7 +247,7 @@ impl Fabric {
         let path = &mut self.paths[flow];
         if path.receiver.has_delayed() {
             // Only the report of a duplicate reads this number.
-            let segment = path.receiver.expected.saturating_sub(1);
+            let segment = SegmentNumber(path.receiver.expected.0.saturating_sub(1));
             let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &self.profiles[path.wire.group];
@@ -573,7 +574,7 @@ impl Fabric {
             }
             // The last cell owns the report of an acknowledgement.
             if packet.has_report() && packet.is_last() {
-                self.sim.reports.release(packet.ack_word());
+                self.sim.reports.release(packet.report_index());
             }
         } else {
             if packet.has_price() {
@@ -584,7 +585,7 @@ impl Fabric {
                 u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures_all([packet.sent, time]));
             if self.profiles[self.paths[packet.flow].wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
-                self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, outcome });
+                self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });
             }
         }
         if let Some(recorder) = self.sim.recorder.as_mut().filter(|_| !packet.is_rm()) {

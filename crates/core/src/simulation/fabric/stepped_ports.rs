@@ -100,13 +100,13 @@ impl Fabric {
         if copy.is_ack() {
             copies.acks += 1;
             if copy.has_report() {
-                copy.store_report(*self.sim.reports.at(copy.ack_word()), &mut self.sim.reports);
+                copy.store_report(*self.sim.reports.at(copy.report_index()), &mut self.sim.reports);
             }
         } else {
             copies.data += 1;
             copies.measured += u64::from(self.sim.interval.measures(copy.sent));
             if copy.has_price() {
-                copy.store_price(*self.sim.prices.at(copy.segment), &mut self.sim.prices);
+                copy.store_price(copy.price(&self.sim.prices), &mut self.sim.prices);
             }
         }
         copy

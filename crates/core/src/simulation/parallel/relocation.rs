@@ -103,9 +103,9 @@ impl Pools {
     /// Copy the packet's side data into these pools.
     fn carry(&mut self, packet: &mut Packet, from: &SimState, cut: Segmentation) {
         if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Segmentation::Later) {
-            packet.store_report(*from.reports.at(packet.ack_word()), &mut self.reports);
+            packet.store_report(*from.reports.at(packet.report_index()), &mut self.reports);
         } else if packet.has_price() {
-            packet.store_price(*from.prices.at(packet.segment), &mut self.prices);
+            packet.store_price(packet.price(&from.prices), &mut self.prices);
         }
     }
 

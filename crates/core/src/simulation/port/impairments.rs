@@ -155,6 +155,7 @@ impl ReorderedPackets {
 mod tests {
     use super::*;
     use crate::primitives::packet::OutgoingPacket;
+    use crate::primitives::segment_number::SegmentNumber;
 
     fn chain(p: f64, r: f64, [loss_in_good, loss_in_bad]: [f64; 2]) -> Bursts {
         let chain = GilbertElliott { p, r, loss_in_good, loss_in_bad };
@@ -187,12 +188,14 @@ mod tests {
 
     #[test]
     fn an_overtaking_packet_arrives_first_and_simultaneous_packets_keep_their_order() {
-        let packet =
-            |time, segment| Packet::data(Time(time), Time(0), &OutgoingPacket { segment, ..OutgoingPacket::default() }, 0);
+        let packet = |time, segment| {
+            let outgoing = OutgoingPacket { segment: SegmentNumber(segment), ..OutgoingPacket::default() };
+            Packet::data(Time(time), Time(0), &outgoing, 0)
+        };
         let mut link = ReorderedPackets::default();
         [packet(9, 0), packet(5, 1), packet(9, 2), packet(7, 3)].into_iter().for_each(|packet| link.insert(packet));
         assert_eq!(link.first(), Some(Time(5)));
-        let arrived: Vec<u32> = std::iter::from_fn(|| link.take_first()).map(|packet| packet.segment).collect();
+        let arrived: Vec<u32> = std::iter::from_fn(|| link.take_first()).map(|packet| packet.segment().0).collect();
         assert_eq!(arrived, [1, 3, 0, 2]);
     }
 }

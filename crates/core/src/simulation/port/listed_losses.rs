@@ -3,6 +3,7 @@
 use crate::network::{ListedDrop, Network};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub(super) struct ListedLosses {
     /// The scenario lists some.
     is_used: bool,
     /// For each flow, the packet that is arriving and the number of its cells that have arrived.
-    passing: BTreeMap<FlowId, (u32, Time, u32)>,
+    passing: BTreeMap<FlowId, (SegmentNumber, Time, u32)>,
 }
 
 impl ListedLosses {
@@ -40,7 +41,7 @@ impl ListedLosses {
         if packet.is_ack() || self.drops.is_empty() || packet.is_rm() {
             return false;
         }
-        let segment = packet.number(prices);
+        let segment = packet.segment_in(prices);
         let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
         let cell = packet.is_cell().then(|| self.cell_of(packet));
         let listed = |drop: &ListedDrop| self.drops.binary_search(drop).is_ok();
@@ -49,9 +50,9 @@ impl ListedLosses {
 
     /// Index of this cell among the cells of its packet that reach this port.
     fn cell_of(&mut self, cell: &Packet) -> u32 {
-        let passing = self.passing.entry(cell.flow).or_insert((cell.segment, cell.sent, 0));
-        if (passing.0, passing.1) != (cell.segment, cell.sent) {
-            *passing = (cell.segment, cell.sent, 0);
+        let passing = self.passing.entry(cell.flow).or_insert((cell.segment(), cell.sent, 0));
+        if (passing.0, passing.1) != (cell.segment(), cell.sent) {
+            *passing = (cell.segment(), cell.sent, 0);
         }
         passing.2 += 1;
         passing.2 - 1

@@ -74,10 +74,11 @@ mod tests {
     use super::*;
     use crate::primitives::ids::FlowId;
     use crate::primitives::packet::{OutgoingPacket, Packet};
+    use crate::primitives::segment_number::SegmentNumber;
     use crate::primitives::units::{Bytes, Time};
 
     fn sending() -> PacketInService {
-        let outgoing = OutgoingPacket { flow: FlowId(0), segment: 0, transmission: 1, bytes: Bytes(1000) };
+        let outgoing = OutgoingPacket { flow: FlowId(0), segment: SegmentNumber::FIRST, transmission: 1, bytes: Bytes(1000) };
         PacketInService { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_has_left: false }
     }
 

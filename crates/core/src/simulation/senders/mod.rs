@@ -14,6 +14,7 @@ use crate::network::{ListedDrop, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
@@ -161,17 +162,18 @@ impl Engine {
         let flow = packet.flow;
         let reports = &mut self.fabric.sim.reports;
         let report = packet.has_report().then(|| {
-            reports.release(packet.ack_word());
-            reports.at(packet.ack_word()).received
+            reports.release(packet.report_index());
+            reports.at(packet.report_index()).received
         });
         let (ack, blocks) = match &report {
             Some(received) => (received.ack, received.ranges()),
-            None => (packet.ack_word(), &[][..]),
+            None => (packet.next_expected(), &[][..]),
         };
         let incoming = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let reports = &self.fabric.sim.reports;
-            let reported = if packet.has_report() { reports.at(packet.ack_word()).feedback } else { ReceiverFeedback::default() };
+            let reported =
+                if packet.has_report() { reports.at(packet.report_index()).feedback } else { ReceiverFeedback::default() };
             let extras = self.read_signal(now, packet, &incoming, &reported);
             self.act::<Signalled>(flow, now, Some(incoming), &extras);
         } else if self.fabric.is_traced(flow) {
@@ -281,7 +283,7 @@ impl Engine {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
         sender.before_offer(self.endpoints.usages.get_mut(flow.index()), now, spec);
-        sender.sequence.limit = state.handed_over(application).0 + spec.before_data().0;
+        sender.sequence.limit = spec.end_of(state.handed_over(application));
         self.act_in_time(flow, now);
     }
 
@@ -318,7 +320,7 @@ impl Engine {
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), next);
         }
-        let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: payload + spec.header };
+        let packet = OutgoingPacket { flow, segment: SegmentNumber(number), transmission: 1, bytes: payload + spec.header };
         let ecn = if group.l4s { Ecn::ECT } else { Ecn::NOT_ECT };
         self.fabric.send::<Traced>(now, &packet, ecn);
     }
@@ -337,20 +339,21 @@ impl Engine {
             return None;
         }
         let number = source.inject();
+        let segment = SegmentNumber(number);
         let listed = match contents {
-            DatagramContents::Opaque => Some((number, 1)),
+            DatagramContents::Opaque => Some((segment, 1)),
             DatagramContents::Segment { segment, transmission } => Some((segment, transmission)),
             DatagramContents::Unlisted => None,
         };
-        if let Some((segment, transmission)) = listed {
-            let wanted = ListedDrop { flow, segment, transmission, cell: None };
-            let datagram = ListedDrop { segment: number, transmission: 1, ..wanted };
+        if let Some((listed, transmission)) = listed {
+            let wanted = ListedDrop { flow, segment: listed, transmission, cell: None };
+            let datagram = ListedDrop { segment, transmission: 1, ..wanted };
             let listing =
                 self.network.ports.iter().zip(&mut self.fabric.ports).filter(|(of, _)| of.listed_drops.contains(&wanted));
             listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
         }
         source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
-        let packet = OutgoingPacket { flow, segment: number, transmission: 1, bytes: wire };
+        let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire };
         self.fabric.send::<Traced>(now, &packet, ecn);
         Some(number)
     }

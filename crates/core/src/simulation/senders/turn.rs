@@ -3,6 +3,7 @@
 
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::OutgoingPacket;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
 use crate::simulation::domain_boundary::TimeoutWait;
@@ -22,7 +23,7 @@ pub(super) struct SenderTurn<'a> {
     pub(super) tcp: Tcp<'a>,
     pub(super) fabric: &'a mut Fabric,
     /// Transmission numbers of retransmitted segments, if used.
-    pub(super) transmissions: &'a mut Option<BTreeMap<(FlowId, u32), u32>>,
+    pub(super) transmissions: &'a mut Option<BTreeMap<(FlowId, SegmentNumber), u32>>,
 }
 
 impl SenderTurn<'_> {
@@ -97,7 +98,7 @@ impl SenderTurn<'_> {
             let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
             let bytes = match () {
                 () if is_syn => spec.header,
-                () if segment + 1 == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),
+                () if segment.next() == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),
                 () => spec.mss + spec.header,
             };
             let transmission = match &mut **transmissions {
@@ -159,7 +160,7 @@ impl SenderTurn<'_> {
 
 /// Size on the wire of the last segment of a transfer, or of the data that an application has handed over. It may be short.
 #[inline(never)]
-fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
+fn last_bytes(spec: &TcpSpec, size: Bytes, segment: SegmentNumber) -> Bytes {
     let before = spec.payload_before(segment);
     Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
 }

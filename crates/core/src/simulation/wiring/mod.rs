@@ -16,6 +16,7 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::ids::{GroupId, PortId};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
@@ -151,8 +152,8 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     let starts = route_starts(network);
     let make = |flow: &network::Flow| {
         let complete_at = match &network.groups[flow.group].transport {
-            Transport::Tcp(spec, _) => segments_of(spec, flow.size).0.saturating_add(spec.before_data().0),
-            Transport::Datagram(_) => u32::MAX,
+            Transport::Tcp(spec, _) => spec.end_of(segments_of(spec, flow.size)),
+            Transport::Datagram(_) => SegmentNumber::NONE,
         };
         Path {
             wire: Wire::new(flow, &starts, rates),

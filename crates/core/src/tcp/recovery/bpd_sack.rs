@@ -4,6 +4,7 @@
 //! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ impl LossRecovery for BpdSack {
         outcome
     }
 
-    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
         if blocks.is_empty() {
             // It responds to a needless retransmission and does not indicate a loss.
             return DuplicateOutcome::Nothing;
@@ -91,7 +92,7 @@ impl LossRecovery for BpdSack {
         known.pipe_with(self.scoreboard())
     }
 
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
         self.board = None;
         Vec::new()
     }

@@ -16,6 +16,7 @@ use self::outcome::{
 use super::scoreboard::Scoreboard;
 use super::sequence::{IncomingAck, Sequence};
 use super::spec::Recovery;
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
@@ -71,13 +72,13 @@ macro_rules! recoveries {
             fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
                 match self { $(Recoveries::$member(recovery) => recovery.on_new_ack(known, ack)),+ }
             }
-            fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
+            fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
                 match self { $(Recoveries::$member(recovery) => recovery.on_duplicate(known, blocks)),+ }
             }
             fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_in_recovery(known)),+ }
             }
-            fn lost_below(&self, known: &SenderView) -> Option<u32> {
+            fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber> {
                 match self { $(Recoveries::$member(recovery) => recovery.lost_below(known)),+ }
             }
             #[inline(always)]
@@ -117,7 +118,7 @@ macro_rules! recoveries {
             fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.on_mark(known, window)),+ }
             }
-            fn covers_mark(&self, sequence: &Sequence, ack: u32) -> bool {
+            fn covers_mark(&self, sequence: &Sequence, ack: SegmentNumber) -> bool {
                 match self { $(Recoveries::$member(recovery) => recovery.covers_mark(sequence, ack)),+ }
             }
             fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection> {
@@ -129,13 +130,13 @@ macro_rules! recoveries {
             fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
                 match self { $(Recoveries::$member(recovery) => recovery.remember(known, saved)),+ }
             }
-            fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
+            fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_timeout(known)),+ }
             }
             fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
             }
-            fn on_sent(&mut self, known: &SenderView, segment: u32, deadline: Time) -> Option<Time> {
+            fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) -> Option<Time> {
                 match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
             }
             fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {

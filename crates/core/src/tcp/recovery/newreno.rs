@@ -4,6 +4,7 @@
 
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView, TimerAtRepair};
 use super::reno::Reno;
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::tcp::spec::NewRenoVariant;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ impl LossRecovery for NewReno {
         NewAckOutcome::Repairs { inflation: 1 - ack.acked.0 as i32, timer }
     }
 
-    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
         let outcome = self.reno.on_duplicate(known, blocks);
         self.partial_seen &= !matches!(outcome, DuplicateOutcome::Enters(_));
         outcome
@@ -49,7 +50,7 @@ impl LossRecovery for NewReno {
         self.reno.pipe(known)
     }
 
-    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
         self.reno.on_timeout(known)
     }
 }

@@ -1,6 +1,7 @@
 //! What a loss recovery reads, and the outcomes that it returns. Only the sender applies outcomes, in the order in which it requests them.
 
 use crate::congestion::{Controller, Controllers};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
@@ -22,7 +23,7 @@ pub(in crate::tcp) struct SenderView<'a> {
 /// An acknowledgement of new data, which `Sequence` has processed.
 pub(in crate::tcp) struct NewAck<'a> {
     pub acked: Segments,
-    pub blocks: &'a [(u32, u32)],
+    pub blocks: &'a [SackBlock],
 }
 
 /// Outcome of an acknowledgement of new data.
@@ -34,7 +35,7 @@ pub(in crate::tcp) enum NewAckOutcome {
     /// Fast recovery continues, and the oldest segment is lost and retransmitted. The window is inflated by this many more segments.
     Repairs { inflation: i32, timer: TimerAtRepair },
     /// Fast recovery is over, and the window is at most `limit`.
-    Ends { recovery_point: u32, limit: Option<Cwnd> },
+    Ends { recovery_point: SegmentNumber, limit: Option<Cwnd> },
 }
 
 /// The retransmission timer at the repair of a further hole.
@@ -71,9 +72,9 @@ pub(in crate::tcp) enum NextSegment {
     InWindow,
     /// The first one that has never been sent.
     New,
-    Again(u32),
+    Again(SegmentNumber),
     /// Again, and it counts as lost.
-    Lost(u32),
+    Lost(SegmentNumber),
     Nothing,
 }
 
@@ -84,7 +85,7 @@ pub(in crate::tcp) struct Delivered {
     /// RTT of the oldest of them that was sent once.
     pub rtt: Option<TimeDelta>,
     /// The lowest of them that was sent once.
-    pub original: Option<u32>,
+    pub original: Option<SegmentNumber>,
     /// The acknowledgement reports a duplicate (RFC 2883).
     pub is_dsack: bool,
 }
@@ -104,7 +105,7 @@ pub(in crate::tcp) struct LossDetection {
     pub ends: bool,
     pub newly_lost: Segments,
     /// The newly lost segments, if the controller requests each loss.
-    pub lost: Vec<u32>,
+    pub lost: Vec<SegmentNumber>,
     /// Time of the next detection, if one is due.
     pub next: Option<Time>,
     pub enters: Option<RecoveryEntry>,
@@ -123,7 +124,7 @@ pub(in crate::tcp) struct SavedState {
     /// The controller with all of its state (RFC 9438 section 4.9).
     pub controller: Controllers,
     /// Position of the previous reduction.
-    pub reduced_at: u32,
+    pub reduced_at: SegmentNumber,
 }
 
 /// A reduction that has been made: until its end it governs transmission.
@@ -185,8 +186,8 @@ impl SenderView<'_> {
 
     /// One past the last available segment that the receiver has room for.
     #[inline]
-    pub fn sendable(&self) -> u32 {
-        self.sequence.snd_una.saturating_add(self.spec.receiver_window.0).min(self.sequence.limit)
+    pub fn sendable(&self) -> SegmentNumber {
+        self.sequence.snd_una.saturating_add(self.spec.receiver_window).min(self.sequence.limit)
     }
 
     /// Without SACK, duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode is
@@ -198,7 +199,7 @@ impl SenderView<'_> {
     #[inline]
     pub fn may_enter_without_sack(&self) -> bool {
         let Sequence { snd_una, recovery_point, .. } = *self.sequence;
-        self.is_open() && (snd_una > recovery_point || recovery_point == 0)
+        self.is_open() && (snd_una > recovery_point || recovery_point == SegmentNumber::FIRST)
     }
 
     #[inline]
@@ -246,7 +247,7 @@ pub(in crate::tcp) trait LossRecovery {
         NewAckOutcome::Opens
     }
     /// A duplicate arrived.
-    fn on_duplicate(&mut self, _known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, _known: &SenderView, _blocks: &[SackBlock]) -> DuplicateOutcome {
         DuplicateOutcome::Nothing
     }
     /// The next segment during fast recovery.
@@ -254,7 +255,7 @@ pub(in crate::tcp) trait LossRecovery {
         NextSegment::InWindow
     }
     /// Segments below this that are not SACKed are lost, for controllers that request each loss.
-    fn lost_below(&self, _known: &SenderView) -> Option<u32> {
+    fn lost_below(&self, _known: &SenderView) -> Option<SegmentNumber> {
         None
     }
     /// The SACKed segments, if there are any.
@@ -300,7 +301,7 @@ pub(in crate::tcp) trait LossRecovery {
         false
     }
     /// Whether the response to an earlier event covers a mark echoed by this acknowledgement.
-    fn covers_mark(&self, _sequence: &Sequence, _ack: u32) -> bool {
+    fn covers_mark(&self, _sequence: &Sequence, _ack: SegmentNumber) -> bool {
         false
     }
     /// The timer has expired for another purpose than a retransmission timeout.
@@ -315,13 +316,13 @@ pub(in crate::tcp) trait LossRecovery {
     fn remember(&mut self, _known: &SenderView, _saved: Option<SavedState>) {}
     /// A retransmission timeout, which ends the episode. Returns the lost segments of a recovery by time; otherwise all outstanding
     /// segments are lost.
-    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32>;
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber>;
     /// The segment to send now, for recovery by time.
     fn next_by_time(&mut self, _known: &SenderView) -> NextSegment {
         NextSegment::Nothing
     }
     /// A segment was sent. Returns the new expiry of the timer, if it changes.
-    fn on_sent(&mut self, _known: &SenderView, _segment: u32, _deadline: Time) -> Option<Time> {
+    fn on_sent(&mut self, _known: &SenderView, _segment: SegmentNumber, _deadline: Time) -> Option<Time> {
         None
     }
     /// Expiry of the timer. `next`: the next detection of losses.

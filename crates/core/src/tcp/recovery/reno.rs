@@ -2,6 +2,7 @@
 //! left the network; the first acknowledgement of new data ends it, even a partial one.
 
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +24,10 @@ impl LossRecovery for Reno {
             return NewAckOutcome::Opens;
         }
         // The next hole may start its own fast retransmit, which only a timeout forbids.
-        NewAckOutcome::Ends { recovery_point: 0, limit: None }
+        NewAckOutcome::Ends { recovery_point: SegmentNumber::FIRST, limit: None }
     }
 
-    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[SackBlock]) -> DuplicateOutcome {
         self.duplicates += 1;
         match () {
             () if known.phase().is_recovery() => DuplicateOutcome::Inflates(known.sequence.extra + 1),
@@ -40,7 +41,7 @@ impl LossRecovery for Reno {
         known.pipe_without(self.duplicates)
     }
 
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
         self.duplicates = 0;
         Vec::new()
     }

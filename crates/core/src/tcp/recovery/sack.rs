@@ -1,6 +1,7 @@
 //! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ impl LossRecovery for Sack {
         outcome
     }
 
-    fn on_duplicate(&mut self, known: &SenderView, blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
         let snd_una = known.sequence.snd_una;
         // RFC 6675 section 2: without new SACK information it is not a duplicate.
         if blocks.is_empty() {
@@ -91,7 +92,7 @@ impl LossRecovery for Sack {
         NextSegment::Again(last)
     }
 
-    fn lost_below(&self, known: &SenderView) -> Option<u32> {
+    fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber> {
         self.board.as_ref()?.lost_below(known.dup_thresh())
     }
 
@@ -104,7 +105,7 @@ impl LossRecovery for Sack {
     }
 
     /// SACK information is discarded (RFC 2018 section 8).
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
         self.board = None;
         Vec::new()
     }
@@ -228,7 +229,7 @@ mod tests {
             let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(receiver_window), ..plain() };
             let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0, ..Start::default() };
             let mut path = LossyPath::new(SenderHarness::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
-            let high_data = path.bench.sender.sequence.snd_max;
+            let high_data = path.bench.sender.sequence.snd_max.0;
             let mut literal = Literal {
                 high_ack: 0,
                 high_data,
@@ -239,7 +240,7 @@ mod tests {
                 sacked: BTreeSet::new(),
             };
             // A timeout ends the comparison: the RFC does not specify the behaviour after it.
-            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.sequence.snd_max < 600) {
+            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.sequence.snd_max.0 < 600) {
                 let began = literal.recovery_point.is_some();
                 let cwnd = path.bench.window() as u32;
                 assert_eq!(

@@ -2,6 +2,7 @@
 //! 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
 use super::outcome::{DuplicateOutcome, LossRecovery, SenderView};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ impl LossRecovery for Tahoe {
         true
     }
 
-    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[(u32, u32)]) -> DuplicateOutcome {
+    fn on_duplicate(&mut self, known: &SenderView, _blocks: &[SackBlock]) -> DuplicateOutcome {
         self.duplicates += 1;
         match () {
             () if !known.may_enter_without_sack() => DuplicateOutcome::Nothing,
@@ -30,7 +31,7 @@ impl LossRecovery for Tahoe {
         known.pipe_without(self.duplicates)
     }
 
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
         self.duplicates = 0;
         Vec::new()
     }

@@ -2,6 +2,7 @@
 
 use super::Tcp;
 use crate::congestion::{Ack, Controller, RoundTrip};
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::tcp::observed::Observed;
@@ -20,7 +21,7 @@ impl Tcp<'_> {
         if O::SIGNALLED && self.usage.is_some() {
             self.validate(incoming.ack);
         }
-        let mut ack = self.ack::<O>(Segments(incoming.ack - self.sender.sequence.snd_una), rtt, extras);
+        let mut ack = self.ack::<O>(incoming.ack - self.sender.sequence.snd_una, rtt, extras);
         let sequence = &mut self.sender.sequence;
         sequence.snd_una = incoming.ack;
         sequence.snd_nxt = sequence.snd_nxt.max(incoming.ack);
@@ -100,7 +101,7 @@ impl Tcp<'_> {
     }
 
     #[inline(never)]
-    fn on_duplicate(&mut self, blocks: &[(u32, u32)]) {
+    fn on_duplicate(&mut self, blocks: &[SackBlock]) {
         let (recovery, known) = self.recovery();
         let outcome = recovery.on_duplicate(&known, blocks);
         self.report_losses();
@@ -184,7 +185,7 @@ impl Tcp<'_> {
     }
 
     /// An acknowledgement of new data, up to `ack`, is about to be processed.
-    pub(super) fn validate(&mut self, ack: u32) {
+    pub(super) fn validate(&mut self, ack: SegmentNumber) {
         let Some(usage) = self.usage.as_deref_mut() else { return };
         let window = self.sender.controller.window();
         let rtt = self.sender.timer.estimator.round_trip(&self.spec.timer);

@@ -14,7 +14,7 @@ impl Tcp<'_> {
         if incoming.ack < self.sender.sequence.snd_una {
             return None;
         }
-        let advanced = Segments(incoming.ack - self.sender.sequence.snd_una);
+        let advanced = incoming.ack - self.sender.sequence.snd_una;
         let (recovery, known) = self.recovery();
         let delivered = recovery.on_arrival(&known, incoming);
         let report = Report { incoming, delivered, advanced };

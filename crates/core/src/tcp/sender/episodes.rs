@@ -2,9 +2,10 @@
 
 use super::Tcp;
 use crate::congestion::{Cause, Congestion, Controller};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time};
 use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Losses, RecoveryEntry, Reduction};
-use crate::tcp::sequence::Phase;
+use crate::tcp::sequence::{Phase, Sequence};
 use crate::tcp::spec::SsthreshFrom;
 
 /// Whether a segment has timed out before.
@@ -17,14 +18,14 @@ enum Repeated {
 impl Tcp<'_> {
     /// A segment is considered lost. Notifies the controller if it requests losses; further calls before its retransmission have no effect.
     #[inline]
-    pub(super) fn lose(&mut self, segment: u32) {
+    pub(super) fn lose(&mut self, segment: SegmentNumber) {
         if self.reader.is_some() {
             self.report_loss(segment);
         }
     }
 
     #[cold]
-    fn report_loss(&mut self, segment: u32) {
+    fn report_loss(&mut self, segment: SegmentNumber) {
         let now = self.now;
         if let Some(lost) = self.reader.as_mut().and_then(|reader| reader.on_lost(segment, now)) {
             self.sender.controller.on_lost(&lost);
@@ -53,14 +54,15 @@ impl Tcp<'_> {
         let (recovery, known) = self.recovery();
         let Some(end) = recovery.lost_below(&known) else { return };
         let snd_una = self.sender.sequence.snd_una;
-        let new = self.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(snd_una..end));
-        new.for_each(|segment| self.lose(segment));
+        let new = self.reader.as_mut().map_or(snd_una..snd_una, |reader| reader.newly_lost(snd_una..end));
+        SegmentNumber::range(new).for_each(|segment| self.lose(segment));
     }
 
     /// All outstanding segments that have not arrived are lost.
     fn lose_all(&mut self) {
         if self.counts_losses() {
-            (self.sender.sequence.snd_una..self.sender.sequence.snd_max).for_each(|segment| self.lose(segment));
+            let Sequence { snd_una, snd_max, .. } = self.sender.sequence;
+            SegmentNumber::range(snd_una..snd_max).for_each(|segment| self.lose(segment));
         }
     }
 
@@ -178,7 +180,7 @@ impl Tcp<'_> {
     /// Differs: with a window of one the RFC spaces segments by the timer; here, as in Linux, the window stays at one.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_echo(&mut self, ack: u32) -> Cwnd {
+    pub(super) fn on_echo(&mut self, ack: SegmentNumber) -> Cwnd {
         let window = self.sender.controller.window();
         if ack <= self.sender.sequence.reduced_at() || self.sender.recovery.covers_mark(&self.sender.sequence, ack) {
             return window;

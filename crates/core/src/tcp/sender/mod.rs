@@ -24,6 +24,7 @@ use super::timer::{Clock, Timer};
 use super::validation::change::Limit;
 use super::validation::{self, Usage};
 use crate::congestion::{Controller, Controllers};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -55,9 +56,9 @@ pub(crate) struct Tcp<'a> {
 }
 
 impl Sender {
-    pub(crate) fn new(controller: Controllers, spec: &TcpSpec, limit: Segments) -> Sender {
+    pub(crate) fn new(controller: Controllers, spec: &TcpSpec, end: SegmentNumber) -> Sender {
         Sender {
-            sequence: Sequence::new(limit),
+            sequence: Sequence::new(end),
             timer: Timer::new(),
             pacer: Pacer::new(spec, &controller),
             recovery: Recoveries::new(spec.recovery),
@@ -188,7 +189,7 @@ impl Tcp<'_> {
     #[inline(never)]
     fn was_full(&self) -> bool {
         let Sender { sequence, controller, .. } = &*self.sender;
-        let data = f64::from(sequence.limit - self.spec.before_data().0.min(sequence.limit));
+        let data = f64::from((sequence.limit - self.spec.first_data().min(sequence.limit)).0);
         let starts = controller.window() < controller.ssthresh();
         sequence.snd_max >= sequence.limit && (data >= self.spec.initial_window || (starts && controller.window().0 < 2.0 * data))
     }
@@ -224,6 +225,7 @@ mod tests {
     use super::*;
     use crate::congestion::Start;
     use crate::primitives::packet::Ecn;
+    use crate::primitives::segment_number::plain::n;
     use crate::tcp::SsthreshFrom;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::observed::{Plain, Signalled};
@@ -237,7 +239,7 @@ mod tests {
     fn a_retransmission_held_back_by_the_pacer_is_dropped_once_acknowledged() {
         let mut bench =
             SenderHarness::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
-        (bench.sender.sequence.snd_nxt, bench.sender.sequence.snd_max, bench.sender.sequence.repairs) = (4, 4, true);
+        (bench.sender.sequence.snd_nxt, bench.sender.sequence.snd_max, bench.sender.sequence.repairs) = (n(4), n(4), true);
         assert_eq!(bench.at(100).process_ack(4, &[]), []);
         assert_eq!(bench.sender.timer.deadline, Time::NEVER);
     }
@@ -251,7 +253,7 @@ mod tests {
             bench.with(|tcp| {
                 let announced = |tcp: &mut Tcp| {
                     let sent = tcp.next_segment::<Plain>()?;
-                    Some((sent.segment, tcp.announce(&sent)))
+                    Some((sent.segment.0, tcp.announce(&sent)))
                 };
                 std::iter::from_fn(|| announced(tcp)).collect::<Vec<_>>()
             })
@@ -259,11 +261,11 @@ mod tests {
         assert_eq!(send(bench.at(100)), (0..window as u32).map(|segment| (segment, Ecn::ECT)).collect::<Vec<_>>());
         let process_ack = |&(ack, marked): &(u32, bool)| {
             let extras = AckExtras { echoes_mark: marked, ..AckExtras::default() };
-            bench.with(|tcp| tcp.on_ack::<Signalled>(&IncomingAck { ack, blocks: &[], echo: Time::ZERO }, &extras));
+            bench.with(|tcp| tcp.on_ack::<Signalled>(&IncomingAck { ack: n(ack), blocks: &[], echo: Time::ZERO }, &extras));
             send(&mut bench)
         };
         let sent = acks.iter().map(process_ack).collect();
-        (bench.window(), bench.sender.sequence.reduced_at(), sent)
+        (bench.window(), bench.sender.sequence.reduced_at().0, sent)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Tcp;
 use crate::congestion::Controller;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::tcp::handshake::SYN;
 use crate::tcp::sequence::IncomingAck;
@@ -13,11 +14,11 @@ impl Tcp<'_> {
     }
 
     /// The SYN, if it is due.
-    pub(super) fn next_of_handshake(&mut self) -> Option<u32> {
+    pub(super) fn next_of_handshake(&mut self) -> Option<SegmentNumber> {
         let sequence = &mut self.sender.sequence;
-        let is_due = sequence.snd_nxt == SYN && sequence.limit > 0;
+        let is_due = sequence.snd_nxt == SYN && sequence.limit > SYN;
         is_due.then(|| {
-            sequence.snd_nxt = SYN + 1;
+            sequence.snd_nxt = SYN.next();
             SYN
         })
     }

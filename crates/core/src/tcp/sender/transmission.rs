@@ -3,7 +3,8 @@
 use super::Tcp;
 use crate::congestion::Controller;
 use crate::primitives::packet::Ecn;
-use crate::primitives::units::Time;
+use crate::primitives::segment_number::SegmentNumber;
+use crate::primitives::units::{Segments, Time};
 use crate::tcp::observed::Observed;
 use crate::tcp::recovery::outcome::{LossRecovery, NextSegment};
 use crate::tcp::validation::Departure;
@@ -11,7 +12,7 @@ use crate::tcp::validation::Departure;
 /// A segment to send now, already counted as sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Transmission {
-    pub(crate) segment: u32,
+    pub(crate) segment: SegmentNumber,
     /// 1 for new data and 2 for retransmissions.
     pub(crate) number: u32,
     /// It fills the window, so no further segment need be requested.
@@ -20,13 +21,13 @@ pub(crate) struct Transmission {
 
 /// The next segment, before it is sent.
 struct SelectedSegment {
-    segment: u32,
+    segment: SegmentNumber,
     fills_window: bool,
 }
 
 impl SelectedSegment {
     /// Sent whatever the window.
-    fn alone(segment: u32) -> SelectedSegment {
+    fn alone(segment: SegmentNumber) -> SelectedSegment {
         SelectedSegment { segment, fills_window: false }
     }
 }
@@ -52,7 +53,7 @@ impl Tcp<'_> {
         let sequence = &mut self.sender.sequence;
         let is_new = segment >= sequence.snd_max;
         if is_new {
-            sequence.snd_max = segment + 1;
+            sequence.snd_max = segment.next();
             self.sender.timer.estimator.on_new(segment, self.now);
         } else {
             self.sender.timer.estimator.on_resent(segment);
@@ -96,13 +97,15 @@ impl Tcp<'_> {
         {
             sequence.snd_nxt = board.skip_sacked(sequence.snd_nxt);
         }
-        let window = (controller.window().0 + f64::from(sequence.extra)) as u32;
-        let end = sequence.snd_una.saturating_add(window.min(self.spec.receiver_window.0).max(1)).min(sequence.limit);
-        if sequence.snd_nxt >= end {
+        let window = Segments((controller.window().0 + f64::from(sequence.extra)) as u32);
+        let usable = window.min(self.spec.receiver_window).max(Segments(1));
+        let end = sequence.snd_una.saturating_add(usable).min(sequence.limit);
+        let segment = sequence.snd_nxt;
+        if segment >= end {
             return None;
         }
-        sequence.snd_nxt += 1;
-        Some(SelectedSegment { segment: sequence.snd_nxt - 1, fills_window: sequence.snd_nxt >= end })
+        sequence.snd_nxt = segment.next();
+        Some(SelectedSegment { segment, fills_window: sequence.snd_nxt >= end })
     }
 
     #[inline(never)]
@@ -128,7 +131,7 @@ impl Tcp<'_> {
             NextSegment::InWindow | NextSegment::Nothing => return None,
             NextSegment::New => {
                 let sequence = &mut self.sender.sequence;
-                sequence.snd_nxt = sequence.snd_max + 1;
+                sequence.snd_nxt = sequence.snd_max.next();
                 sequence.snd_max
             }
             NextSegment::Again(segment) => segment,
@@ -142,7 +145,7 @@ impl Tcp<'_> {
 
     /// A segment was sent: recovery by time sets the timer.
     #[inline]
-    fn arm_after(&mut self, segment: u32) {
+    fn arm_after(&mut self, segment: SegmentNumber) {
         let deadline = self.sender.timer.deadline;
         let (recovery, known) = self.recovery();
         if let Some(deadline) = recovery.on_sent(&known, segment, deadline) {

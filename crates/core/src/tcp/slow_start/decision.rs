@@ -1,5 +1,6 @@
 //! What the monitoring of slow start reads, and its outcome.
 
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
 
 /// Whether the flow is in slow start.
@@ -16,9 +17,9 @@ pub(in crate::tcp) enum Stage {
 pub(in crate::tcp) struct AckSample {
     pub now: Time,
     /// Next segment expected by the receiver according to this acknowledgement.
-    pub snd_una: u32,
+    pub snd_una: SegmentNumber,
     /// SND.NXT: the next new segment.
-    pub snd_nxt: u32,
+    pub snd_nxt: SegmentNumber,
     pub rtt: Option<TimeDelta>,
     pub window: Cwnd,
     /// Segments for which slow start would open the window.

@@ -9,6 +9,7 @@
 //! Linux 5.16 to 6.13 began rounds only at [`LOW_WINDOW`], and so had 48 instead of 36 (cubic-bulk-166k.pkt of packetdrill).
 
 use super::decision::{AckSample, Decision};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,7 @@ pub(crate) struct HyStart {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Round {
     /// SND.NXT at the start of the round: its acknowledgement ends the round.
-    end: u32,
+    end: SegmentNumber,
     start: Time,
     /// Time of the last acknowledgement of its train.
     last_of_train: Time,
@@ -100,6 +101,7 @@ impl AckSample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::n;
     use crate::primitives::units::Bytes;
 
     /// Acknowledgements of one segment each, at these milliseconds, with these RTTs; a window of 20, all of it in flight, which is large enough
@@ -113,7 +115,15 @@ mod tests {
         let process_ack = |(snd_una, &(at, rtt)): (u32, &(u64, u64))| {
             let (now, rtt) = (Time(TimeDelta::from_millis(at).0), Some(TimeDelta::from_millis(rtt)));
             let (window, counted) = (Cwnd(20.0), Segments(1));
-            slow_start_state.process_ack(&AckSample { now, snd_una, snd_nxt: snd_una + 19, rtt, window, counted, ..*sender })
+            slow_start_state.process_ack(&AckSample {
+                now,
+                snd_una: n(snd_una),
+                snd_nxt: n(snd_una + 19),
+                rtt,
+                window,
+                counted,
+                ..*sender
+            })
         };
         (1..).zip(acks).map(process_ack).position(|answer| answer == Decision::Exit)
     }
@@ -184,14 +194,14 @@ mod tests {
                 slow_start_state.process_ack(&AckSample {
                     now,
                     snd_una,
-                    snd_nxt: 20,
+                    snd_nxt: n(20),
                     rtt,
                     window,
                     counted,
                     ..AckSample::default()
                 })
             };
-            (process_ack(1, 100), process_ack(3, 102))
+            (process_ack(n(1), 100), process_ack(n(3), 102))
         };
         assert_eq!(answer(15.0), (Decision::Grow(Segments(2)), Decision::Grow(Segments(2))));
         assert_eq!(answer(16.0), (Decision::Grow(Segments(2)), Decision::Exit));

@@ -4,6 +4,7 @@
 //! Its L, the maximum number of segments for which an acknowledgement opens the window, is the flow's `abc_limit`.
 
 use super::decision::{AckSample, Decision};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, TimeDelta};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ const CSS_ROUNDS: u32 = 5;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HyStartPlusPlus {
     /// SND.NXT at the start of the round: its acknowledgement ends the round.
-    window_end: u32,
+    window_end: SegmentNumber,
     last_round_min_rtt: Option<TimeDelta>,
     current_round_min_rtt: Option<TimeDelta>,
     rtt_sample_count: u32,
@@ -86,6 +87,7 @@ impl Css {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose, Stream};
+    use crate::primitives::segment_number::plain::n;
     use crate::primitives::units::{Cwnd, Time};
 
     /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text has it.
@@ -206,8 +208,8 @@ mod tests {
                 });
                 let sample = AckSample {
                     now: Time::ZERO,
-                    snd_una,
-                    snd_nxt,
+                    snd_una: SegmentNumber(snd_una),
+                    snd_nxt: SegmentNumber(snd_nxt),
                     rtt: rtt.map(TimeDelta::from_millis),
                     window: Cwnd(window.into()),
                     counted: Segments(n.min(8)),
@@ -242,8 +244,8 @@ mod tests {
             let snd_nxt = (snd_una - 1) / 10 * 10 + 10;
             slow_start_state.process_ack(&AckSample {
                 now: Time::ZERO,
-                snd_una,
-                snd_nxt,
+                snd_una: n(snd_una),
+                snd_nxt: n(snd_nxt),
                 rtt,
                 window: Cwnd(20.0),
                 counted: Segments(1),
@@ -279,7 +281,7 @@ mod tests {
             let rtt = Some(TimeDelta::from_millis(40 * u64::from(1 + snd_una / 7)));
             let snd_nxt = snd_una.div_ceil(7) * 7;
             let (window, counted) = (Cwnd(20.0), Segments(1));
-            let sample = AckSample { snd_una, snd_nxt, rtt, window, counted, ..AckSample::default() };
+            let sample = AckSample { snd_una: n(snd_una), snd_nxt: n(snd_nxt), rtt, window, counted, ..AckSample::default() };
             assert_eq!(slow_start_state.process_ack(&sample), Decision::Grow(Segments(1)));
         }
     }

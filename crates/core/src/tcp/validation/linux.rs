@@ -5,6 +5,7 @@
 
 use super::change::Limit;
 use crate::congestion::{Controller, Controllers};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments};
 use crate::tcp::sequence::Sequence;
 use crate::tcp::spec::TcpSpec;
@@ -16,7 +17,7 @@ pub(crate) struct Linux {
     max_packets_out: Segments,
     was_full: bool,
     /// Once this segment is acknowledged, data sent before it belongs to an earlier window.
-    cwnd_usage_seq: u32,
+    cwnd_usage_seq: SegmentNumber,
 }
 
 impl Linux {

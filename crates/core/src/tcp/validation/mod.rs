@@ -12,6 +12,7 @@ use self::change::{Limit, Moment};
 use super::sequence::Sequence;
 use super::spec::{TcpSpec, WindowValidation};
 use crate::congestion::{Controller, Controllers};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time};
 use linux::Linux;
 use rfc7661::Rfc7661;
@@ -41,7 +42,7 @@ impl Usage {
 
 /// A segment that has left.
 pub(super) struct Departure {
-    pub segment: u32,
+    pub segment: SegmentNumber,
     pub is_new: bool,
 }
 
@@ -67,7 +68,7 @@ pub(super) fn after_period(Cwnd(window): Cwnd, spec: &TcpSpec) -> Limit {
 
 impl Usage {
     /// New data is acknowledged up to `ack`.
-    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: u32, moment: &Moment) {
+    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: SegmentNumber, moment: &Moment) {
         if let Usage::Rfc7661(usage) = self {
             usage.on_new_ack(sequence, ack, moment);
         }
@@ -144,6 +145,7 @@ impl Usage {
 mod tests {
     use super::*;
     use crate::congestion::Start;
+    use crate::primitives::segment_number::plain::n;
     use crate::primitives::units::TimeDelta;
     use crate::tcp::Recovery;
     use crate::tcp::bench::{SenderHarness, plain};
@@ -167,7 +169,7 @@ mod tests {
             bench.offer(burst);
             bench.now += TimeDelta::from_millis(50);
             while bench.sender.sequence.snd_una < bench.sender.sequence.limit {
-                bench.process_ack(bench.sender.sequence.snd_una + 1, &[]);
+                bench.process_ack(bench.sender.sequence.snd_una.next().0, &[]);
             }
             bench.window()
         };
@@ -259,7 +261,7 @@ mod tests {
         assert_eq!(bench.window().floor(), 80.0);
         // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is retransmitted: (8 - 1) /
         // 2.
-        let first = bench.sender.sequence.snd_una;
+        let first = bench.sender.sequence.snd_una.0;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         let resent: Vec<u32> = (2..5).flat_map(|above| bench.process_ack(first, &[(first + 1, first + above)])).collect();
         assert_eq!((resent, bench.window()), (vec![first], 4.0));
@@ -276,7 +278,7 @@ mod tests {
         windows(&mut bench, [2; 20]);
         let window = bench.window();
         // Eight are sent, and the first arrives last; a duplicate reports that it was retransmitted needlessly.
-        let first = bench.sender.sequence.snd_una;
+        let first = bench.sender.sequence.snd_una.0;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         (2..5).for_each(|above| drop(bench.process_ack(first, &[(first + 1, first + above)])));
         assert!(bench.window() < 10.0);
@@ -312,7 +314,7 @@ mod tests {
                 bench.sender.sequence.snd_nxt,
                 bench.sender.sequence.snd_max,
                 bench.sender.sequence.limit,
-            ) = (1, 1, 1, 1);
+            ) = (n(1), n(1), n(1), n(1));
             bench.at(idle).offer(1);
             bench.window()
         };

@@ -5,6 +5,7 @@
 //! excludes marks and includes needless retransmissions; and the response to a timeout is that of RFC 5681, with the outstanding data.
 
 use super::change::Moment;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::tcp::sequence::Sequence;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub(crate) struct Rfc7661 {
     /// Length of the sampling period when the last sample was taken.
     period: TimeDelta,
     /// pipeACK is first measured when everything below this is acknowledged.
-    first_round_until: Option<u32>,
+    first_round_until: Option<SegmentNumber>,
     /// Outstanding new segments: the first one after each acknowledgement.
     sent: VecDeque<Sent>,
     /// Time at which the window was last validated; it is validated while pipeACK is undefined.
@@ -42,8 +43,8 @@ struct Measured {
 /// A segment, and the oldest outstanding one when it was sent: the segments between them are acknowledged in its RTT.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sent {
-    segment: u32,
-    snd_una: u32,
+    segment: SegmentNumber,
+    snd_una: SegmentNumber,
 }
 
 /// A reduction in progress.
@@ -56,7 +57,7 @@ struct Recovery {
     /// R: retransmitted segments, each counted once.
     resent: Segments,
     /// Segments below this have been counted.
-    resent_below: u32,
+    resent_below: SegmentNumber,
 }
 
 impl Rfc7661 {
@@ -76,7 +77,7 @@ impl Rfc7661 {
 
     /// New data is acknowledged up to `ack`. pipeACK is measured at each acknowledgement: once per RTT would suffice (section 4.2), but
     /// would then lag behind a window that doubles in slow start, and end slow start.
-    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: u32, moment: &Moment) {
+    pub(super) fn on_new_ack(&mut self, sequence: &Sequence, ack: SegmentNumber, moment: &Moment) {
         let Moment { now, window, rtt } = *moment;
         self.note_validated(window, now);
         let mut sent = None;
@@ -92,11 +93,11 @@ impl Rfc7661 {
         let is_measured = ack >= until && !sequence.phase.is_reduction();
         if let Some(sent) = sent.filter(|_| is_measured) {
             // Timestamps or not, the acknowledgement that ends the first round has provided a sample.
-            self.sample(now, Segments(ack - sent.snd_una), rtt.unwrap_or(TimeDelta::ZERO));
+            self.sample(now, ack - sent.snd_una, rtt.unwrap_or(TimeDelta::ZERO));
         }
     }
 
-    pub(super) fn on_new(&mut self, segment: u32, sequence: &Sequence) {
+    pub(super) fn on_new(&mut self, segment: SegmentNumber, sequence: &Sequence) {
         let snd_una = sequence.snd_una;
         if self.sent.back().is_none_or(|last| last.snd_una != snd_una) {
             self.sent.push_back(Sent { segment, snd_una });
@@ -132,16 +133,16 @@ impl Rfc7661 {
         }
     }
 
-    pub(super) fn on_resent(&mut self, segment: u32) {
+    pub(super) fn on_resent(&mut self, segment: SegmentNumber) {
         if let Some(recovery) = self.recovery.as_mut().filter(|recovery| segment >= recovery.resent_below) {
             recovery.resent.0 += 1;
-            recovery.resent_below = segment + 1;
+            recovery.resent_below = segment.next();
         }
     }
 
     /// `window`: as reduced by the controller.
     pub(super) fn begin_recovery(&mut self, in_use: Option<Segments>, Cwnd(window): Cwnd) {
-        self.recovery = Some(Recovery { in_use, window, resent: Segments(0), resent_below: 0 });
+        self.recovery = Some(Recovery { in_use, window, resent: Segments(0), resent_below: SegmentNumber::FIRST });
     }
 
     /// Section 4.4.1: if the window was not validated, retransmitted segments do not count as in use. Returns the limit on the window.

@@ -19,8 +19,9 @@ use super::outcome::{
     Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
 };
 use crate::congestion::Controller;
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time};
-use crate::tcp::sequence::{IncomingAck, NONE, Phase, Sequence};
+use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ struct State {
     undo: Option<Undo>,
     f_rto: FRto,
     /// The segment that begins an episode, to be sent whatever the window.
-    resend: u32,
+    resend: SegmentNumber,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +96,7 @@ impl LossRecovery for RackTlp {
         let is_sacked = |segment| state.rack.is_sacked(segment);
         let saved = take_if_spurious(&mut state.undo, &mut state.f_rto, known, report, is_sacked)?;
         state.rack.forget_losses();
-        state.resend = NONE;
+        state.resend = SegmentNumber::NONE;
         Some(saved)
     }
 
@@ -160,7 +161,7 @@ impl LossRecovery for RackTlp {
     }
 
     /// During recovery with PRR, marks of the data in flight have no further effect.
-    fn covers_mark(&self, sequence: &Sequence, ack: u32) -> bool {
+    fn covers_mark(&self, sequence: &Sequence, ack: SegmentNumber) -> bool {
         let is_repairing = sequence.phase != Phase::Open && ack <= sequence.recovery_point;
         is_repairing || ack < sequence.snd_una
     }
@@ -195,7 +196,7 @@ impl LossRecovery for RackTlp {
     }
 
     /// All segments sent long enough ago are lost.
-    fn on_timeout(&mut self, known: &SenderView) -> Vec<u32> {
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
         let phase = known.phase();
         let state = self.state(known);
         let mut lost = Vec::new();
@@ -211,7 +212,7 @@ impl LossRecovery for RackTlp {
         let Sequence { snd_una, snd_max, phase, .. } = *known.sequence;
         let state = self.state(known);
         let has_new = snd_max < known.sendable();
-        let resend = std::mem::replace(&mut state.resend, NONE);
+        let resend = std::mem::replace(&mut state.resend, SegmentNumber::NONE);
         if state.rack.is_lost(resend) {
             return NextSegment::Again(resend);
         }
@@ -248,7 +249,7 @@ impl LossRecovery for RackTlp {
         }
     }
 
-    fn on_sent(&mut self, known: &SenderView, segment: u32, deadline: Time) -> Option<Time> {
+    fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) -> Option<Time> {
         let state = self.state(known);
         let is_retransmission = state.rack.on_sent(segment, known.now);
         if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
@@ -279,7 +280,7 @@ impl RackTlp {
 
 impl State {
     /// State of a sender whose next segment is this one.
-    fn new(snd_una: u32) -> State {
+    fn new(snd_una: SegmentNumber) -> State {
         State {
             rack: Rack::new(snd_una),
             prr: Prr::default(),
@@ -288,7 +289,7 @@ impl State {
             rto: Time::NEVER,
             undo: None,
             f_rto: FRto::Off,
-            resend: NONE,
+            resend: SegmentNumber::NONE,
         }
     }
 
@@ -305,10 +306,10 @@ impl State {
 
     /// Fast recovery would begin after these segments were delivered.
     fn entry(&mut self, known: &SenderView, Segments(delivered): Segments) -> RecoveryEntry {
-        self.resend = self.rack.first_lost().unwrap_or(NONE);
+        self.resend = self.rack.first_lost().unwrap_or(SegmentNumber::NONE);
         let outstanding = known.sequence.outstanding().0;
         let recover_fs = Segments(outstanding - self.rack.segs_sacked().0 + delivered);
-        RecoveryEntry { repairs: self.resend != NONE, inflation: 0, recover_fs }
+        RecoveryEntry { repairs: self.resend != SegmentNumber::NONE, inflation: 0, recover_fs }
     }
 
     fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_marked_ack(4), []);
         assert_eq!((bench.sender.sequence.phase, bench.window()), (Phase::Open, 2.0));
-        bench.sender.sequence.limit = 8;
+        bench.sender.sequence.limit = SegmentNumber(8);
         assert_eq!(bench.send(), [4, 5]);
     }
 
@@ -401,7 +402,7 @@ mod tests {
         bench.at(510).process_ack(2, &[]);
         assert!(state(&bench).is_some_and(|state| state.probe != Probe::None));
         bench.at(610).process_ack(2, &[(1, 2)]);
-        bench.sender.sequence.limit = 6;
+        bench.sender.sequence.limit = SegmentNumber(6);
         assert_eq!(bench.send(), [2, 3, 4, 5]);
         bench.at(710).process_ack(6, &[]);
         assert!(bench.window() >= 4.0 && state(&bench).is_some_and(|state| state.probe == Probe::None));
@@ -431,7 +432,7 @@ mod tests {
         bench.at(100).process_ack(1, &[]);
         bench.expire();
         assert_eq!(bench.send(), [1]);
-        bench.sender.sequence.limit = 3;
+        bench.sender.sequence.limit = SegmentNumber(3);
         bench.at(600).process_ack(2, &[]);
         assert_eq!(bench.window(), 4.5);
         bench.at(700).process_ack(3, &[]);
@@ -534,7 +535,7 @@ mod tests {
 
     /// Segments outstanding, reported, and lost without retransmission.
     fn state_of(bench: &SenderHarness) -> (u32, u32, u32) {
-        let outstanding = bench.sender.sequence.snd_max - bench.sender.sequence.snd_una;
+        let outstanding = bench.sender.sequence.outstanding().0;
         let Some(State { rack, .. }) = state(bench) else { return (outstanding, 0, 0) };
         let sacked = rack.segs_sacked().0;
         (outstanding, sacked, outstanding - sacked - rack.in_flight().0)
@@ -550,11 +551,11 @@ mod tests {
             let mut literal: Option<Literal> = None;
             for _ in 0..400 {
                 let (outstanding, sacked, lost) = state_of(&path.bench);
-                let snd_una = path.bench.sender.sequence.snd_una;
+                let snd_una = path.bench.sender.sequence.snd_una.0;
                 let Some(step) = path.step() else { break };
                 let Step::ReceivedAck(received) = step else {
                     // It may have detected the start of a recovery.
-                    let recovery_point = path.bench.sender.sequence.recovery_point;
+                    let recovery_point = path.bench.sender.sequence.recovery_point.0;
                     literal = Some(Literal { is_disturbed: true, recovery_point, ..literal.unwrap_or_default() });
                     continue;
                 };
@@ -570,7 +571,7 @@ mod tests {
                 let newly_lost = lost_now + resent - lost;
                 let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);
                 let delivered_data = (outstanding - sacked) - ((outstanding - acked) - sacked_now);
-                let recovery_point = path.bench.sender.sequence.recovery_point;
+                let recovery_point = path.bench.sender.sequence.recovery_point.0;
                 // One recovery may begin as another ends.
                 literal = literal.filter(|literal| literal.recovery_point == recovery_point);
                 recoveries += u32::from(literal.is_none());

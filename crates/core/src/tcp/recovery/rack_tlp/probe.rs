@@ -1,5 +1,6 @@
 //! Tail loss probes (RFC 8985 section 7): their timing, and the interpretation of their acknowledgements.
 
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::{Report, SenderView};
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ pub(super) enum Probe {
 /// An unacknowledged tail loss probe (TLP.end_seq, TLP.is_retrans).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sent {
-    end_seq: u32,
+    end_seq: SegmentNumber,
     is_retrans: bool,
     /// Outstanding segments when it was sent.
     in_flight: Segments,
@@ -30,10 +31,10 @@ pub(super) struct Sent {
 
 impl Probe {
     /// This segment is sent as the probe.
-    pub(super) fn send(known: &SenderView, segment: u32) -> Probe {
+    pub(super) fn send(known: &SenderView, segment: SegmentNumber) -> Probe {
         let snd_max = known.sequence.snd_max;
         let in_flight = known.sequence.outstanding();
-        Probe::Sent(Sent { end_seq: snd_max.max(segment + 1), is_retrans: segment < snd_max, in_flight })
+        Probe::Sent(Sent { end_seq: snd_max.max(segment.next()), is_retrans: segment < snd_max, in_flight })
     }
 
     /// TLP_process_ack of section 7.4.2. Returns the data that was outstanding at a probe that has repaired a single loss, which is a

@@ -3,6 +3,7 @@
 //!
 //! Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
 
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::Delivered;
 use crate::tcp::scoreboard::Scoreboard;
@@ -18,29 +19,29 @@ const PERSIST: u32 = 16;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rack {
     /// Number of the first of `segments`: the oldest unacknowledged one.
-    snd_una: u32,
+    snd_una: SegmentNumber,
     segments: VecDeque<Sent>,
     /// SACKed segments.
     pub(crate) sacked: Scoreboard,
     /// Transmissions, (time, segment), in this order, from the latest one that has arrived on.
-    order: VecDeque<(Time, u32)>,
+    order: VecDeque<(Time, SegmentNumber)>,
     /// Transmissions before the latest one that has arrived. Here and in `order`, segments that have arrived or were retransmitted since are
     /// dropped when they are at an end, each once, so that no acknowledgement walks the window.
-    overtaken: VecDeque<(Time, u32)>,
+    overtaken: VecDeque<(Time, SegmentNumber)>,
     /// Lost segments that were not retransmitted since.
-    lost: BTreeSet<u32>,
+    lost: BTreeSet<SegmentNumber>,
     /// One past the highest segment that was found lost.
-    lost_end: u32,
+    lost_end: SegmentNumber,
     in_flight: u32,
     xmit_ts: Time,
     /// RACK.end_seq: the segment, not the number after it.
-    end_seq: u32,
+    end_seq: SegmentNumber,
     rtt: TimeDelta,
     min_rtt: Option<TimeDelta>,
     /// One past the highest segment that has arrived.
-    fack: u32,
+    fack: SegmentNumber,
     reordering_seen: bool,
-    dsack_round: Option<u32>,
+    dsack_round: Option<SegmentNumber>,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
 }
@@ -74,10 +75,11 @@ pub(crate) struct DetectionContext {
 impl Rack {
     /// A segment's state and its position in the order of transmission, each in a queue that doubles as it grows, and possibly in the set
     /// of lost segments.
-    pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<(Time, u32)>()) + 2 * size_of::<u32>();
+    pub(crate) const BYTES_PER_SEGMENT: usize =
+        2 * (size_of::<Sent>() + size_of::<(Time, SegmentNumber)>()) + 2 * size_of::<u32>();
 
     /// State of a sender whose next segment is this one.
-    pub(crate) fn new(snd_una: u32) -> Rack {
+    pub(crate) fn new(snd_una: SegmentNumber) -> Rack {
         Rack {
             snd_una,
             segments: VecDeque::new(),
@@ -85,13 +87,13 @@ impl Rack {
             order: VecDeque::new(),
             overtaken: VecDeque::new(),
             lost: BTreeSet::new(),
-            lost_end: 0,
+            lost_end: SegmentNumber::FIRST,
             in_flight: 0,
             xmit_ts: Time::ZERO,
-            end_seq: 0,
+            end_seq: SegmentNumber::FIRST,
             rtt: TimeDelta::ZERO,
             min_rtt: None,
-            fack: 0,
+            fack: SegmentNumber::FIRST,
             reordering_seen: false,
             dsack_round: None,
             reo_wnd_mult: 1,
@@ -100,14 +102,14 @@ impl Rack {
     }
 
     /// Section 6.1: a segment is sent. Returns whether it had been sent before.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) -> bool {
+    pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time) -> bool {
         if self.order.back().is_none_or(|&last| last < (now, segment)) {
             self.order.push_back((now, segment));
         } else {
             // A retransmission at the time of a new segment.
             self.order.insert(self.order.partition_point(|&sent| sent < (now, segment)), (now, segment));
         }
-        let place = segment.saturating_sub(self.snd_una) as usize;
+        let place = segment.position_from(self.snd_una).unwrap_or(0);
         let Some(known) = self.segments.get_mut(place) else {
             self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
             self.in_flight += 1;
@@ -137,7 +139,7 @@ impl Rack {
     pub(crate) fn forget_losses(&mut self) {
         self.lost_end = self.snd_una;
         for segment in std::mem::take(&mut self.lost) {
-            if let Some(known) = self.segments.get_mut((segment - self.snd_una) as usize) {
+            if let Some(known) = self.segments.get_mut((segment - self.snd_una).0 as usize) {
                 known.fate = Fate::InFlight;
                 self.in_flight += 1;
                 self.order.push_back((known.xmit_ts, segment));
@@ -151,9 +153,13 @@ impl Rack {
     pub(crate) fn accounted_for(&self) -> Segments {
         let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
         let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
-        let is_lost = |(segment, sent): (u32, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
+        let is_lost = |(segment, sent): (SegmentNumber, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
         let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
-        Segments(if adds_up && (self.snd_una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
+        Segments(if adds_up && SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(&self.segments).all(is_lost) {
+            self.segments.len() as u32
+        } else {
+            0
+        })
     }
 
     /// Estimated number of segments in the network: neither arrived nor lost.
@@ -167,45 +173,45 @@ impl Rack {
     }
 
     /// The lowest lost segment that was not retransmitted since.
-    pub(crate) fn first_lost(&self) -> Option<u32> {
+    pub(crate) fn first_lost(&self) -> Option<SegmentNumber> {
         self.lost.first().copied()
     }
 
-    pub(crate) fn is_lost(&self, segment: u32) -> bool {
+    pub(crate) fn is_lost(&self, segment: SegmentNumber) -> bool {
         self.lost.contains(&segment)
     }
 
     /// Whether an unacknowledged segment has arrived.
-    pub(crate) fn is_sacked(&self, segment: u32) -> bool {
-        let place = segment.checked_sub(self.snd_una).map(|place| place as usize);
+    pub(crate) fn is_sacked(&self, segment: SegmentNumber) -> bool {
+        let place = segment.position_from(self.snd_una);
         place.and_then(|place| self.segments.get(place)).is_some_and(|sent| sent.fate == Fate::Arrived)
     }
 
     /// The highest outstanding segment that has not arrived.
-    pub(crate) fn last_outstanding(&self) -> Option<u32> {
-        self.sacked.last_missing(self.snd_una..self.snd_una + self.segments.len() as u32)
+    pub(crate) fn last_outstanding(&self) -> Option<SegmentNumber> {
+        self.sacked.last_missing(self.snd_una..self.snd_una + Segments(self.segments.len() as u32))
     }
 
     /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
     pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
         // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
-        for segment in self.snd_una..incoming.ack {
+        for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
             self.deliver(segment, now, echo, &mut delivered);
         }
-        let acked = (incoming.ack - self.snd_una) as usize;
+        let acked = (incoming.ack - self.snd_una).0 as usize;
         self.segments.drain(..acked.min(self.segments.len()));
         self.snd_una = incoming.ack;
         self.sacked.acknowledge(incoming.ack);
-        let mut blocks = [(0, 0); 4];
+        let mut blocks = [SackBlock::default(); 4];
         let count = incoming.blocks.len().min(blocks.len());
         blocks[..count].copy_from_slice(&incoming.blocks[..count]);
         blocks[..count].sort_unstable();
         for &(start, end) in &blocks[..count] {
-            let known = self.snd_una + self.segments.len() as u32;
+            let known = self.snd_una + Segments(self.segments.len() as u32);
             let (start, end) = (start.max(self.snd_una), end.min(known));
             if start < end {
-                for segment in self.sacked.missing_in(start..end).into_iter().flatten() {
+                for segment in self.sacked.missing_in(start..end).into_iter().flat_map(SegmentNumber::range) {
                     self.deliver(segment, now, echo, &mut delivered);
                 }
                 self.sacked.add(start..end);
@@ -218,15 +224,15 @@ impl Rack {
     }
 
     /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
-    fn is_under_way(&self, (sent, segment): (Time, u32)) -> bool {
+    fn is_under_way(&self, (sent, segment): (Time, SegmentNumber)) -> bool {
         #[cfg(test)]
         tests::EXAMINED.with(|examined| examined.set(examined.get() + 1));
-        let state = segment.checked_sub(self.snd_una).and_then(|place| self.segments.get(place as usize));
+        let state = segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
         state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
     }
 
-    fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
-        let place = (segment - self.snd_una) as usize;
+    fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
+        let place = (segment - self.snd_una).0 as usize;
         let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
         match sent.fate {
             Fate::Lost => drop(self.lost.remove(&segment)),
@@ -242,7 +248,7 @@ impl Rack {
             delivered.original = delivered.original.or(Some(segment));
         }
         if segment >= self.fack {
-            self.fack = segment + 1;
+            self.fack = segment.next();
         } else if !retransmitted {
             self.reordering_seen = true;
         }
@@ -263,7 +269,7 @@ impl Rack {
     }
 
     /// Step 4, first half: an RTT with a DSACK widens the reordering window.
-    pub(crate) fn on_dsack(&mut self, high: u32, growth: ReoWndGrowth) {
+    pub(crate) fn on_dsack(&mut self, high: SegmentNumber, growth: ReoWndGrowth) {
         if growth == ReoWndGrowth::AfterReordering && !self.reordering_seen {
             return;
         }
@@ -298,7 +304,11 @@ impl Rack {
     }
 
     /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
-    pub(crate) fn detect_each_loss(&mut self, known: &DetectionContext, mut lose: impl FnMut(u32)) -> (Segments, Option<Time>) {
+    pub(crate) fn detect_each_loss(
+        &mut self,
+        known: &DetectionContext,
+        mut lose: impl FnMut(SegmentNumber),
+    ) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
         let latest = (self.xmit_ts, self.end_seq);
         while let Some(&sent) = self.order.front().filter(|&&sent| sent < latest || !self.is_under_way(sent)) {
@@ -327,19 +337,19 @@ impl Rack {
         (Segments(newly_lost), later)
     }
 
-    fn mark_lost(&mut self, segment: u32) {
-        self.segments[(segment - self.snd_una) as usize].fate = Fate::Lost;
+    fn mark_lost(&mut self, segment: SegmentNumber) {
+        self.segments[(segment - self.snd_una).0 as usize].fate = Fate::Lost;
         self.in_flight -= 1;
         self.lost.insert(segment);
-        self.lost_end = self.lost_end.max(segment + 1);
+        self.lost_end = self.lost_end.max(segment.next());
     }
 
     /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
     /// window ago.
-    pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(u32)) {
+    pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(SegmentNumber)) {
         let patience = self.rtt + self.reo_wnd(known);
-        for segment in self.snd_una..self.snd_una + self.segments.len() as u32 {
-            let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una) as usize];
+        for segment in SegmentNumber::range(self.snd_una..self.snd_una + Segments(self.segments.len() as u32)) {
+            let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una).0 as usize];
             if fate == Fate::InFlight && (segment == self.snd_una || xmit_ts + patience <= known.now) {
                 self.mark_lost(segment);
                 lose(segment);
@@ -360,6 +370,7 @@ fn is_dsack(incoming: &IncomingAck) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::{blocks, n};
     use std::cell::Cell;
 
     thread_local! {
@@ -375,14 +386,14 @@ mod tests {
         DetectionContext { now, is_recovering: false, srtt: Some(TimeDelta::from_millis(100)), dup_thresh: Segments(3) }
     }
 
-    fn ack(ack: u32, blocks: &[(u32, u32)]) -> IncomingAck<'_> {
-        IncomingAck { ack, blocks, echo: Time::ZERO }
+    fn ack(ack: u32, blocks: &[SackBlock]) -> IncomingAck<'_> {
+        IncomingAck { ack: n(ack), blocks, echo: Time::ZERO }
     }
 
     /// Segments 0 to 9, one per millisecond from 0 on.
     fn ten() -> Rack {
-        let mut rack = Rack::new(0);
-        (0..10).for_each(|segment| assert!(!rack.on_sent(segment, at(segment.into()))));
+        let mut rack = Rack::new(n(0));
+        (0..10).for_each(|segment| assert!(!rack.on_sent(n(segment), at(segment.into()))));
         rack
     }
 
@@ -392,50 +403,50 @@ mod tests {
         rack.on_ack(at(100), &ack(1, &[]), None);
         // 1 is missing, 2 arrives: the reordering window is 25 ms from the time when 1 would have been acknowledged, 101 (sent at 1,
         // RACK.rtt 100).
-        rack.on_ack(at(102), &ack(1, &[(2, 3)]), None);
+        rack.on_ack(at(102), &ack(1, &blocks(&[(2, 3)])), None);
         assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(126))));
         assert_eq!(rack.detect_loss(&known(at(125))), (Segments(0), Some(at(126))));
         let mut patient = rack.clone();
         assert_eq!(patient.detect_loss(&known(at(126))), (Segments(1), None));
-        assert_eq!((patient.first_lost(), patient.in_flight()), (Some(1), Segments(7)));
+        assert_eq!((patient.first_lost().map(|lost| lost.0), patient.in_flight()), (Some(1), Segments(7)));
         // Or three are SACKed without any reordering: immediately.
-        rack.on_ack(at(103), &ack(1, &[(2, 4)]), None);
+        rack.on_ack(at(103), &ack(1, &blocks(&[(2, 4)])), None);
         assert_eq!(rack.detect_loss(&known(at(103))).0, Segments(0));
-        rack.on_ack(at(104), &ack(1, &[(2, 5)]), None);
+        rack.on_ack(at(104), &ack(1, &blocks(&[(2, 5)])), None);
         assert_eq!(rack.detect_loss(&known(at(104))), (Segments(1), None));
     }
 
     #[test]
     fn a_lost_retransmission_is_detected_by_segments_sent_after_it() {
         let mut rack = ten();
-        rack.on_ack(at(104), &ack(0, &[(1, 5)]), None);
+        rack.on_ack(at(104), &ack(0, &blocks(&[(1, 5)])), None);
         let recovering = |now| DetectionContext { is_recovering: true, ..known(now) };
         assert_eq!(rack.detect_loss(&recovering(at(104))), (Segments(1), None));
-        rack.on_sent(0, at(104));
-        rack.on_sent(10, at(105));
+        rack.on_sent(n(0), at(104));
+        rack.on_sent(n(10), at(105));
         assert_eq!(rack.in_flight(), Segments(7));
         // All except 0 arrive. 10 was sent after the retransmission of 0, which is lost a moment later: no later than 10's RTT.
-        rack.on_ack(at(109), &ack(0, &[(1, 10)]), None);
+        rack.on_ack(at(109), &ack(0, &blocks(&[(1, 10)])), None);
         assert_eq!(rack.detect_loss(&recovering(at(109))), (Segments(0), None));
-        rack.on_ack(at(205), &ack(0, &[(1, 11)]), None);
+        rack.on_ack(at(205), &ack(0, &blocks(&[(1, 11)])), None);
         assert_eq!(rack.detect_loss(&recovering(at(205))), (Segments(1), None));
-        assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(0)));
+        assert_eq!((rack.first_lost().map(|lost| lost.0), rack.in_flight()), (Some(0), Segments(0)));
     }
 
     #[test]
     fn a_late_arrival_without_a_retransmission_is_reordering_and_widens_the_window() {
         let mut rack = ten();
-        rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
+        rack.on_ack(at(102), &ack(0, &blocks(&[(2, 3)])), None);
         assert!(!rack.reordering_seen);
         // One acknowledgement of several holes is not reordering.
-        rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), None);
+        rack.on_ack(at(104), &ack(1, &blocks(&[(4, 5), (2, 3)])), None);
         assert!(rack.reordering_seen);
         // Now the reordering window is a quarter of the RTT even in recovery: 3, sent at 3, RACK.rtt 100.
         let recovering = DetectionContext { is_recovering: true, ..known(at(104)) };
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
         // A DSACK doubles it, once per RTT; sixteen recoveries without one reset it.
-        rack.on_dsack(10, ReoWndGrowth::AfterReordering);
-        rack.on_dsack(10, ReoWndGrowth::AfterReordering);
+        rack.on_dsack(n(10), ReoWndGrowth::AfterReordering);
+        rack.on_dsack(n(10), ReoWndGrowth::AfterReordering);
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(153))));
         (0..PERSIST).for_each(|_| rack.on_recovered());
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
@@ -448,8 +459,8 @@ mod tests {
         for (growth, expires) in [(ReoWndGrowth::AnyDsack, 151), (ReoWndGrowth::AfterReordering, 126)] {
             let mut rack = ten();
             rack.on_ack(at(100), &ack(1, &[]), None);
-            rack.on_dsack(10, growth);
-            rack.on_ack(at(102), &ack(1, &[(2, 3)]), None);
+            rack.on_dsack(n(10), growth);
+            rack.on_ack(at(102), &ack(1, &blocks(&[(2, 3)])), None);
             assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(expires))));
         }
     }
@@ -457,19 +468,19 @@ mod tests {
     /// Transmissions examined per segment of a window sent at one instant, if one segment in `lost` is lost and never retransmitted.
     fn examined(window: u32, lost: u32) -> f64 {
         let before = EXAMINED.get();
-        let mut rack = Rack::new(0);
+        let mut rack = Rack::new(n(0));
         rack.reordering_seen = true;
-        (0..window).for_each(|segment| assert!(!rack.on_sent(segment, at(0))));
-        let mut blocks = Vec::new();
+        (0..window).for_each(|segment| assert!(!rack.on_sent(n(segment), at(0))));
+        let mut ranges = Vec::new();
         for segment in 1..window {
             if segment % lost > 0 {
-                match blocks.last_mut() {
+                match ranges.last_mut() {
                     Some((_, end)) if *end == segment => *end = segment + 1,
-                    _ => blocks.push((segment, segment + 1)),
+                    _ => ranges.push((segment, segment + 1)),
                 }
-                let newest = blocks.iter().rev().take(3).copied().collect::<Vec<_>>();
+                let newest = ranges.iter().rev().take(3).copied().collect::<Vec<_>>();
                 // All arrive within the reordering window, which expires at the end.
-                rack.on_ack(at(100), &ack(0, &newest), None);
+                rack.on_ack(at(100), &ack(0, &blocks(&newest)), None);
                 rack.detect_loss(&known(at(100)));
             }
         }
@@ -490,8 +501,8 @@ mod tests {
         let after_a_probe = |echo| {
             let mut rack = ten();
             rack.on_ack(at(108), &ack(8, &[]), Some(at(7)));
-            rack.on_sent(9, at(400));
-            rack.on_ack(at(495), &IncomingAck { echo: at(400), ..ack(8, &[(9, 10)]) }, echo);
+            rack.on_sent(n(9), at(400));
+            rack.on_ack(at(495), &IncomingAck { echo: at(400), ..ack(8, &blocks(&[(9, 10)])) }, echo);
             rack.detect_loss(&known(at(495))).0
         };
         // 8 was sent long before the probe that has arrived.
@@ -503,10 +514,10 @@ mod tests {
     #[test]
     fn a_timeout_marks_the_oldest_segment_and_those_sent_long_ago_as_lost() {
         let mut rack = ten();
-        rack.on_sent(10, at(1200));
-        rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
+        rack.on_sent(n(10), at(1200));
+        rack.on_ack(at(102), &ack(0, &blocks(&[(2, 3)])), None);
         rack.on_timeout(&known(at(1250)), |_| ());
-        assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(1)));
+        assert_eq!((rack.first_lost().map(|lost| lost.0), rack.in_flight()), (Some(0), Segments(1)));
         assert_eq!(rack.segs_sacked(), Segments(1));
     }
 
@@ -514,38 +525,38 @@ mod tests {
     fn spuriously_lost_segments_are_checked_again() {
         let mut rack = ten();
         rack.on_timeout(&known(at(1250)), |_| ());
-        assert!(rack.on_sent(0, at(1250)));
+        assert!(rack.on_sent(n(0), at(1250)));
         rack.forget_losses();
-        assert_eq!((rack.first_lost(), rack.in_flight()), (None, Segments(10)));
+        assert_eq!((rack.first_lost().map(|lost| lost.0), rack.in_flight()), (None, Segments(10)));
         // 2 to 5 arrive: 1 was sent before them, 0 after.
-        rack.on_ack(at(1251), &ack(0, &[(2, 6)]), None);
-        assert_eq!((rack.detect_loss(&known(at(1251))).0, rack.first_lost()), (Segments(1), Some(1)));
+        rack.on_ack(at(1251), &ack(0, &blocks(&[(2, 6)])), None);
+        assert_eq!((rack.detect_loss(&known(at(1251))).0, rack.first_lost().map(|lost| lost.0)), (Segments(1), Some(1)));
     }
 
     #[test]
     fn a_block_below_the_acknowledgement_or_within_the_next_reports_a_duplicate() {
-        assert!(is_dsack(&ack(5, &[(3, 4), (7, 9)])) && is_dsack(&ack(5, &[(7, 8), (6, 9)])));
-        assert!(!is_dsack(&ack(5, &[(7, 9), (11, 12)])) && !is_dsack(&ack(5, &[])));
+        assert!(is_dsack(&ack(5, &blocks(&[(3, 4), (7, 9)]))) && is_dsack(&ack(5, &blocks(&[(7, 8), (6, 9)]))));
+        assert!(!is_dsack(&ack(5, &blocks(&[(7, 9), (11, 12)]))) && !is_dsack(&ack(5, &[])));
     }
 
     #[test]
     fn the_example_of_section_3_4_by_hand() {
         // Event 1: P0 to P3 are sent, P1 to P3 are dropped. 2: P0 is acknowledged. 3: two RTTs later the probe is P3.
-        let mut rack = Rack::new(0);
-        (0..4).for_each(|segment| assert!(!rack.on_sent(segment, at(0))));
+        let mut rack = Rack::new(n(0));
+        (0..4).for_each(|segment| assert!(!rack.on_sent(n(segment), at(0))));
         rack.on_ack(at(100), &ack(1, &[]), None);
         assert_eq!(rack.detect_loss(&known(at(100))), (Segments(0), None));
-        assert!(rack.on_sent(3, at(300)));
+        assert!(rack.on_sent(n(3), at(300)));
         // 4, 5: P3 is SACKed, P1 and P2 are lost and retransmitted; P1 is dropped again.
-        rack.on_ack(at(400), &ack(1, &[(3, 4)]), None);
-        assert_eq!((rack.detect_loss(&known(at(400))), rack.first_lost()), ((Segments(2), None), Some(1)));
-        assert!(rack.on_sent(1, at(400)) && rack.on_sent(2, at(400)));
+        rack.on_ack(at(400), &ack(1, &blocks(&[(3, 4)])), None);
+        assert_eq!((rack.detect_loss(&known(at(400))), rack.first_lost().map(|lost| lost.0)), ((Segments(2), None), Some(1)));
+        assert!(rack.on_sent(n(1), at(400)) && rack.on_sent(n(2), at(400)));
         // 6, 7: P2 is SACKed, P1's retransmission is lost. 8: everything is acknowledged.
         let recovering = DetectionContext { is_recovering: true, ..known(at(500)) };
-        rack.on_ack(at(500), &ack(1, &[(2, 4)]), None);
-        assert_eq!((rack.detect_loss(&recovering), rack.first_lost()), ((Segments(1), None), Some(1)));
-        assert!(rack.on_sent(1, at(500)));
+        rack.on_ack(at(500), &ack(1, &blocks(&[(2, 4)])), None);
+        assert_eq!((rack.detect_loss(&recovering), rack.first_lost().map(|lost| lost.0)), ((Segments(1), None), Some(1)));
+        assert!(rack.on_sent(n(1), at(500)));
         rack.on_ack(at(600), &ack(4, &[]), None);
-        assert_eq!((rack.in_flight(), rack.first_lost()), (Segments(0), None));
+        assert_eq!((rack.in_flight(), rack.first_lost().map(|lost| lost.0)), (Segments(0), None));
     }
 }

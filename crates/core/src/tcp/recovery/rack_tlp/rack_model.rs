@@ -2,6 +2,7 @@
 
 use super::rack::{DetectionContext, Rack};
 use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::segment_number::plain::{blocks, n};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::sequence::IncomingAck;
 
@@ -78,7 +79,7 @@ impl Literal {
 fn random_losses_and_reordering_match_the_text_of_the_rfc() {
     for seed in 0..300 {
         let stream = Stream::new(Entity { seed, name: "rack", index: 0 }, Purpose::Policy);
-        let (mut rack, mut literal) = (Rack::new(0), Literal::default());
+        let (mut rack, mut literal) = (Rack::new(n(0)), Literal::default());
         let (mut received, mut snd_una) = ([false; 64], 0u32);
         for step in 1..200u64 {
             let bits = stream.bits(step);
@@ -86,9 +87,9 @@ fn random_losses_and_reordering_match_the_text_of_the_rfc() {
             let high = literal.segments.len() as u32;
             if !bits.is_multiple_of(3) {
                 // A lost segment again, or a new one.
-                let segment = rack.first_lost().filter(|_| bits & 64 > 0).unwrap_or(high);
+                let segment = rack.first_lost().filter(|_| bits & 64 > 0).map_or(high, |lost| lost.0);
                 if segment < 64 {
-                    rack.on_sent(segment, now);
+                    rack.on_sent(n(segment), now);
                     let sent = LiteralSegment { xmit_ts: now.0, retransmitted: segment < high, lost: false, delivered: false };
                     if segment < high { literal.segments[segment as usize] = sent } else { literal.segments.push(sent) }
                 }
@@ -99,21 +100,21 @@ fn random_losses_and_reordering_match_the_text_of_the_rfc() {
                 while snd_una < high && received[snd_una as usize] {
                     snd_una += 1;
                 }
-                let mut blocks = Vec::new();
+                let mut ranges = Vec::new();
                 let mut segment = snd_una;
-                while segment < high && blocks.len() < 4 {
+                while segment < high && ranges.len() < 4 {
                     let start = segment;
                     while segment < high && received[segment as usize] {
                         segment += 1;
                     }
                     if segment > start {
-                        blocks.push((start, segment));
+                        ranges.push((start, segment));
                     }
                     segment += 1;
                 }
                 (before..snd_una).for_each(|segment| literal.deliver(segment, now.0));
-                blocks.iter().flat_map(|&(start, end)| start..end).for_each(|segment| literal.deliver(segment, now.0));
-                rack.on_ack(now, &IncomingAck { ack: snd_una, blocks: &blocks, echo: Time::ZERO }, None);
+                ranges.iter().flat_map(|&(start, end)| start..end).for_each(|segment| literal.deliver(segment, now.0));
+                rack.on_ack(now, &IncomingAck { ack: n(snd_una), blocks: &blocks(&ranges), echo: Time::ZERO }, None);
             }
             let situation = DetectionContext {
                 now,
@@ -127,7 +128,7 @@ fn random_losses_and_reordering_match_the_text_of_the_rfc() {
             let outstanding = literal.segments.iter().filter(|of| !of.delivered && !of.lost).count();
             assert_eq!(rack.in_flight().0 as usize, outstanding, "seed {seed} step {step}");
             let first = literal.segments.iter().position(|of| !of.delivered && of.lost);
-            assert_eq!(rack.first_lost().map(|lost| lost as usize), first, "seed {seed} step {step}");
+            assert_eq!(rack.first_lost().map(|lost| lost.0 as usize), first, "seed {seed} step {step}");
         }
     }
 }

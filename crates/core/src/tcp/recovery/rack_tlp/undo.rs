@@ -2,6 +2,7 @@
 //! transmission (Eifel detection, RFC 3522), all of them if all are reported as duplicates (RFC 3708), and those after a timeout if a
 //! segment arrives that was sent once (F-RTO, RFC 5682 section 3).
 
+use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::recovery::outcome::{Report, SavedState, SenderView};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Undo {
     saved: SavedState,
     /// Segments from here on were retransmitted.
-    snd_una: u32,
+    snd_una: SegmentNumber,
     eifel: Eifel,
     /// Number of retransmissions minus the ones reported as duplicates.
     unreported: u32,
@@ -24,7 +25,7 @@ enum Eifel {
     Reset,
     /// Steps 2 and 3: the first retransmission and its time (RetransmitTS).
     Retransmitted {
-        segment: u32,
+        segment: SegmentNumber,
         retransmit_ts: Time,
     },
     Done,
@@ -42,11 +43,11 @@ pub(super) enum FRto {
 
 impl Undo {
     /// `retransmitted`: the segments that were retransmitted before and have not arrived.
-    pub(super) fn new(saved: SavedState, snd_una: u32, Segments(retransmitted): Segments) -> Undo {
+    pub(super) fn new(saved: SavedState, snd_una: SegmentNumber, Segments(retransmitted): Segments) -> Undo {
         Undo { saved, snd_una, eifel: Eifel::Reset, unreported: retransmitted }
     }
 
-    pub(super) fn on_retransmission(&mut self, segment: u32, now: Time) {
+    pub(super) fn on_retransmission(&mut self, segment: SegmentNumber, now: Time) {
         if let Eifel::Reset = self.eifel {
             self.eifel = Eifel::Retransmitted { segment, retransmit_ts: now };
         }
@@ -55,7 +56,7 @@ impl Undo {
 
     /// Step 4: the first acknowledgement that covers the first retransmission decides, and later ones do not. Differs: if the segment was
     /// SACKed before, nothing is decided, because echoes of duplicates belong to other segments (RFC 7323 section 4.3).
-    fn is_older(&mut self, report: &Report, is_sacked: impl Fn(u32) -> bool) -> bool {
+    fn is_older(&mut self, report: &Report, is_sacked: impl Fn(SegmentNumber) -> bool) -> bool {
         let Eifel::Retransmitted { segment, retransmit_ts } = self.eifel else { return false };
         let is_covered = report.incoming.ack > segment;
         if is_covered || is_sacked(segment) {
@@ -66,7 +67,7 @@ impl Undo {
 
     /// Whether this report is that of the last duplicate.
     fn are_all_duplicates(&mut self, report: &Report) -> bool {
-        let is_later = |block: &(u32, u32)| block.0 >= self.snd_una;
+        let is_later = |block: &SackBlock| block.0 >= self.snd_una;
         if self.unreported == 0 || !report.delivered.is_dsack || !report.incoming.blocks.first().is_some_and(is_later) {
             return false;
         }
@@ -81,7 +82,7 @@ pub(super) fn take_if_spurious(
     f_rto: &mut FRto,
     known: &SenderView,
     report: &Report,
-    is_sacked: impl Fn(u32) -> bool,
+    is_sacked: impl Fn(SegmentNumber) -> bool,
 ) -> Option<SavedState> {
     let Report { incoming, delivered, advanced } = report;
     let recovery_point = known.sequence.recovery_point;
