@@ -279,14 +279,14 @@ INTERVALS = Experiment(
             "C-3.5.2b",
             "the process approaches Poisson as the number of flows grows: from 20 to 500",
             at("distance", flows=500) < at("distance", flows=20),
-            kind="not_reproduced",
+            kind="conditional",
         ),
         *(
             Claim(
                 f"C-3.{number}.0",
                 f"with {flows} flows the mean interval is as printed, within a tenth",
                 (at("mean_s", flows=flows) / MEAN_S[flows]).equals(1, 0.1),
-                kind="reproduced" if flows == 500 else "not_reproduced",
+                kind="reproduced" if flows == 500 else "conditional",
                 note="divided by the printed value; the sent packets follow from utilisation and loss",
             )
             for number, flows in (("4", 20), ("5", 500))
@@ -296,7 +296,7 @@ INTERVALS = Experiment(
                 f"C-3.{number}.0b",
                 f"with {flows} flows the variance of the intervals is as printed, within a fifth",
                 (at("variance_s2", flows=flows) / VARIANCE_S2[flows]).equals(1, 0.2),
-                kind="reproduced" if flows == 500 else "not_reproduced",
+                kind="reproduced" if flows == 500 else "conditional",
                 note="divided by the printed value",
             )
             for number, flows in (("4", 20), ("5", 500))
@@ -323,7 +323,8 @@ INTERVALS = Experiment(
     ),
     conditions=(replace(START, values=(UNTIL_LOSS, BELOW)),),
     assumptions=COMMON,
-    max_seeds=10,
+    times=3,
+    max_seeds=24,
 )
 
 EXPERIMENTS = (STATES, INTERVALS)

@@ -326,7 +326,6 @@ FIGURE_4_19 = Experiment(
                 "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in the "
                 f"second after a loss, divided by the same at other times), form {form}",
                 four("shorter_at_overflow", "round trips", form) > 1,
-                kind="reproduced" if form == "thesis" else "conditional",
             ),
             Claim(
                 f"C-4.21.1-{form}",

@@ -35,12 +35,8 @@ __all__ = ["EXPERIMENTS"]
 
 # beta exceeds alpha by this many packets a second.
 BAND_PPS = 25
-# Thresholds in packets per second, and numbers of flows with the interval between arrivals in seconds. A window changes by one
-# packet per round trip, which grows with the queue.
-CASES = {
-    250: dict.fromkeys((1, 2, 3, 4, 6, 8, 10), SPACING_S),
-    2475: {**dict.fromkeys((1, 2, 3, 4, 6), 300), 8: 510, 10: 510},
-}
+# Numbers of flows by the threshold, in packets per second.
+CASES = {250: (1, 2, 3, 4, 6, 8, 10), 2475: (1, 2, 3, 4, 6, 8, 10)}
 FAST_COUNTS = (1, 2, 3, 4, 6, 8, 10)
 BASE_RTT_S = 0.04
 
@@ -54,6 +50,28 @@ def expected_of_vegas(arrived: int, alpha_pps: float) -> Expected:
     """Equations (4.10) and (4.12)."""
     found = models.vegas_arrivals(alpha_pps=alpha_pps, capacity_pps=CAPACITY_PPS, arrived=arrived, flow=np.arange(1, arrived + 1))
     return Expected(np.asarray(found.share), BASE_RTT_S * CAPACITY_PPS * float(np.asarray(found.queue)[0]))
+
+
+def phase_s(arrived: int, alpha_pps: float) -> int:
+    """Time for which the newest flow converges: its window grows by one packet per round trip, of at most the last one."""
+    expected = expected_of_vegas(arrived, alpha_pps)
+    rtt_s = BASE_RTT_S + expected.queued / CAPACITY_PPS
+    window = float(expected.shares[-1]) * CAPACITY_PPS * rtt_s
+    return max(SPACING_S, math.ceil(1.3 * window * rtt_s))
+
+
+def converging(count: int, alpha_pps: float) -> tb.Scenario:
+    """Flows that start when those before have converged."""
+    phases = [phase_s(arrived, alpha_pps) for arrived in range(1, count + 1)]
+    flows: dict[str, Any] = {
+        name(number): {
+            "propagation_rtt": "40 ms",
+            "start": f"{sum(phases[: number - 1])} s",
+            "tcp": tcp(alpha_pps, alpha_pps + BAND_PPS),
+        }
+        for number in range(1, count + 1)
+    }
+    return fast.shared_link(f"cui-thesis, {count} arrivals of Vegas", flows, sum(phases))
 
 
 def off_model(run: tb.Run | Expected) -> float:
@@ -74,9 +92,10 @@ def of(law: str, measure: str) -> Expression:
     return at(measure, law=law, arrived=6)
 
 
-def worst(law: str) -> Expression:
-    """Largest deviation of any rate from the model at any number of flows."""
-    return at("off_model", law=law).max(each_seed=True)
+def worst(law: str, most: int = 8) -> Expression:
+    """Largest deviation of any rate from the model at up to this number of flows."""
+    counts = tuple(count for count in CASES[2475] if count <= most)
+    return at("off_model", law=law, arrived=counts).max(each_seed=True)
 
 
 def queue_grows(law: str) -> Expression:
@@ -109,9 +128,9 @@ FIGURE_4_3 = Experiment(
     source="figures 4.3 to 4.8, section 4.3.3: 100 Mb/s, 40 ms, thresholds of 250 and 2475 packets a second",
     variants=(
         *(
-            Variant({"law": LAWS[alpha], "arrived": count}, arrivals(count, tcp(alpha, alpha + BAND_PPS), spacing))
-            for alpha, spacings in CASES.items()
-            for count, spacing in spacings.items()
+            Variant({"law": LAWS[alpha], "arrived": count}, converging(count, alpha))
+            for alpha, counts in CASES.items()
+            for count in counts
         ),
         *(Variant({"law": "FAST", "arrived": count}, arrivals(count, fast.tcp(ALPHA))) for count in FAST_COUNTS),
         *(
@@ -140,8 +159,15 @@ FIGURE_4_3 = Experiment(
     claims=(
         Claim(
             "C-4.2.1-2475",
-            "theory and simulation agree almost perfectly at 2475 packets/s (largest deviation of any rate, 1 to 10 flows)",
+            "theory and simulation agree almost perfectly at 2475 packets/s (largest deviation of any rate, 1 to 8 flows)",
             worst(LAWS[2475]) < 0.03,
+        ),
+        Claim(
+            "C-4.2.1-2475-10",
+            "theory and simulation agree almost perfectly at 2475 packets/s with ten flows (largest deviation of any rate)",
+            at("off_model", law=LAWS[2475], arrived=10) < 0.03,
+            kind="not_reproduced",
+            note="Between the two thresholds the rates drift: 7 % after the phases are a fifth longer.",
         ),
         Claim(
             "C-4.2.1-250",
@@ -217,8 +243,8 @@ FIGURE_4_3 = Experiment(
         Curves("queue", "arrived", LINES, "queue, packets", "flows", log=True),
     ),
     assumptions={
-        "from one arrival to the next": f"{SPACING_S} s; with 2475 packets/s {CASES[2475][6]} s, and {CASES[2475][10]} s with "
-        "more than six flows",
+        "from one arrival to the next": f"at least {SPACING_S} s, and 1.3 times the time in which the newest window grows to its "
+        "value by (4.12): with 2475 packets/s 6000 s for the tenth flow",
         "buffer": "100,000 packets: never full",
     },
     exact=True,
