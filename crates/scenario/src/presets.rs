@@ -148,6 +148,7 @@ fn linux() -> TcpSpec {
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,
+        sack_opens_window: true,
         syn_timeouts_to_reset: 2,
         window_validation: WindowValidation::Linux,
         ..modern(Recovery::RackTlp)

@@ -62,6 +62,10 @@ settings! {
         // Default: three with a timestamp option, at most four (RFC 2018 section 3).
         /// Maximum number of SACK blocks in an acknowledgement.
         sack_blocks: u32 = 3 => Kind::Integer { min: 1, max: 4 }; "3",
+        // Off: RFC 5681 section 3.1 counts cumulatively acknowledged data.
+        /// With `rack_tlp`: once a segment has arrived late by more than DupThresh segments, acknowledgements that only report SACKed data
+        /// open the window, too.
+        sack_opens_window: bool = false => Kind::Boolean,
         /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: bool = false => Kind::Boolean,
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller

@@ -88,6 +88,8 @@ pub(in crate::tcp) struct Delivered {
     pub original: Option<SegmentNumber>,
     /// The acknowledgement reports a duplicate (RFC 2883).
     pub is_dsack: bool,
+    /// It opens the window even if it does not advance.
+    pub opens_window: bool,
 }
 
 /// An acknowledgement, processed as a report of deliveries.

@@ -11,9 +11,21 @@ use crate::tcp::signal_reader::AckExtras;
 impl Tcp<'_> {
     /// An acknowledgement arrived. Returns its RTT sample.
     pub(super) fn on_deliveries(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
-        if incoming.ack < self.sender.sequence.snd_una {
+        let snd_una = self.sender.sequence.snd_una;
+        if incoming.ack < snd_una {
+            // It was overtaken, but its SACK blocks may report deliveries that no other acknowledgement has reported, as in Linux.
+            let blocks: Vec<_> = incoming.blocks.iter().filter(|&&(_, end)| end > snd_una).copied().collect();
+            if !blocks.is_empty() {
+                self.process_deliveries(&IncomingAck { ack: snd_una, blocks: &blocks, ..*incoming }, extras, None);
+            }
             return None;
         }
+        let rtt = self.spec.timestamps.then(|| self.now.since(incoming.echo));
+        self.process_deliveries(incoming, extras, rtt)
+    }
+
+    /// An acknowledgement that is not older than the last one, with the RTT by its timestamp. Returns its RTT sample.
+    fn process_deliveries(&mut self, incoming: &IncomingAck, extras: &AckExtras, by_timestamp: Option<TimeDelta>) -> Option<TimeDelta> {
         let advanced = incoming.ack - self.sender.sequence.snd_una;
         let (recovery, known) = self.recovery();
         let delivered = recovery.on_arrival(&known, incoming);
@@ -23,7 +35,7 @@ impl Tcp<'_> {
             self.process_report(&report);
             return None;
         }
-        let rtt = if self.spec.timestamps { Some(self.now.since(incoming.echo)) } else { delivered.rtt };
+        let rtt = if self.spec.timestamps { by_timestamp } else { delivered.rtt };
         if advanced > Segments(0) {
             self.validate(incoming.ack);
         }
@@ -45,7 +57,7 @@ impl Tcp<'_> {
             let (recovery, known) = self.recovery();
             recovery.on_reduction_ack(&known, &report, &found);
         }
-        self.notify_controller(&ack, advanced, extras);
+        self.notify_controller(&ack, &report, extras);
         self.arm(&found);
         rtt
     }
@@ -112,8 +124,9 @@ impl Tcp<'_> {
 
     /// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.
     #[inline]
-    fn notify_controller(&mut self, ack: &Ack, advanced: Segments, extras: &AckExtras) {
-        if advanced == Segments(0) || self.sender.sequence.phase.is_reduction() {
+    fn notify_controller(&mut self, ack: &Ack, report: &Report, extras: &AckExtras) {
+        let opens = report.advanced > Segments(0) || report.delivered.opens_window;
+        if !opens || self.sender.sequence.phase.is_reduction() {
             if extras.signal.is_some() {
                 self.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
             }

@@ -81,7 +81,10 @@ impl LossRecovery for RackTlp {
 
     fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
         let echo = known.spec.timestamps.then_some(incoming.echo);
-        self.state(known).rack.on_ack(known.now, incoming, echo)
+        let state = self.state(known);
+        let delivered = state.rack.on_ack(known.now, incoming, echo);
+        let opens = known.spec.sack_opens_window && delivered.segments > Segments(0);
+        Delivered { opens_window: opens && state.rack.has_reordered_beyond(known.dup_thresh()), ..delivered }
     }
 
     fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState> {

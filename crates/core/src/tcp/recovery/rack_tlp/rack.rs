@@ -41,6 +41,8 @@ pub(crate) struct Rack {
     /// One past the highest segment that has arrived.
     fack: SegmentNumber,
     reordering_seen: bool,
+    /// The greatest distance from a segment that arrived late to the highest one that had arrived.
+    reordering_extent: Segments,
     dsack_round: Option<SegmentNumber>,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
@@ -95,6 +97,7 @@ impl Rack {
             min_rtt: None,
             fack: SegmentNumber::FIRST,
             reordering_seen: false,
+            reordering_extent: Segments(0),
             dsack_round: None,
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
@@ -251,6 +254,7 @@ impl Rack {
             self.fack = segment.next();
         } else if !retransmitted {
             self.reordering_seen = true;
+            self.reordering_extent = self.reordering_extent.max(self.fack - segment);
         }
         // Step 2: the acknowledgement may belong to an earlier transmission. An echo determines this; an RTT below the minimum indicates it
         // only without one. Differs: the RFC requires both, but here no handshake has shown how short an RTT can be, and with delayed
@@ -266,6 +270,11 @@ impl Rack {
         if (xmit_ts, segment) > (self.xmit_ts, self.end_seq) {
             (self.xmit_ts, self.end_seq) = (xmit_ts, segment);
         }
+    }
+
+    /// Whether segments have arrived late by more than this distance.
+    pub(crate) fn has_reordered_beyond(&self, distance: Segments) -> bool {
+        self.reordering_extent > distance
     }
 
     /// Step 4, first half: an RTT with a DSACK widens the reordering window.
@@ -347,6 +356,10 @@ impl Rack {
     /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
     /// window ago.
     pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(SegmentNumber)) {
+        if !known.is_recovering && self.segs_sacked() >= known.dup_thresh {
+            // Losses were taken for reordering.
+            self.reordering_extent = self.reordering_extent.min(known.dup_thresh);
+        }
         let patience = self.rtt + self.reo_wnd(known);
         for segment in SegmentNumber::range(self.snd_una..self.snd_una + Segments(self.segments.len() as u32)) {
             let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una).0 as usize];
