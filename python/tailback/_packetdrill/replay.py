@@ -133,7 +133,8 @@ def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp:
     receiver, closing, shell commands) is listed as not compared. Each segment is sent alone: an expected segment of several
     times the segment size stands for as many, within packetdrill's tolerance of 4 ms or ``--tolerance_usecs``.
 
-    An acknowledgement without usable timestamp counts as an answer to the last segment that it newly reports. A write that is
+    Timestamps are not read: an acknowledgement answers the last transmission, at least a minimum RTT ago, of the segments that
+    it newly reports. A write that is
     not a multiple of the segment size ends with a short segment.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ _SYN = 0
 _FIRST_BYTE = 1
 # Steps of a wait.
 _STEP_S = 0.0005
+_LONGEST_NS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class ScriptedSender:
         self._script = script
         # The byte behind each data segment.
         self._ends: list[int] = []
-        self._sent_at: dict[int, int] = {}
+        self._sent_at: defaultdict[int, list[int]] = defaultdict(list)
+        self._min_rtt = _LONGEST_NS
         self._delivered: set[int] = set()
         self._acked = _SYN
         self._echo = 0
@@ -81,7 +83,7 @@ class ScriptedSender:
         blocks = [(first, end) for first, end in blocks if first < end]
         delivered = {*range(self._acked, ack), *(place for block in blocks for place in range(*block))} - self._delivered
         if delivered:
-            self._echo = max(self._sent_at.get(place, 0) for place in delivered)
+            self._echo = max(self._transmission(place) for place in delivered)
         understood = self._core.acknowledge(
             ack,
             blocks=blocks,
@@ -110,6 +112,13 @@ class ScriptedSender:
         last = bisect_left(self._ends, end)
         return [self._bytes(place) for place in range(first, min(last + 1, len(self._ends)))]
 
+    def _transmission(self, segment: int) -> int:
+        """The time of the transmission that has arrived: the last one that was a minimum RTT ago, as kernels judge it."""
+        times, now = self._sent_at[segment], round(self._now * 1e9)
+        if len(times) == 1:
+            self._min_rtt = min(self._min_rtt, now - times[0])
+        return next((time for time in reversed(times) if now - time >= self._min_rtt), times[0] if times else 0)
+
     def _bytes(self, place: int) -> tuple[int, int]:
         return (self._ends[place - 1] if place else _FIRST_BYTE), self._ends[place]
 
@@ -125,6 +134,6 @@ class ScriptedSender:
 
     def _collect(self) -> None:
         for nanoseconds, segment, _, reports_reduction in self._core.take_departures():
-            self._sent_at[segment] = nanoseconds
+            self._sent_at[segment].append(nanoseconds)
             if segment != _SYN:
                 self.sent.append(Sent(nanoseconds / 1e9, *self._bytes(segment - 1), reports_reduction))

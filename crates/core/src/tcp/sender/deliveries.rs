@@ -25,7 +25,12 @@ impl Tcp<'_> {
     }
 
     /// An acknowledgement that is not older than the last one, with the RTT by its timestamp. Returns its RTT sample.
-    fn process_deliveries(&mut self, incoming: &IncomingAck, extras: &AckExtras, by_timestamp: Option<TimeDelta>) -> Option<TimeDelta> {
+    fn process_deliveries(
+        &mut self,
+        incoming: &IncomingAck,
+        extras: &AckExtras,
+        by_timestamp: Option<TimeDelta>,
+    ) -> Option<TimeDelta> {
         let advanced = incoming.ack - self.sender.sequence.snd_una;
         let (recovery, known) = self.recovery();
         let delivered = recovery.on_arrival(&known, incoming);
