@@ -483,6 +483,7 @@ class Tcp(TypedDict, total=False):
     recovery: Recovery
     reo_wnd_growth: ReoWndGrowth
     sack_blocks: int
+    sack_opens_window: bool
     slow_start: SlowStart
     ssthresh_from: SsthreshFrom
     syn_timeouts_to_reset: int
