@@ -131,6 +131,22 @@ def test_every_discard_is_a_comment_on_the_packet_that_was_lost(run: tb.Run, cap
     assert capture.read_bytes().count(b"discarded at bottleneck: ") == len(lost)
 
 
+def test_each_loss_is_listed_with_its_reason_and_repair(run: tb.Run, analysis: tb.Analysis) -> None:
+    losses = analysis.losses
+    packets = run.trace("packets")
+    lost = [row for row in packets.to_rows() if row["queue"] and row["kind"] == "data"]
+    recorded = losses.where(evidence="recorded")
+    assert sorted(recorded["sent_s"]) == pytest.approx(sorted(row["time_s"] for row in lost), abs=2e-9)
+    assert set(recorded["queue"]) == {"bottleneck"}
+    assert sorted(recorded["reason"]) == sorted(row["reason"] for row in lost)
+    assert sorted(recorded["sequence_number"]) == sorted(row["sequence_bytes"] + 1 for row in lost)
+    # All other retransmissions repeat data that had arrived.
+    repaired = sum(repair != "none" for repair in recorded["repair"])
+    assert repaired > 20
+    assert len(losses) - len(recorded) == sum(forward(analysis, "retransmitted_packets")) - repaired
+    assert "losses" in analysis.summary()
+
+
 def test_packets_other_than_tcp_are_reported(run: tb.Run, analysis: tb.Analysis) -> None:
     datagrams = int((run.trace("packets")["kind"] == "datagram").sum())
     assert analysis.skipped.to_rows() == [{"reason": "UDP", "packets": datagrams}]
@@ -160,7 +176,14 @@ def test_tshark_reads_it_without_a_complaint(run: tb.Run, capture: Path) -> None
 def test_an_analysis_is_saved_as_tables(analysis: tb.Analysis, tmp_path: Path) -> None:
     analysis.save(tmp_path / "results")
     names = {path.name for path in (tmp_path / "results").iterdir()}
-    assert names == {"connections.parquet", "skipped.parquet", "rtt.parquet", "in_flight.parquet", "provenance.json"}
+    assert names == {
+        "connections.parquet",
+        "skipped.parquet",
+        "losses.parquet",
+        "rtt.parquet",
+        "in_flight.parquet",
+        "provenance.json",
+    }
     provenance = json.loads((tmp_path / "results" / "provenance.json").read_text())
     assert [*provenance.pop("tables")] == [*analysis.tables]
     assert provenance == analysis.provenance

@@ -81,6 +81,7 @@ class Analysis:
         self.packets = capture.packets
         self.packets_out_of_time = capture.packets_out_of_time
         self.comments = capture.comments
+        self._losses_left_out = capture.losses_left_out
         self.provenance: dict[str, Any] = {
             "file": file,
             "version": _core.__version__,
@@ -101,6 +102,14 @@ class Analysis:
     def skipped(self) -> Table:
         """Packets that were not analysed: ``reason`` and ``packets``."""
         return self._tables["skipped"]
+
+    @property
+    def losses(self) -> Table:
+        """Each loss of data: time, connection, sequence number, drop reason if the capture records it, and repair.
+
+        ``docs/howto/captures.md`` defines every column. At most 65,536 losses per direction are stored.
+        """
+        return self._tables["losses"]
 
     @property
     def rtt(self) -> Table:
@@ -203,7 +212,7 @@ def analyse(
 
 
 def listings(analysis: Analysis) -> Iterator[TextTable]:
-    """The directions that carry data, those with the most payload first."""
+    """The directions that carry data, those with the most payload first, and the first losses."""
     table = analysis.connections
     payload = table.head("payload_bytes", len(table))
     places = sorted((place for place, sent in enumerate(payload) if sent), key=lambda place: -payload[place])
@@ -216,6 +225,9 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
         for end in ("sender", "receiver")
     }
     yield TextTable.of("connections", {**ends, **{column: shown[column] for column in _COLUMNS}}, len(places))
+    losses = analysis.losses
+    if len(losses):
+        yield TextTable.of("losses", {column: losses.head(column, ROWS) for column in losses.columns}, len(losses))
 
 
 def notes(analysis: Analysis) -> Iterator[str]:
@@ -231,6 +243,8 @@ def notes(analysis: Analysis) -> Iterator[str]:
     forgotten = sum(analysis.connections.head("forgotten_segments", len(analysis.connections)))
     if forgotten:
         yield f"{forgotten:,} segments were never acknowledged in the capture: the other direction may be missing"
+    if analysis._losses_left_out:
+        yield f"{analysis._losses_left_out:,} losses are not in the table `losses`, which has at most 65,536 per direction"
     if analysis.damage is not None:
         yield f"INCOMPLETE: {analysis.damage}"
 

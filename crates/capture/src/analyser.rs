@@ -106,16 +106,21 @@ impl<R: Read> Analyser<R> {
         self.first
     }
 
+    /// Losses beyond the stored ones, which are missing in the table `losses`.
+    pub fn losses_left_out(&self) -> u64 {
+        self.connections.losses_left_out()
+    }
+
     /// Comments on the sections of the file.
     pub fn comments(&self) -> &[String] {
         self.reader.comments()
     }
 
-    /// Tables `connections`, `skipped`, and with samples `rtt` and `in_flight`.
+    /// Tables `connections`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
     pub fn tables(&self) -> Vec<Table> {
         let interfaces: Vec<String> = (0..).zip(self.reader.interfaces()).map(|(place, of)| shown(place, &of.name)).collect();
         let mut tables = self.connections.tables(&interfaces, self.first.unwrap_or_default());
-        tables.insert(1, tables::skipped(&self.skipped));
+        tables.splice(1..1, [tables::skipped(&self.skipped), self.connections.losses(self.first.unwrap_or_default())]);
         tables
     }
 }
@@ -125,7 +130,7 @@ fn seen(connections: &mut Connections, packet: &Packet<'_>) -> Result<(), SkipRe
     let inside = packet.link.unwrap(packet.bytes)?;
     let original = Bytes(u64::from(packet.original).saturating_sub(inside.header_bytes as u64));
     let point = CapturePoint { interface: packet.interface as u32, behind: inside.behind };
-    connections.see(point, packet.at, &IpPacket { bytes: inside.ip, original })
+    connections.see(point, packet.at, &IpPacket { bytes: inside.ip, original, comment: packet.comment.as_deref() })
 }
 
 /// The name of an interface, or its index if it has none.

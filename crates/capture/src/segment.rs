@@ -13,6 +13,8 @@ pub struct IpPacket<'a> {
     pub bytes: &'a [u8],
     /// Length on the wire. It matters only if the IP header has no length, as before segmentation by a network card.
     pub original: Bytes,
+    /// A comment of the capture about it.
+    pub comment: Option<&'a str>,
 }
 
 /// Maximum number of IP headers before that of the segment.
@@ -33,6 +35,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) ecn: IpEcn,
     pub(crate) header: TcpHeaderSlice<'a>,
     pub(crate) payload: Bytes,
+    pub(crate) comment: Option<&'a str>,
 }
 
 impl<'a> Segment<'a> {
@@ -69,7 +72,7 @@ impl<'a> Segment<'a> {
             _ if stopped.is_some() => return Err(SkipReason::IpHeaderCut),
             IpNumber::TCP => {}
             IpNumber::IPV4 | IpNumber::IPV6 if tunnels > 0 => {
-                let inner = IpPacket { bytes: ip.payload().payload, original: Bytes(inside) };
+                let inner = IpPacket { bytes: ip.payload().payload, original: Bytes(inside), comment: packet.comment };
                 return Segment::within(inner, tunnels - 1);
             }
             IpNumber::UDP => return Err(SkipReason::Udp),
@@ -83,7 +86,7 @@ impl<'a> Segment<'a> {
         let payload = inside.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
         let from = Endpoint { address: ip.source_addr(), port: header.source_port() };
         let to = Endpoint { address: ip.destination_addr(), port: header.destination_port() };
-        Ok(Segment { from, to, ecn, header, payload: Bytes(payload) })
+        Ok(Segment { from, to, ecn, header, payload: Bytes(payload), comment: packet.comment })
     }
 
     #[inline]
@@ -98,8 +101,9 @@ pub(crate) struct TcpOptions {
     pub(crate) mss: Option<u16>,
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
-    /// TSval (RFC 7323 section 3.2).
+    /// TSval and TSecr (RFC 7323 section 3.2).
     pub(crate) timestamp: Option<u32>,
+    pub(crate) echo: Option<u32>,
     /// SACK blocks, if any.
     pub(crate) blocks: [Option<(u32, u32)>; 4],
 }
@@ -131,7 +135,7 @@ impl TcpOptions {
             TcpOptionElement::MaximumSegmentSize(mss) => self.mss = Some(mss),
             TcpOptionElement::WindowScale(scale) => self.window_scale = Some(scale),
             TcpOptionElement::SelectiveAcknowledgementPermitted => self.sack_permitted = true,
-            TcpOptionElement::Timestamp(value, _) => self.timestamp = Some(value),
+            TcpOptionElement::Timestamp(value, echo) => (self.timestamp, self.echo) = (Some(value), Some(echo)),
             TcpOptionElement::SelectiveAcknowledgement(first, [second, third, fourth]) => {
                 self.blocks = [Some(first), second, third, fourth];
             }
@@ -151,7 +155,7 @@ mod tests {
         let mut outer =
             Ipv4Header::new(inner.len() as u16, 64, IpNumber::IPV4, [1, 1, 1, 1], [2, 2, 2, 2]).unwrap().to_bytes().to_vec();
         outer.extend(&inner);
-        let found = Segment::of(&IpPacket { bytes: &outer, original: Bytes(outer.len() as u64) }).unwrap();
+        let found = Segment::of(&IpPacket { bytes: &outer, original: Bytes(outer.len() as u64), comment: None }).unwrap();
         assert_eq!((found.payload, found.from.address.to_string()), (Bytes(30), "10.0.0.1".to_string()));
     }
 
@@ -163,7 +167,7 @@ mod tests {
     }
 
     fn segment(bytes: &[u8]) -> Result<Segment<'_>, SkipReason> {
-        Segment::of(&IpPacket { bytes, original: Bytes(bytes.len() as u64) })
+        Segment::of(&IpPacket { bytes, original: Bytes(bytes.len() as u64), comment: None })
     }
 
     #[test]
@@ -183,7 +187,7 @@ mod tests {
     fn a_missing_ip_length_is_replaced_by_the_length_on_the_wire() {
         let mut packet = tcp_over_ipv4(&[], &[]);
         packet[2..4].fill(0);
-        let found = Segment::of(&IpPacket { bytes: &packet, original: Bytes(70_040) }).unwrap();
+        let found = Segment::of(&IpPacket { bytes: &packet, original: Bytes(70_040), comment: None }).unwrap();
         assert_eq!(found.payload, Bytes(70_000));
     }
 

@@ -1,6 +1,8 @@
 //! Connections as tables.
 
-use crate::connection::{CapturePoint, Connection, Connections, Direction, DirectionId, EcnFlags, Syn};
+use crate::connection::{
+    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFlags, Evidence, Loss, RepairKind, Syn,
+};
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
 use std::collections::HashMap;
@@ -28,6 +30,58 @@ impl Connections {
             tables.push(samples("in_flight", of_loads, origin, values));
         }
         tables
+    }
+
+    /// Table `losses`, by connection and direction.
+    pub(crate) fn losses(&self, origin: Timestamp) -> Table {
+        let directions = (0..).zip(self.all()).flat_map(|(connection, each)| {
+            let of = move |direction: u32| DirectionId { connection, direction };
+            (0..2).zip(&each.directions).map(move |(direction, one)| (of(direction), one))
+        });
+        let rows: Vec<(DirectionId, &Loss)> =
+            directions.flat_map(|(of, direction)| direction.losses.rows().iter().map(move |loss| (of, loss))).collect();
+        let words = |words: &[&str], value: fn(&Loss) -> u32| {
+            let indices = rows.iter().map(|(_, loss)| value(loss)).collect();
+            Column::Word(indices, Arc::new(words.iter().map(|&word| word.to_string()).collect()))
+        };
+        let drops = |part: fn(&Drop) -> &str| {
+            interned(rows.iter().map(|(_, loss)| match &loss.evidence {
+                Evidence::Recorded(drop) => part(drop).to_owned(),
+                Evidence::Retransmission | Evidence::RefutedByDsack => String::new(),
+            }))
+        };
+        let seconds = |at: fn(&Loss) -> Option<Timestamp>| {
+            Column::Float(rows.iter().map(|(_, loss)| at(loss).map_or(f64::NAN, |at| at.seconds_after(origin))).collect())
+        };
+        let directions =
+            Column::Word(rows.iter().map(|(of, _)| of.direction).collect(), Arc::new(DIRECTIONS.map(String::from).to_vec()));
+        let columns = vec![
+            ("sent_s", seconds(|loss| loss.sent)),
+            ("connection", Column::Integer(rows.iter().map(|(of, _)| of.connection.into()).collect())),
+            ("direction", directions),
+            ("sequence_number", Column::Integer(rows.iter().map(|(_, loss)| u64::from(loss.data.start as u32)).collect())),
+            ("payload_bytes", Column::Integer(rows.iter().map(|(_, loss)| loss.data.bytes()).collect())),
+            (
+                "evidence",
+                words(&["recorded", "retransmission", "refuted"], |loss| match loss.evidence {
+                    Evidence::Recorded(_) => 0,
+                    Evidence::Retransmission => 1,
+                    Evidence::RefutedByDsack => 2,
+                }),
+            ),
+            ("queue", drops(|drop| &drop.queue)),
+            ("reason", drops(|drop| &drop.reason)),
+            (
+                "repair",
+                words(&["none", "fast", "timeout"], |loss| match loss.repair.map(|repair| repair.by) {
+                    None => 0,
+                    Some(RepairKind::FastRetransmission) => 1,
+                    Some(RepairKind::Timeout) => 2,
+                }),
+            ),
+            ("repaired_s", seconds(|loss| loss.repair.map(|repair| repair.at))),
+        ];
+        named("losses", columns)
     }
 
     fn summed(&self, interfaces: &[String], origin: Timestamp) -> Table {

@@ -81,7 +81,7 @@ impl PacketObserver {
     }
 
     fn see(&mut self, at: Time, of: ObservedPacket<'_>) {
-        let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64) };
+        let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
         // Packets other than TCP are ignored by the connections.
         let _ = self.connections.see(CapturePoint { interface: of.host, behind: None }, self.stamp(at), &packet);
     }

@@ -85,7 +85,13 @@ impl CaptureAnalysis {
         self.analyser.damage().map(|damage| (damage.at_byte, damage.message.clone()))
     }
 
-    /// Tables `connections`, `skipped`, and with samples `rtt` and `in_flight`.
+    /// Losses that are missing in the table `losses`.
+    #[getter]
+    fn losses_left_out(&self) -> u64 {
+        self.analyser.losses_left_out()
+    }
+
+    /// Tables `connections`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<Table>)>> {
         py.detach(|| self.analyser.tables()).into_iter().map(|table| named(py, table)).collect()
     }

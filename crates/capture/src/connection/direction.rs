@@ -1,8 +1,10 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
+use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
 use super::round_trips::RoundTrips;
 use super::samples::{FlightSize, SampleSink};
+use super::sender_round_trip::SenderRoundTrip;
 use super::sequence::{SequenceNumber, SequenceRange, StreamOffset, first_position, position};
 use super::sequence_gaps::{GapOpener, SequenceGaps};
 use crate::segment::{Segment, TcpOptions};
@@ -19,6 +21,10 @@ pub(crate) struct Direction {
     pub(crate) handshake: Option<Duration>,
     pub(crate) window: AdvertisedWindow,
     pub(crate) in_flight: InFlight,
+    pub(crate) losses: Losses,
+    pub(crate) sender_round_trip: SenderRoundTrip,
+    /// Round trip from the receiver's SYN to the sender.
+    pub(crate) sender_handshake: Option<Duration>,
     /// Times of the sender's first and last packet.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
     /// The sender's SYN.
@@ -29,8 +35,8 @@ pub(crate) struct Direction {
     acknowledged: Option<StreamOffset>,
     holes: SequenceGaps,
     outstanding: OutstandingSegments,
-    /// The most recent retransmissions, which DSACK may report as unnecessary.
-    resent: VecDeque<SequenceRange>,
+    /// The most recent retransmissions, which DSACK may report as unnecessary, with the losses inferred from them.
+    resent: VecDeque<(SequenceRange, Option<u32>)>,
     last_acknowledgement: Option<Timestamp>,
     /// The last acknowledgement of new data.
     last_progress: Option<Timestamp>,
@@ -143,7 +149,11 @@ impl Direction {
             None => first_position(number),
         };
         if payload > 0 {
-            self.on_data(at, SequenceRange { start, end: start + payload }, options.timestamp, sink);
+            let data = SequenceRange { start, end: start + payload };
+            self.on_data(at, data, options, sink);
+            if let Some(drop) = segment.comment.and_then(Drop::of) {
+                self.losses.record(data, at, drop);
+            }
         } else if self.is_keep_alive(segment) {
             self.counts.keep_alives += 1;
         }
@@ -198,7 +208,7 @@ impl Direction {
     }
 
     #[inline]
-    fn on_data(&mut self, at: Timestamp, data: SequenceRange, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
+    fn on_data(&mut self, at: Timestamp, data: SequenceRange, options: &TcpOptions, sink: &mut SampleSink<'_>) {
         let next = *self.next.get_or_insert(data.start);
         let acknowledged = *self.acknowledged.get_or_insert(data.start.min(next));
         if data.bytes() == 1 && data.end <= next && acknowledged >= next {
@@ -217,12 +227,15 @@ impl Direction {
         self.counts.payload_bytes += data.bytes();
         self.counts.largest_payload = self.counts.largest_payload.max(data.bytes());
         if data.start < next {
-            self.on_old_data(at, SequenceRange { end: data.end.min(next), ..data }, timestamp);
+            self.on_old_data(at, SequenceRange { end: data.end.min(next), ..data }, options.timestamp);
         }
         if data.end > next {
             let new = SequenceRange { start: data.start.max(next), end: data.end };
+            if let Some(echo) = options.echo.filter(|_| next > acknowledged) {
+                self.sender_round_trip.on_data(at, echo);
+            }
             if new.start > next {
-                self.open_gap(SequenceRange { start: next, end: new.start }, at, timestamp);
+                self.open_gap(SequenceRange { start: next, end: new.start }, at, options.timestamp);
             }
             self.counts.unique_payload_bytes += new.bytes();
             self.counts.forgotten_segments += self.outstanding.send(new, at);
@@ -249,13 +262,16 @@ impl Direction {
         if filled.is_some() {
             self.insert_missing(data, at);
         }
-        self.infer_timeout(at, data, before.or(filled.map(|filled| filled.opened_by.at)));
+        let is_timeout = self.is_timeout(at, data, before.or(filled.map(|filled| filled.opened_by.at)));
+        self.counts.inferred_timeouts += u64::from(is_timeout);
+        let by = if is_timeout { RepairKind::Timeout } else { RepairKind::FastRetransmission };
+        let inferred = self.losses.repair(data, before, Repair { at, by });
         self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += data.bytes();
         if self.resent.len() == REMEMBERED {
             self.resent.pop_front();
         }
-        self.resent.push_back(data);
+        self.resent.push_back((data, inferred));
     }
 
     fn insert_missing(&mut self, data: SequenceRange, at: Timestamp) {
@@ -289,13 +305,15 @@ impl Direction {
     /// Infers a timeout if the first unacknowledged segment is retransmitted after a timeout's duration in which it was not sent
     /// and nothing was received. If duplicates keep arriving, the condition is that nothing new was acknowledged for the minimum
     /// timeout of RFC 6298 (section 2.4), because the timeout computed from steady round trips is only slightly longer than a
-    /// fast retransmission takes.
-    fn infer_timeout(&mut self, at: Timestamp, data: SequenceRange, before: Option<Timestamp>) {
+    /// fast retransmission takes. The sender's timeout covers the round trips on both sides of the point of capture, and both
+    /// silences that it ends take the round trip to the sender longer here.
+    fn is_timeout(&self, at: Timestamp, data: SequenceRange, before: Option<Timestamp>) -> bool {
         let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
         let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
-        let timeout = self.round_trips.timeout();
+        let (to_sender, deviation) = self.sender_round_trip.mean_and_deviation(self.sender_handshake);
+        let timeout = self.round_trips.timeout() + to_sender * 2 + deviation * 4;
         let expired = silence(self.last_acknowledgement) >= timeout || silence(self.last_progress) >= timeout.max(MIN_TIMEOUT);
-        self.counts.inferred_timeouts += u64::from(is_first && expired);
+        is_first && expired
     }
 
     /// Processes a segment with an acknowledgement from the receiver of this direction. `scale`: scale of its window, if known.
@@ -337,6 +355,9 @@ impl Direction {
             self.round_trips.add_to_timeout(round_trip);
         }
         self.last_acknowledgement = Some(at);
+        if let Some(timestamp) = received.options.timestamp {
+            self.sender_round_trip.on_acknowledgement(at, timestamp);
+        }
         if received.options.blocks[0].is_some() {
             self.on_blocks(ack, &received.options);
         }
@@ -379,8 +400,10 @@ impl Direction {
         self.counts.sack_blocks += of_all - u64::from(is_duplicate);
         if is_duplicate {
             self.counts.duplicate_sack_blocks += 1;
-            if let Some(place) = self.resent.iter().position(|resent| resent.overlap(first).is_some()) {
-                self.resent.remove(place);
+            if let Some(place) = self.resent.iter().position(|(resent, _)| resent.overlap(first).is_some()) {
+                if let Some((_, Some(loss))) = self.resent.remove(place) {
+                    self.losses.refute(loss);
+                }
                 self.counts.spurious_retransmissions += 1;
             }
         }

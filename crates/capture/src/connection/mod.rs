@@ -2,15 +2,18 @@
 //! sequence numbers.
 
 mod direction;
+mod losses;
 mod outstanding_segments;
 mod round_trips;
 mod samples;
+mod sender_round_trip;
 mod sequence;
 mod sequence_gaps;
 
 pub use samples::Samples;
 
 pub(crate) use direction::{Direction, EcnFlags, Syn};
+pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
 pub(crate) use samples::{DirectionId, SampleRows};
 
 use crate::segment::{Endpoint, IpPacket, Segment};
@@ -106,6 +109,11 @@ impl Connections {
         &self.all
     }
 
+    /// Losses that are not stored.
+    pub(crate) fn losses_left_out(&self) -> u64 {
+        self.all.iter().flat_map(|connection| &connection.directions).map(|direction| direction.losses.left_out).sum()
+    }
+
     pub(crate) fn rows(&self) -> Option<&SampleRows> {
         self.rows.as_deref()
     }
@@ -149,6 +157,7 @@ impl Connection {
         let options = segment.options();
         let is_keep_alive = self.directions[sender].is_keep_alive(segment);
         sink.of.direction = sender as u32;
+        self.directions[sender].sender_handshake = self.directions[1 - sender].handshake;
         self.directions[sender].on_sent(at, segment, &options, &mut sink);
         self.is_reset |= header.rst();
         if header.ack() && !header.rst() {

@@ -20,7 +20,7 @@ pub(crate) struct RoundTrips {
 
 /// SRTT and RTTVAR of RFC 6298 section 2.
 #[derive(Clone, Copy, Debug, Default)]
-struct Smoothed {
+pub(crate) struct Smoothed {
     mean: u64,
     deviation: u64,
     has_any: bool,
@@ -35,7 +35,7 @@ impl RoundTrips {
         self.max = self.max.max(sample);
         self.sum += u128::from(sample);
         self.samples += 1;
-        self.smoothed.add(sample);
+        self.smoothed.add(Duration::from_nanos(sample));
         if let Some(many) = &mut self.many {
             many.add(span(sample));
         } else if self.few.len() < FEW {
@@ -50,7 +50,7 @@ impl RoundTrips {
 
     /// Adds a round trip that is no sample of the data, such as the handshake's: it affects only the timeout.
     pub(crate) fn add_to_timeout(&mut self, sample: Duration) {
-        self.smoothed.add(nanoseconds(sample));
+        self.smoothed.add(sample);
     }
 
     pub(crate) fn min(&self) -> Option<Duration> {
@@ -81,13 +81,18 @@ impl RoundTrips {
     /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the minimum of 1 s,
     /// which few implementations respect.
     pub(crate) fn timeout(&self) -> Duration {
-        let Smoothed { mean, deviation, has_any } = self.smoothed;
-        if has_any { Duration::from_nanos(mean.saturating_add(deviation.saturating_mul(4))) } else { Duration::from_secs(1) }
+        let smoothed = self.smoothed.mean_and_deviation();
+        smoothed.map_or(Duration::from_secs(1), |(mean, deviation)| mean.saturating_add(deviation.saturating_mul(4)))
     }
 }
 
 impl Smoothed {
-    fn add(&mut self, sample: u64) {
+    pub(crate) fn mean_and_deviation(self) -> Option<(Duration, Duration)> {
+        self.has_any.then(|| (Duration::from_nanos(self.mean), Duration::from_nanos(self.deviation)))
+    }
+
+    pub(crate) fn add(&mut self, sample: Duration) {
+        let sample = nanoseconds(sample);
         if self.has_any {
             // Gains of one eighth and one quarter, applied to differences so that no sum overflows.
             self.deviation = self.deviation - self.deviation / 4 + self.mean.abs_diff(sample) / 4;

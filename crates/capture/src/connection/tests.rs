@@ -23,6 +23,7 @@ struct Fields<'a> {
     ecn: u8,
     window: Option<u16>,
     flags: &'a str,
+    comment: Option<&'a str>,
 }
 
 fn milliseconds(count: u64) -> Duration {
@@ -66,7 +67,7 @@ impl Model {
         ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
-        let packet = IpPacket { bytes: &bytes, original };
+        let packet = IpPacket { bytes: &bytes, original, comment: fields.comment };
         self.connections.see(CapturePoint::default(), Timestamp(self.at), &packet).unwrap();
         self
     }
@@ -160,6 +161,61 @@ fn a_timeout_is_inferred_after_silence_before_the_first_segment_is_retransmitted
     // A segment that is not the first may be a probe.
     model.wait(60).data(&[1]);
     assert_eq!(model.counts().inferred_timeouts, 3);
+}
+
+/// Captured near the receiver, 40 ms from the sender.
+fn near_the_receiver() -> Model {
+    let mut model = Model::new();
+    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "S", ..Fields::default() });
+    model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SA", ..Fields::default() });
+    model.wait(40).packet(SENDER, (FIRST, 100, 0), Fields { flags: "A", ..Fields::default() });
+    model
+}
+
+#[test]
+fn near_the_receiver_a_retransmission_takes_a_round_trip_and_a_timeout_longer() {
+    // Segment 1 is lost before the point of capture. Three duplicates, and a fast retransmission a round trip later.
+    let mut model = near_the_receiver();
+    model.data(&[0]).ack(1).data(&[2]).ack(1).data(&[3]).ack(1).data(&[4]).ack(1).wait(41).data(&[1]).ack(5);
+    assert_eq!((model.counts().retransmitted_packets, model.counts().inferred_timeouts), (1, 0));
+    // Without duplicates, it comes after the timeout.
+    model.data(&[6]).ack(5).wait(240).data(&[5]);
+    assert_eq!((model.counts().retransmitted_packets, model.counts().inferred_timeouts), (2, 1));
+    let repairs: Vec<_> = model.direction().losses.rows().iter().map(|loss| loss.repair.map(|repair| repair.by)).collect();
+    assert_eq!(repairs, [Some(RepairKind::FastRetransmission), Some(RepairKind::Timeout)]);
+}
+
+#[test]
+fn the_round_trip_to_the_sender_follows_the_echoes_of_timestamps() {
+    let timestamp = |value: u32, echo: u32| [[8, 10].as_slice(), &value.to_be_bytes(), &echo.to_be_bytes(), &[1, 1]].concat();
+    let mut model = near_the_receiver();
+    model.data_with(&[0, 1], &timestamp(1, 0));
+    for round in 0..30 {
+        let acked = 2 * round + 1;
+        let options = timestamp(1000 + round, 1);
+        let of = (100, FIRST.wrapping_add(1000 * acked), 0);
+        model.packet(RECEIVER, of, Fields { flags: "A", options: &options, ..Fields::default() });
+        model.wait(200).data_with(&[acked + 1, acked + 2], &timestamp(2, 1000 + round));
+    }
+    let (mean, deviation) = model.direction().sender_round_trip.mean_and_deviation(None);
+    assert_eq!(mean.as_millis(), 200);
+    assert!(deviation < milliseconds(1), "{deviation:?}");
+}
+
+#[test]
+fn losses_are_listed_with_their_comments_and_repairs() {
+    let mut model = Model::opened(&[]);
+    let comment = Some("discarded at bottleneck: full at 1.5 s");
+    let of = (FIRST.wrapping_add(1000), 100, 1000);
+    model.data(&[0]).packet(SENDER, of, Fields { flags: "A", comment, ..Fields::default() });
+    model.data(&[2]).wait(10).ack(1).data(&[1]).wait(10).ack_with(3, &[(1, 2)]);
+    let table = model.connections.losses(Timestamp(0));
+    assert_eq!(table.rows(), 1);
+    assert_eq!((table.words("queue").unwrap(), table.words("reason").unwrap()), (vec!["bottleneck"], vec!["full"]));
+    assert_eq!((table.words("evidence").unwrap(), table.words("repair").unwrap()), (vec!["recorded"], vec!["fast"]));
+    // Segment 3 is retransmitted needlessly.
+    model.data(&[3, 3]).wait(10).ack_with(4, &[(3, 4)]);
+    assert_eq!(model.connections.losses(Timestamp(0)).words("evidence").unwrap(), ["recorded", "refuted"]);
 }
 
 #[test]
@@ -312,7 +368,7 @@ fn points_of_capture_are_distinguished() {
     let before = model.connections.len();
     let mut tcp = Vec::new();
     etherparse::PacketBuilder::ipv4(SENDER, RECEIVER, 64).tcp(1000, 2000, FIRST, 1).write(&mut tcp, &[]).unwrap();
-    let packet = IpPacket { bytes: &tcp, original: Bytes(40) };
+    let packet = IpPacket { bytes: &tcp, original: Bytes(40), comment: None };
     model.connections.see(CapturePoint { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
     model.connections.see(CapturePoint { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
     assert_eq!(model.connections.len(), before + 2);
