@@ -3,6 +3,7 @@
 //! Differs: the stream capsule is created here with `arrow-array` alone. It takes one line, whereas `pyo3-arrow` would add
 //! NumPy's C API, time zones and a version lock.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -18,8 +19,8 @@ use arrow_array::{
     UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use arrow_schema::{ArrowError, DataType, Field};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -177,7 +178,7 @@ impl Table {
     fn read_parquet(py: Python<'_>, name: String, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Self> {
         let file = File::open(path)?;
         reading(py, || {
-            let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            let reader = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default())?;
             let is_wanted = |name: &String| columns.as_ref().is_none_or(|wanted| wanted.contains(name));
             let places = (0..).zip(reader.schema().fields()).filter(|(_, field)| is_wanted(field.name())).map(|(place, _)| place);
             let wanted = ProjectionMask::roots(reader.parquet_schema(), places.collect::<Vec<usize>>());
@@ -190,9 +191,19 @@ impl Table {
                     "it is compressed with {by}, which is not supported: write it uncompressed or with SNAPPY"
                 )));
             }
-            let reader = reader.with_projection(wanted).build()?;
-            let schema = reader.schema();
-            let batches = reader.collect::<Result<Vec<_>, _>>()?;
+            let groups = 0..reader.metadata().num_row_groups();
+            let (mut schema, mut batches) = (Arc::new(Schema::empty()), Vec::new());
+            // At least once, for the schema of a file without rows.
+            for group in groups.clone().map(Some).chain(groups.is_empty().then_some(None)) {
+                let part = without_panic(|| {
+                    let of_file = ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, reader.clone());
+                    let reader = of_file.with_projection(wanted.clone()).with_row_groups(group.into_iter().collect()).build()?;
+                    Ok((reader.schema(), reader.collect::<Result<Vec<_>, _>>()?))
+                });
+                let (found, of_group) = part.map_err(|error| in_group(group, groups.end, error))?;
+                schema = found;
+                batches.extend(of_group);
+            }
             let columns = schema.fields().iter().enumerate().map(|(place, field)| {
                 let parts: Vec<_> = batches.iter().map(|batch| batch.column(place)).collect();
                 Ok((field.name().clone(), joined(field, &parts)?))
@@ -278,12 +289,43 @@ fn missing_as_null(values: Vec<f64>) -> Float64Array {
     Float64Array::new(values.into(), nulls)
 }
 
-/// Runs a function that reads Parquet. The library panics on some damaged files.
+/// Runs a function that reads Parquet.
 fn reading<T: Send>(py: Python<'_>, read: impl FnOnce() -> Result<T, ArrowError> + Send) -> PyResult<T> {
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(read)));
+    py.detach(|| without_panic(read)).map_err(unread)
+}
+
+/// The library panics on some damaged files: such a panic becomes an error, and prints nothing.
+fn without_panic<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     let damaged =
         |panic: Box<dyn std::any::Any + Send>| ArrowError::ParquetError(format!("it is damaged: {}", panic_text(&*panic)));
-    done.unwrap_or_else(|panic| Err(damaged(panic))).map_err(unread)
+    let outer = EXPECTS_PANICS.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(read));
+    EXPECTS_PANICS.set(outer);
+    done.unwrap_or_else(|panic| Err(damaged(panic)))
+}
+
+thread_local! {
+    /// Whether a panic of this thread becomes an error.
+    static EXPECTS_PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets panics that become errors print nothing. Called once, when the module is loaded.
+pub(crate) fn silence_expected_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !EXPECTS_PANICS.get() {
+            usual(panic);
+        }
+    }));
+}
+
+fn in_group(group: Option<usize>, groups: usize, error: ArrowError) -> ArrowError {
+    match (group, error) {
+        (Some(group), ArrowError::ParquetError(message) | ArrowError::SchemaError(message)) => {
+            ArrowError::ParquetError(format!("row group {} of {groups}: {message}", group + 1))
+        }
+        (_, error) => error,
+    }
 }
 
 fn unread(error: ArrowError) -> PyErr {
