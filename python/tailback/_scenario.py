@@ -99,7 +99,7 @@ class Scenario:
 
     def _inline_files(self) -> None:
         """Replace file names by the contents of the files, which are read once, relative to the scenario's directory."""
-        if not any(word in self._text for word in ("csv", "table", "graphml", "trace")):
+        if not any(word in self._text for word in ("csv", "table", "graphml", "gml", "trace")):
             return
         groups = self._description.get("flows")
         flows = groups.items() if isinstance(groups, Mapping) else ()
@@ -117,7 +117,7 @@ class Scenario:
                 named += [("flows", name, key) for key in ("traffic", "size", "start")]
         topology = self._description.get("topology")
         graph = topology.get("graph") if isinstance(topology, Mapping) else None
-        if isinstance(graph, Mapping) and "graphml" in graph:
+        if isinstance(graph, Mapping) and ("graphml" in graph or "gml" in graph):
             named.append(("topology", "graph"))
         links = self._description.get("links")
         holders = [("links", name) for name in links] if isinstance(links, Mapping) else []

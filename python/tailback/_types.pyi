@@ -218,14 +218,17 @@ class Event(TypedDict, total=False):
     at: Duration
     buffer: Buffer
     delay: Duration
+    down: bool
     group: str
     link: str
     loss: Probability
     rate: Rate
+    reroute_after: Duration
     return_route: list[str]
     route: list[str]
     start: bool
     stop: bool
+    up: bool
 Excess: TypeAlias = Literal['dropped', 'marked']
 FastRetransmit: TypeAlias = int | Literal[False]
 class FatTree(TypedDict, total=False):
@@ -263,7 +266,9 @@ class GilbertElliott(TypedDict, total=False):
 class Graph(TypedDict, total=False):
     delay: Duration
     delay_attribute: str
+    delay_per_km: Duration
     duplication: Probability
+    gml: str
     graphml: str
     hosts: list[str]
     jitter: Jitter

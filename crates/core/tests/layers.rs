@@ -86,7 +86,8 @@ const SCENARIO: &[Modules] = &[
         folder: "schema/topology/",
         layers: &[
             &["edge", "plan"],
-            &["disturbances", "generator", "graphml"],
+            &["disturbances", "generator", "graph_file"],
+            &["gml", "graphml"],
             &["fabric"],
             // The generators are above these.
         ],
@@ -102,6 +103,7 @@ const SCENARIO: &[Modules] = &[
             &["graph"],
             &["prices", "routing", "traces"],
             &["routes"],
+            &["failures"],
             &["changes"],
             &["cells", "feeders"],
             &["rates"],

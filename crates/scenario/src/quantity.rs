@@ -109,6 +109,14 @@ quantity! {
     time_delta: units::TimeDelta = units::TimeDelta
 }
 
+impl Duration {
+    /// A multiple, rounded to nanoseconds, at most the maximum.
+    pub(crate) fn times(self, factor: f64) -> Duration {
+        let nanoseconds = (self.0 as f64 * factor / 1e3).round() as u64;
+        Duration(nanoseconds.saturating_mul(1000).min(DURATION.highest))
+    }
+}
+
 quantity! {
     /// A bit rate, 1 bit/s to 10^15 bit/s.
     Rate(RATE),

@@ -1,5 +1,6 @@
 //! The timeline: changes of links and flow groups.
 
+use super::failures::{self, Failure};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::paths::Paths;
@@ -24,6 +25,7 @@ pub(super) struct Changes {
     pub groups: BTreeMap<String, GroupChanges>,
     /// Maximum bit rate of each port over the run.
     pub max_rates: Vec<u128>,
+    pub failures: Vec<Failure>,
 }
 
 /// Changes of one flow group.
@@ -99,7 +101,7 @@ impl Changes {
             ("start", event.start),
             ("stop", event.stop),
         ];
-        refuse(&strange, "link", "`rate`, `delay`, `loss` or `buffer`", at, report);
+        refuse(&strange, "link", "`rate`, `delay`, `loss`, `buffer`, `down` or `up`", at, report);
         let Some(port) = event.link.as_ref().and_then(|name| graph.port(name, &format!("{at}.link"), report)) else { return };
         let kinds = [
             event.rate.map(|rate| ChangeKind::Rate(port, rate.rate())),
@@ -111,8 +113,14 @@ impl Changes {
             check_buffer(buffer, port, &format!("{at}.buffer"), graph, report);
             warn_of_thresholds(buffer, port, &format!("{at}.buffer"), graph, report);
         }
-        if kinds.iter().all(Option::is_none) && report.is_valid(at) {
-            report.add(at, format!("{} changes nothing", key(at))).expected("`rate`, `delay`, `loss` or `buffer` with `link`");
+        let failure = failures::of_event(event, at, port, graph, report);
+        if kinds.iter().all(Option::is_none) && failure.is_none() && report.is_valid(at) {
+            let problem = report.add(at, format!("{} changes nothing", key(at)));
+            problem.expected("`rate`, `delay`, `loss`, `buffer`, `down` or `up` with `link`");
+        }
+        if let Some(failure) = failure {
+            self.list.extend(failure.losses(graph));
+            self.failures.push(failure);
         }
         let rate_at = format!("{at}.rate");
         if event.rate.is_some() && graph.ports[port].trace.is_some() && report.is_valid(&rate_at) {
@@ -143,6 +151,9 @@ impl Changes {
             ("delay", event.delay.is_some()),
             ("loss", event.loss.is_some()),
             ("buffer", event.buffer.is_some()),
+            ("down", event.down),
+            ("up", event.up),
+            ("reroute_after", event.reroute_after.is_some()),
         ];
         refuse(&strange, "group", "`route`, `start` or `stop`", at, report);
         let Some(name) = &event.group else { return };

@@ -163,6 +163,11 @@ impl Graph {
         found
     }
 
+    /// The port and that of the other direction of its link, if there is one.
+    pub fn both_directions(&self, port: PortId) -> Vec<PortId> {
+        std::iter::once(port).chain(self.mirror[port]).collect()
+    }
+
     /// Outgoing ports of a node, by name, with their end nodes.
     pub fn leaving(&self, node: usize) -> &[(PortId, usize)] {
         &self.leaving[node]

@@ -42,11 +42,15 @@ pub(super) struct Hashed<'d> {
 impl Hashed<'_> {
     /// The journeys there of flows between these nodes, or back.
     fn journeys(self, pairs: &[Ends], towards: Towards) -> Vec<RouteQuery> {
-        let journey = |(index, &(from, to)): (u64, &Ends)| match towards {
+        (0..).zip(pairs).map(|(index, &ends)| self.query(index, ends, towards)).collect()
+    }
+
+    /// The journey of one flow.
+    pub(super) fn query(self, index: u64, (from, to): Ends, towards: Towards) -> RouteQuery {
+        match towards {
             Towards::Sink => RouteQuery { from, to, stream: self.stream(2 * index) },
             Towards::Source => RouteQuery { from: to, to: from, stream: self.stream(2 * index + 1) },
-        };
-        (0..).zip(pairs).map(journey).collect()
+        }
     }
 
     fn stream(self, index: u64) -> Stream {
@@ -54,8 +58,8 @@ impl Hashed<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Towards {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Towards {
     Sink,
     Source,
 }

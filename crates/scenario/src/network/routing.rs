@@ -7,7 +7,7 @@ use super::graph::Graph;
 use super::traffic::below;
 use crate::schema::Routing;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use tailback_core::network::PortId;
 use tailback_core::primitives::random::Stream;
 use tailback_core::primitives::units::TimeDelta;
@@ -27,6 +27,8 @@ pub(super) struct RouteQuery {
 pub(super) struct Ways<'g> {
     pub graph: &'g Graph,
     pub routing: Routing,
+    /// Ports that no path may use.
+    down: &'g BTreeSet<PortId>,
     /// First entry of each node in the list of incoming links from routers, which is sorted by delay.
     begins: Vec<usize>,
     feeders: Vec<u32>,
@@ -81,12 +83,19 @@ impl Wanted {
     }
 }
 
-impl Ways<'_> {
-    pub fn new(graph: &Graph, routing: Routing) -> Ways<'_> {
-        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(TimeDelta::ZERO) };
+impl<'g> Ways<'g> {
+    pub fn new(graph: &'g Graph, routing: Routing) -> Ways<'g> {
+        static NONE: BTreeSet<PortId> = BTreeSet::new();
+        Ways::without(graph, routing, &NONE)
+    }
+
+    /// Paths that avoid some ports.
+    pub fn without(graph: &'g Graph, routing: Routing, down: &'g BTreeSet<PortId>) -> Ways<'g> {
+        let (feeders, delays) = (Vec::new(), Delays::Alike(TimeDelta::ZERO));
+        let mut ways = Ways { graph, routing, down, begins: vec![0], feeders, delays };
         let mut delays = Vec::new();
         for node in 0..graph.sites.count() {
-            let feeding = graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from));
+            let feeding = graph.arriving(node).iter().filter(|(port, from)| !graph.sites.is_host(*from) && ways.is_up(*port));
             let mut feeding: Vec<(TimeDelta, u32)> = feeding.map(|&(port, from)| (ways.cost(port), from as u32)).collect();
             feeding.sort_unstable();
             for (delay, from) in feeding {
@@ -98,6 +107,10 @@ impl Ways<'_> {
         let first = delays.first().copied().unwrap_or(TimeDelta::ZERO);
         ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Alike(first) } else { Delays::Each(delays) };
         ways
+    }
+
+    fn is_up(&self, port: PortId) -> bool {
+        self.down.is_empty() || !self.down.contains(&port)
     }
 
     /// Delay of a link.
@@ -147,7 +160,7 @@ impl Ways<'_> {
             here = next;
         }
         if search.root != journey.to {
-            let &(port, _) = self.graph.arriving(journey.to).first()?;
+            let &(port, _) = self.graph.arriving(journey.to).first().filter(|(port, _)| self.is_up(*port))?;
             ports.push(port);
         }
         Some(ports)
@@ -156,7 +169,8 @@ impl Ways<'_> {
     /// Next hops from a node: distance to the root, port and next node.
     fn onward(&self, here: usize, search: &Search) -> impl Iterator<Item = (Distance, PortId, usize)> {
         let leaving = self.graph.leaving(here).iter();
-        let forwarding = leaving.filter(move |(_, to)| *to == search.root || !self.graph.sites.is_host(*to));
+        let forwarding =
+            leaving.filter(move |(port, to)| self.is_up(*port) && (*to == search.root || !self.graph.sites.is_host(*to)));
         forwarding.filter_map(move |&(port, to)| Some((farther(search.from(to)?, self.cost(port)), port, to)))
     }
 

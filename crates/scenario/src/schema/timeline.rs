@@ -19,6 +19,12 @@ record! {
         delay: Option<Duration>,
         /// New probability of random loss.
         loss: Option<Probability>,
+        /// The link fails: packets that it sends from now on are lost, in both directions.
+        down: bool = false,
+        /// The failed link works again.
+        up: bool = false,
+        /// With `down` and `up`: time after which flows without a given route take another path around failed links, or return to their own. Default: they stay.
+        reroute_after: Option<Duration>,
         /// New buffer of the link's queue, in the unit of its `buffer`, or in packets if that is a percentage. Queued packets stay; with a
         /// scheduler, the longest queue makes room at the next arrival. Thresholds do not change.
         buffer: Option<Buffer>; "100 packets",

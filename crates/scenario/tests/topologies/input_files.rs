@@ -1,4 +1,4 @@
-//! Flow tables and GraphML files: values, units, and the places of errors.
+//! Flow tables, and files in GraphML and GML: values, units, and the places of errors.
 
 use crate::{ALL, LINKS, group, pairs, read};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -109,7 +109,51 @@ fn nodes_of_a_graphml_file_have_unique_names() {
     assert_eq!(names("<data key=\"d33\">Chicago</data>", "").0, "1-Seattle 1-Seattle_2 New_York-1");
     let (links, warnings) = names("<edge source=\"1\" target=\"2\" />", "<edge source=\"1\" target=\"1\" />");
     assert_eq!(links, "Chicago-Seattle New_York-Chicago");
-    assert_eq!(warnings, ["`graphml` has edges from a node to itself, which are left out"]);
+    assert_eq!(warnings, ["the file has edges from a node to itself, which are left out"]);
+}
+
+const GML: &str = r#"Creator "an editor"  # 2011
+graph [
+  directed 0
+  node [ id 0 label "New York" Latitude 40.71 Longitude -74.01 graphics [ x 1 ] ]
+  node [ id 1 label "Chicago" Latitude 41.85 Longitude -87.65 ]
+  node [ id 2 label "Seattle &amp; Tacoma" ]
+  edge [ source 0 target 1 LinkSpeedRaw 1e+10 ]
+  edge [ source 1 target 2 delay "12 ms" ]
+  edge [ source 2 target 2 ]
+]
+"#;
+
+#[test]
+fn a_gml_file_gives_the_same_as_graphml() {
+    let scenario = |settings: &str| {
+        let text = zoo(settings).replace("graphml = \"zoo.graphml\"", "gml = \"zoo.gml\"");
+        text.replace("to = \"Seattle\"", "to = \"Seattle___Tacoma\"")
+    };
+    let settings = "name_attribute = \"label\"\nrate = \"1 Gbps\"\ndelay_per_km = \"4.9 us\"";
+    let (network, warnings) = beside("zoo.gml", GML, &scenario(settings)).unwrap().build_with_warnings().unwrap();
+    let ports: Vec<_> = network.ports.iter().map(|port| (port.name.as_str(), port.rate.0)).step_by(2).collect();
+    assert_eq!(ports, [("Chicago-Seattle___Tacoma", 1_000_000_000), ("New_York-Chicago", 10_000_000_000)]);
+    assert_eq!(warnings.list.len(), 1);
+    // New York to Chicago is 1145 km; the other edge has a delay of its own.
+    let delays: Vec<f64> = network.ports.iter().map(|port| port.delay.seconds()).step_by(2).collect();
+    assert!((delays[1] / (1145.0 * 4.9e-6) - 1.0).abs() < 0.005, "{delays:?}");
+    assert_eq!(delays[0], 0.012);
+    for (from, to, message) in [
+        ("target 1", "target", "line 7: a key is expected"),
+        ("directed 0", "[", "line 3: a key is expected"),
+        ("\n]\n", "", "line 9: the file ends within a list"),
+        ("graph [", "graph", "line 3: `[` is expected"),
+        ("source 0", "source 7", "`source` names an unknown node: `7`"),
+        ("Latitude", "latitude", "no node has `Latitude`"),
+    ] {
+        let errors = beside("zoo.gml", &GML.replace(from, to), &scenario(settings)).unwrap_err();
+        assert!(errors.contains(message), "{errors}");
+    }
+    let both = scenario(settings).replace("gml = ", "graphml = \"zoo.graphml\"\ngml = ");
+    assert!(beside("zoo.gml", GML, &both).unwrap_err().contains("`gml` cannot be used with `graphml`"));
+    let deep = format!("graph [ {} {} ]", "a [ ".repeat(100_000), "]".repeat(100_000));
+    assert!(beside("zoo.gml", &deep, &scenario(settings)).unwrap_err().contains("nested more than 64 deep"));
 }
 
 #[test]

@@ -1,11 +1,13 @@
-//! Any network as a list of links, or from a GraphML file.
+//! Any network as a list of links, or from a file in GraphML or GML.
 
 use super::disturbances::Disturbances;
 use super::edge::Edge;
 use super::generator::{Described, Generator};
-use super::graphml;
+use super::graph_file::{Edges, Reading};
 use super::plan::{Extent, Plan, Style};
+use super::{gml, graphml};
 use crate::decode::{Decode, Decoder};
+use crate::distribution::csv_column::bytes_of;
 use crate::problem::{Alike, Report};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
@@ -30,12 +32,16 @@ record! {
     pub struct Listed {
         /// GraphML file, relative to the scenario's directory, instead of `links`. Undirected edges become duplex links.
         graphml: Option<String>,
-        /// GraphML only: node attribute for the names, such as `label`; invalid characters become `_`, and further nodes of a name get `_2` and so on. Default: the node identifiers.
+        /// The same for a file in GML.
+        gml: Option<String>,
+        /// Files only: node attribute for the names, such as `label`; invalid characters become `_`, and further nodes of a name get `_2` and so on. Default: the node identifiers.
         name_attribute: Option<String>,
-        /// GraphML only: edge attribute for the rate, with a unit or as a number in bit/s. Default: `LinkSpeedRaw`, as in the Topology Zoo.
+        /// Files only: edge attribute for the rate, with a unit or as a number in bit/s. Default: `LinkSpeedRaw`, as in the Topology Zoo.
         rate_attribute: Option<String>,
-        /// GraphML only: edge attribute for the delay, with a unit in the value or in its name, such as `delay_ms`. Default: `delay`.
+        /// Files only: edge attribute for the delay, with a unit in the value or in its name, such as `delay_ms`. Default: `delay`.
         delay_attribute: Option<String>,
+        /// Files only: delay per kilometre of great-circle distance, for edges without a delay whose ends have the attributes `Latitude` and `Longitude` in degrees; light in fibre takes `4.9 us`. Default: none.
+        delay_per_km: Option<Duration>,
         /// Links. The nodes that they name are created.
         links: Vec<Edge> = Vec::new(),
         /// Nodes that are hosts. The other nodes are routers.
@@ -56,29 +62,42 @@ impl Decode for Graph {
     fn decode(node: &tree::Node, decoder: &mut Decoder) -> Option<Graph> {
         let mut listed = Listed::decode(node, decoder)?;
         let mut loops = SkippedLoops::default();
-        let attributes = [
-            ("name_attribute", &listed.name_attribute),
-            ("rate_attribute", &listed.rate_attribute),
-            ("delay_attribute", &listed.delay_attribute),
+        let of_files = [
+            ("name_attribute", listed.name_attribute.is_some()),
+            ("rate_attribute", listed.rate_attribute.is_some()),
+            ("delay_attribute", listed.delay_attribute.is_some()),
+            ("delay_per_km", listed.delay_per_km.is_some()),
         ];
-        for (key, _) in attributes.iter().filter(|(_, given)| given.is_some() && listed.graphml.is_none()) {
-            decoder.inside(key, |decoder| _ = decoder.wrong("requires `graphml`").expected("also `graphml`"));
+        let file = match (listed.graphml.take(), listed.gml.take()) {
+            (Some(_), Some(_)) => {
+                decoder.inside("gml", |decoder| {
+                    _ = decoder.wrong("cannot be used with `graphml`").expected("either `graphml` or `gml`")
+                });
+                return None;
+            }
+            (Some(file), None) => Some(("graphml", file)),
+            (None, file) => file.map(|file| ("gml", file)),
+        };
+        for (key, _) in of_files.iter().filter(|(_, is_given)| *is_given && file.is_none()) {
+            decoder.inside(key, |decoder| _ = decoder.wrong("requires `graphml` or `gml`").expected("also a file"));
         }
-        if let Some(file) = listed.graphml.take() {
+        if let Some((key, file)) = file {
             if !listed.links.is_empty() {
                 decoder.inside("links", |decoder| {
-                    _ = decoder.wrong("cannot be used with `graphml`").expected("either `links` or `graphml`")
+                    _ = decoder.wrong(format!("cannot be used with `{key}`")).expected("either `links` or a file")
                 });
             }
-            let reading = graphml::Reading {
+            let reading = Reading {
                 name: listed.name_attribute.as_deref(),
                 rate: listed.rate_attribute.as_deref(),
                 delay: listed.delay_attribute.as_deref(),
+                delay_per_km: listed.delay_per_km,
             };
-            let edges = decoder.inside("graphml", |decoder| graphml::read(&file, &reading, decoder)).unwrap_or_default();
+            let edges = decoder.inside(key, |decoder| read(key, &file, &reading, decoder)).unwrap_or_default();
             (listed.links, loops) = (edges.list, SkippedLoops(edges.loops));
             // They apply to a file, which has been read.
             (listed.name_attribute, listed.rate_attribute, listed.delay_attribute) = (None, None, None);
+            listed.delay_per_km = None;
         }
         Some(Graph(listed, loops))
     }
@@ -86,6 +105,17 @@ impl Decode for Graph {
     fn expected() -> String {
         Listed::expected()
     }
+}
+
+/// Reads the edges of a file, and reports errors with their lines.
+fn read(format: &str, file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Edges> {
+    let bytes = bytes_of(file, decoder)?;
+    let Ok(text) = std::str::from_utf8(&bytes) else {
+        decoder.fault(format!("`{file}` is not text")).given(file).expected("a graph, encoded as UTF-8");
+        return None;
+    };
+    let graph = if format == "gml" { gml::read(file, text, decoder) } else { graphml::read(file, text, decoder) };
+    graph?.links(file, reading, decoder)
 }
 
 impl JsonSchema for Graph {
@@ -99,8 +129,8 @@ impl JsonSchema for Graph {
 }
 
 impl Described for Graph {
-    const NAMES: &str = "Nodes and links from a list or a GraphML file. A link without a name is named by its ends.";
-    const COUNTS: &[&str] = &["links", "hosts", "graphml"];
+    const NAMES: &str = "Nodes and links from a list or a file in GraphML or GML. A link without a name is named by its ends.";
+    const COUNTS: &[&str] = &["links", "hosts", "graphml", "gml"];
     const EXAMPLE: &str = "links = [{from = \"a\", to = \"b\"}, {from = \"b\", to = \"c\"}]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"20 packets\"}";
 }
 
@@ -115,11 +145,11 @@ impl Generator for Graph {
             return;
         }
         if *loops > 0 {
-            let problem = report.warn(format!("{at}.graphml"), "`graphml` has edges from a node to itself, which are left out");
+            let problem = report.warn(at.to_owned(), "the file has edges from a node to itself, which are left out");
             problem.given(format!("{loops} such edges")).expected("edges between different nodes");
         }
         if listed.links.is_empty() {
-            report.add(at, "`graph` has no links").expected("`links`, or a GraphML file with edges");
+            report.add(at, "`graph` has no links").expected("`links`, or a file with edges");
         }
         let (mut faults, mut names) = (Alike::default(), BTreeSet::new());
         for ((position, edge), name) in listed.links.iter().enumerate().zip(self.names()) {

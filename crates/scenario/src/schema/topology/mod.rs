@@ -6,6 +6,8 @@ mod disturbances;
 mod edge;
 mod fabric;
 mod generator;
+mod gml;
+mod graph_file;
 mod graphml;
 mod plan;
 
