@@ -4,14 +4,70 @@ use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
 use crate::primitives::ids::PortId;
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, TimeDelta};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
+use crate::queue::PolicySpec;
+use crate::tcp::SlowStart;
 use crate::traffic::PacketSize;
 use std::collections::BTreeMap;
 
-/// An upper estimate of the packets in flight, in packets of the smallest full size. Packets in unlimited buffers count only up to the
-/// capacity of the pipes.
+/// An upper estimate of the packets in flight, in packets of the smallest full size. Packets in unlimited buffers count as
+/// [`without_limit`] bounds them.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
-    pipes_and_buffers(network).min(windows(network)).min(clocked(network)) as u64
+    (pipes_and_buffers(network) + without_limit(network)).min(windows(network)).min(clocked(network)) as u64
+}
+
+/// Packets that may wait in unlimited buffers: sources send more than the link carries, and a window in slow start grows with each
+/// acknowledgement until a loss, which does not occur. Other controllers stop growing at some delay, which is not known here.
+fn without_limit(network: &Network) -> f64 {
+    let smallest = smallest_packet(network);
+    let mut offered = vec![Offered::default(); network.ports.len()];
+    let narrowest = narrowest_ports(network);
+    let grow: Vec<bool> = network.groups.iter().map(grows_until_a_loss).collect();
+    for flow in &network.flows {
+        let group = &network.groups[flow.group];
+        let end = if flow.stop == Time::NEVER { Time::ZERO + network.duration } else { flow.stop };
+        let seconds = end.since(flow.start).seconds().min(network.duration.seconds());
+        let Some(port) = narrowest[flow.forward as usize] else { continue };
+        let of = &mut offered[port];
+        match &group.transport {
+            Transport::Datagram(spec) => {
+                let bytes = full_packet(group).0 as f64;
+                let packets = spec.per_second().unwrap_or(0.0) * seconds;
+                of.datagrams += packets * bytes / smallest;
+            }
+            Transport::Tcp(spec, _) if grow[flow.group.index()] => {
+                let size = flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / spec.mss.0 as f64);
+                of.windows += size.min(f64::from(spec.receiver_window.0));
+                of.first_windows += spec.initial_window;
+            }
+            Transport::Tcp(..) => {}
+        }
+    }
+    let of_port = |(port, of): (&Port, &Offered)| {
+        let capacity = rate(port) * network.duration.seconds() / 8.0 / smallest;
+        let has_no_losses = matches!(port.policy, PolicySpec::DropTail(())) && port.scheduling.is_none();
+        let windows = if has_no_losses { of.windows.min(of.first_windows + capacity) } else { 0.0 };
+        // Other ports compute departures ahead and store nothing.
+        let is_stored = port.scheduling.is_some() || port.shaper.is_some() || port.policy.is_stepped();
+        let waiting = if is_stored { (of.datagrams - capacity).max(0.0) } else { 0.0 };
+        waiting + windows
+    };
+    let unlimited = network.ports.iter().zip(&offered).filter(|(port, _)| port.buffer == Buffer::Unlimited);
+    unlimited.map(of_port).sum()
+}
+
+/// Packets that flows may send over a port during the run.
+#[derive(Clone, Default)]
+struct Offered {
+    datagrams: f64,
+    windows: f64,
+    first_windows: f64,
+}
+
+/// Whether slow start ends only with a loss.
+fn grows_until_a_loss(group: &Group) -> bool {
+    let Transport::Tcp(spec, law) = &group.transport else { return false };
+    spec.slow_start == SlowStart::Standard && law.abilities().ends_slow_start
 }
 
 /// Capacity of all pipes and buffers. The pipes between ends and ports count at the rate of each port.
@@ -74,20 +130,7 @@ fn clocked(network: &Network) -> f64 {
     if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() || network.ports.iter().any(changes) {
         return f64::INFINITY;
     }
-    let mut crossing = vec![0_u64; network.ports.len()];
-    for flow in &network.flows {
-        network.paths[flow.forward as usize].iter().for_each(|&port| crossing[port] += 1);
-    }
-    let rate = |port: PortId| {
-        let port = &network.ports[port];
-        port.rate.0 as f64 * f64::from(port.transmitters)
-    };
-    let share = |port: &PortId| rate(*port) / crossing[*port] as f64;
-    let narrowest: Vec<Option<PortId>> = network
-        .paths
-        .iter()
-        .map(|path| path.iter().copied().filter(|&port| crossing[port] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
-        .collect();
+    let narrowest = narrowest_ports(network);
     // The longest round trip through each narrowest port.
     let mut longest_rtts: BTreeMap<PortId, TimeDelta> = BTreeMap::new();
     let (mut first_windows, mut opens) = (0.0, 1.0_f64);
@@ -108,10 +151,35 @@ fn clocked(network: &Network) -> f64 {
     let places = places(network, smallest);
     let comes_back = |(&port, &round): (&PortId, &TimeDelta)| match network.ports[port].buffer {
         Buffer::Unlimited => f64::INFINITY,
-        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port]),
+        _ => (1.0 + opens) * (rate(&network.ports[port]) * round.seconds() / 8.0 / smallest + places[port]),
     };
     let wait_elsewhere = places.iter().sum::<f64>();
     longest_rtts.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
+}
+
+/// The port of each path with the lowest rate per flow of data.
+fn narrowest_ports(network: &Network) -> Vec<Option<PortId>> {
+    let mut crossing = vec![0_u64; network.ports.len()];
+    for flow in &network.flows {
+        network.paths[flow.forward as usize].iter().for_each(|&port| crossing[port] += 1);
+    }
+    let share = |port: &PortId| rate(&network.ports[*port]) / crossing[*port] as f64;
+    let narrowest =
+        |path: &Vec<PortId>| path.iter().copied().filter(|&port| crossing[port] > 0).min_by(|a, b| share(a).total_cmp(&share(b)));
+    network.paths.iter().map(narrowest).collect()
+}
+
+/// Bit rate of all transmitters.
+fn rate(port: &Port) -> f64 {
+    port.rate.0 as f64 * f64::from(port.transmitters)
+}
+
+/// Whether a flow's window may grow in an unlimited buffer.
+pub(super) fn is_unlimited(network: &Network) -> bool {
+    let narrowest = narrowest_ports(network);
+    let of_flow =
+        |flow: &Flow| narrowest[flow.forward as usize].is_some_and(|port| network.ports[port].buffer == Buffer::Unlimited);
+    network.flows.iter().any(of_flow)
 }
 
 /// Maximum capacity in packets of each port's finite buffer over the run.
@@ -152,7 +220,7 @@ mod tests {
     use super::super::trace_rows::tests::traced;
     use super::*;
     use crate::network::{AccessLink, Change};
-    use crate::primitives::units::{Rate, Time};
+    use crate::primitives::units::Rate;
     use crate::simulation::Engine;
 
     /// Maximum number of packets in flight of a run, each line rounded up to a chunk.

@@ -19,6 +19,7 @@ use crate::primitives::pooled_queue::CHUNK;
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
 use crate::tcp::SlowStart;
+use crate::tcp::sequence::SenderCounts;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
@@ -31,7 +32,16 @@ pub use trace_rows::trace_rows;
 const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<FlowPlan>() + 8 * 16;
 const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
 
-/// Upper estimate of the bytes of a run, without the network's description.
+/// Bytes of a flow in the description of the network and in the tables of results, with the counters that these are made from.
+const DESCRIBED_FLOW: usize = size_of::<network::Flow>() + size_of::<SenderCounts>() + FLOW_COLUMNS * size_of::<f64>();
+
+/// Maximum places of a pool per packet in flight: a full pool doubles.
+const POOL_SLACK: f64 = 2.0;
+
+/// Columns of the table `flows`, and the slowdowns from which others are made.
+const FLOW_COLUMNS: usize = 26;
+
+/// Upper estimate of the bytes of a run, with the network's description and the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Flows and ports.
@@ -121,7 +131,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let watch = if has_watches { size_of::<SlowStartState>() } else { 0 };
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
+    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + channel + edge + application + watch + usage;
     let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
@@ -140,6 +150,16 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         }
         _ => 0,
     };
+    // The sender's records of its first window, which has to be remembered even if it is lost, and of two that ignore losses.
+    let outstanding = |flow: &network::Flow| match &network.groups[flow.group].transport {
+        Transport::Tcp(spec, law) => {
+            let windows = if law.abilities().ignores_losses { 2.0 } else { 1.0 };
+            let segments = flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / spec.mss.0 as f64);
+            let segments = segments.min(windows * spec.initial_window).ceil() as usize;
+            (segments.next_power_of_two() * spec.recovery.bytes_per_segment()) as u64
+        }
+        Transport::Datagram(_) => 0,
+    };
     let of_segment = |group: &network::Group| match &group.transport {
         Transport::Tcp(spec, _) => spec.recovery.bytes_per_segment(),
         Transport::Datagram(_) => 0,
@@ -152,11 +172,12 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         + network.groups.iter().map(of_segment).max().unwrap_or(0)
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
         + if uses_prices { size_of::<NumberAndHeader>() } else { 0 };
-    let packets = packets_in_flight(network);
+    let packets = (POOL_SLACK * packets_in_flight(network) as f64) as u64;
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
             + network.flows.iter().map(recovery).sum::<u64>()
+            + network.flows.iter().map(outstanding).sum::<u64>()
             + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
             + delivery_traces(network)

@@ -4,7 +4,7 @@
 //! run. This bounds the traces of acknowledgements. Additional lost packets are bounded for senders that react to losses (some per round
 //! trip, and once the capacity of pipes and buffers), and in the worst case by the packets that acknowledgements and timeouts can release.
 
-use super::in_flight::places;
+use super::in_flight::{is_unlimited, places};
 use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
@@ -17,16 +17,23 @@ use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum bytes of a row: stored with the slack of a growing list, sorted, and as a column.
-pub(super) const ROW_BYTES: u64 = 128;
+/// Bytes of a row of a flow's trace: as recorded, with the slack of a growing list, and as columns.
+pub(super) const ROW_BYTES: u64 = 60;
 
-/// Maximum bytes of a packet row, which has more columns; an acknowledgement may have four SACK blocks as text.
-const PACKET_ROW_BYTES: u64 = 512;
+/// Bytes of a row of a queue's trace, which has fewer columns.
+const QUEUE_ROW_BYTES: u64 = 48;
+
+/// Bytes of a packet row, which has more columns; acknowledgements have SACK blocks as text.
+const PACKET_ROW_BYTES: u64 = 192;
 
 /// Maximum bytes of all traces.
 pub(super) fn trace_bytes(network: &Network) -> u64 {
     let bytes = |(rows, trace): (u64, &Trace)| {
-        rows.saturating_mul(if trace.kind == TraceKind::Packets { PACKET_ROW_BYTES } else { ROW_BYTES })
+        rows.saturating_mul(match trace.kind {
+            TraceKind::Packets => PACKET_ROW_BYTES,
+            TraceKind::Queue => QUEUE_ROW_BYTES,
+            _ => ROW_BYTES,
+        })
     };
     trace_rows(network).into_iter().zip(&network.record.traces).map(bytes).fold(0, u64::saturating_add)
 }
@@ -52,6 +59,8 @@ struct RunBounds<'a> {
     further: BTreeMap<FlowId, Vec<(u32, u32)>>,
     /// Capacity of all pipes and buffers, in packets.
     overflow: f64,
+    /// Packets that may be in flight on the way to a receiver; infinite if a buffer without limit is the narrowest of a flow.
+    in_flight: f64,
     /// Maximum loss probability of any link over the run.
     loss: f64,
     /// Number of external flows.
@@ -92,6 +101,10 @@ struct PacketTotals {
     units: f64,
     ack_units: f64,
     flows: f64,
+    /// Acknowledgements per received segment: delayed ones acknowledge several, but reordered data and timers release more.
+    acked_share: f64,
+    /// Whether every segment gives an RTT sample.
+    times_all: bool,
     /// Round trips of all flows, by propagation delay alone; infinite if that is zero.
     rounds: f64,
     /// Segments in flight, including in unlimited queues: a window is at most its initial value plus the segments acknowledged since.
@@ -123,19 +136,24 @@ impl<'a> RunBounds<'a> {
         let overflow = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
         let external = FlowId::all(network.flows.len()).filter(|&flow| network.is_external(flow)).count() as f64;
         let copies = network.flows.iter().map(|flow| copies(network, flow)).fold(1.0, f64::max);
-        RunBounds { network, rates, further, overflow, loss, external, copies }
+        // Twice: a sender takes as long to learn of a loss as packets are in flight.
+        let in_flight = if is_unlimited(network) { f64::INFINITY } else { 2.0 * overflow };
+        RunBounds { network, rates, further, overflow, in_flight, loss, external, copies }
     }
 
     fn rows_of_flows(&self, kind: TraceKind, flows: impl Iterator<Item = FlowId>) -> f64 {
         let mut sum = PacketTotals::default();
         flows.for_each(|flow| self.add(&mut sum, flow));
-        let acks = self.received(&sum);
+        let received = self.received(&sum);
+        let acks = received * sum.acked_share;
         match kind {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
             TraceKind::Segments => self.sent(&sum),
             TraceKind::Packets => self.sent(&sum) + acks,
             TraceKind::Law => (acks + sum.attempts + sum.flows) * MAX_QUANTITIES as f64,
             // At most one timeout and one recovery per round trip.
+            // A sender without timestamps times one segment per round trip.
+            TraceKind::Rtt if !sum.times_all => acks.min(sum.rounds),
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
                 acks.min(4.0 * sum.rounds) + 2.0 * (acks.min(sum.restarts) + sum.attempts + sum.flows)
@@ -170,7 +188,7 @@ impl<'a> RunBounds<'a> {
             _ if spec.scheduling.is_some() || spec.shaper.is_some() || spec.policy.is_stepped() => f64::INFINITY,
             _ => self.rates[port] * self.network.duration.seconds() / 8.0 * there.per_byte + self.overflow,
         };
-        2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
+        2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.acked_share * back.ack_units)
     }
 
     fn add(&self, sum: &mut PacketTotals, index: FlowId) {
@@ -200,6 +218,9 @@ impl<'a> RunBounds<'a> {
                 let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
+                let of_ack = spec.delayed_ack.map_or(1.0, |delay| 1.0 / f64::from(delay.every.max(1)));
+                sum.acked_share = sum.acked_share.max((1.5 * of_ack).min(1.0));
+                sum.times_all |= spec.timestamps;
                 let abilities = law.abilities();
                 let (opens, first_window) =
                     (abilities.max_increase, law.first_window(spec.initial_window, spec.mss + spec.header));
@@ -269,7 +290,7 @@ impl<'a> RunBounds<'a> {
 
     /// Packets that senders send. All datagrams may be lost.
     fn sent(&self, sum: &PacketTotals) -> f64 {
-        self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum) + sum.under_way)
+        self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum) + sum.under_way.min(self.in_flight))
     }
 
     fn lost(&self, sum: &PacketTotals) -> f64 {
@@ -495,7 +516,7 @@ pub(super) mod tests {
         let bytes = |megabits, seconds| crate::memory_estimate(&traced(megabits, seconds, &all)).traces;
         assert!(bytes(10, 10) < 32 << 20, "{}", bytes(10, 10));
         // 1 Gbit/s for an hour: 450 000 000 packets.
-        assert!(bytes(1000, 3600) > 6 * 450_000_000 * ROW_BYTES, "{}", bytes(1000, 3600));
+        assert!(bytes(1000, 3600) > 5 * 450_000_000 * ROW_BYTES, "{}", bytes(1000, 3600));
         // The discards of the same hour fit: some in each of 180 000 round trips.
         let discards = trace_rows(&traced(1000, 3600, &[(TraceKind::Drops, 0)]))[0];
         assert!(discards < 1_000_000, "{discards}");
