@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -102,3 +103,21 @@ def test_a_summary_shows_the_spread_of_many_flows() -> None:
 
 
 NOISE = {"kind": "poisson", "rate": "1 Mbps", "packet_size": "1000 B"}
+
+
+def test_goodput_of_a_transfer_is_that_of_its_lifetime() -> None:
+    flows = {
+        "transfer": {"size": "1 MB", "start": "2 s", "tcp": {"preset": "sack"}},
+        "stopped": {"stop": "5 s", "tcp": {"preset": "sack"}},
+        "greedy": {"tcp": {"preset": "sack"}},
+        "over": {"size": "10 kB", "tcp": {"preset": "sack"}},
+    }
+    link = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets"}
+    run = tb.simulate(tb.dumbbell(**link, flows=flows, duration="20 s", warmup="1 s"))  # type: ignore[arg-type]
+    row = {row["group"]: row for row in run.flows.to_rows()}
+    assert row["transfer"]["goodput_bps"] == pytest.approx(8e6 / row["transfer"]["completion_time_s"])
+    # From the end of the warm-up until its last data were acknowledged, shortly after 5 s.
+    assert 8 * row["stopped"]["delivered_bytes"] / row["stopped"]["goodput_bps"] == pytest.approx(4.1, abs=0.1)
+    assert row["greedy"]["goodput_bps"] == 8 * row["greedy"]["delivered_bytes"] / 19
+    assert math.isnan(row["over"]["goodput_bps"])
+    assert run.groups["goodput_bps"].sum() == pytest.approx(8 * run.flows["delivered_bytes"].sum() / 19)

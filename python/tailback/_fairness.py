@@ -116,23 +116,25 @@ def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float,
     groups = [group["name"] for group in shared["groups"]]
     check_weights(weights, groups)
     of_groups = [float(weights.get(name, 1)) for name in groups]
-    measured = {column: flows.head(column, len(flows)) for column in ("group", "flow", "goodput_bps", "completion_time_s")}
+    measured = {column: flows.head(column, len(flows)) for column in ("group", "flow", "delivered_bytes", "completion_time_s")}
     shared["flows"] = _in_order(shared, groups, list(zip(measured["group"], measured["flow"], strict=True)))
     if simulated_s <= shared["warmup_s"]:
         raise ParameterError("the run ended within its warm-up, so there are no measurements to compare")
+    # Also of finite flows, whose `goodput_bps` is that of their lifetime.
+    rates = [8 * delivered / (simulated_s - shared["warmup_s"]) for delivered in measured["delivered_bytes"]]
     why = [
         _held(flow, shared["groups"][flow["group"]]["kind"], completion_s, (shared["warmup_s"], simulated_s))
         for flow, completion_s in zip(shared["flows"], measured["completion_time_s"], strict=True)
     ]
     greedy = [index for index, reason in enumerate(why) if reason is None]
-    others = [index for index, reason in enumerate(why) if reason is not None and measured["goodput_bps"][index] > 0]
+    others = [index for index, reason in enumerate(why) if reason is not None and rates[index] > 0]
     if not greedy:
         raise ParameterError(
             f"no flow sends greedily over the whole measurement interval: {_named(groups, shared, why, range(len(why)))}"
         )
     _check_changes(shared, groups, greedy, simulated_s)
 
-    capacities, left = _capacities(shared, measured["goodput_bps"], greedy, others)
+    capacities, left = _capacities(shared, rates, greedy, others)
     place = {port: index for index, port in enumerate(capacities)}
     room, routes = list(left), []
     for index in greedy:
@@ -148,7 +150,7 @@ def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float,
     weight = np.array([of_groups[shared["flows"][index]["group"]] for index in greedy])
     max_min = allocation.max_min(routes, room, (weight / share).tolist())
     proportional = allocation.proportional(routes, room, weight.tolist())
-    goodput = np.array([measured["goodput_bps"][index] for index in greedy])
+    goodput = np.array([rates[index] for index in greedy])
     ideal = {"max_min": max_min.rates * share, "proportional": proportional.rates * share}
     with np.errstate(divide="ignore"):
         gap = float(np.mean(weight * np.log(ideal["proportional"] / goodput)))

@@ -42,7 +42,8 @@ _TRANSFER_COLUMNS = ("group", "flow", "controller", "began_s", "failure")
 def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[str, Table]:
     """Tables of flows and groups with the known values of real flows, and a table of the kernel flows.
 
-    The kernel's goodput is the data that the receivers' programs read during the measurement interval. A completion time lasts
+    The kernel's goodput is the data that the receivers' programs read during the measurement interval, and for a completed
+    transfer during its lifetime in it. A completion time lasts
     from the establishment of the connection until the receiver has all data; simulated connections are established at the start.
     """
     transfers = {
@@ -54,14 +55,17 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     }
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
-            values = _of_transfer(transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
+            values = _of_transfer(transfers[place], (warmup_s, run.simulated_s)) if place in transfers else {}
             for column in _OF_FLOWS:
                 flows[column][row] = values.get(column, _MISSING)
     for row, name in enumerate(groups["group"]):
         if name in real:
             members = [place for place, group in enumerate(flows["group"]) if group == name]
             values = _of_group(
-                *([flows[column][member] for member in members] for column in ("goodput_bps", "completion_time_s"))
+                [flows["delivered_bytes"][member] * 8 / (run.simulated_s - warmup_s) for member in members]
+                if run.simulated_s > warmup_s
+                else [_MISSING],
+                [flows["completion_time_s"][member] for member in members],
             )
             for column in _OF_GROUPS:
                 groups[column][row] = values[column]
@@ -74,15 +78,17 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
 
 
-def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured_s: float) -> dict[str, float]:
+def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured: tuple[float, float]) -> dict[str, float]:
     sender, receiver = ends
     received = receiver["measured"]["transferred"]
     ended = _MISSING if receiver["ended_s"] is None else receiver["ended_s"]
+    first, last = measured
+    lifetime = last - first if math.isnan(ended) else min(ended, last) - max(_began(sender), first)
     return {
         "retransmitted_packets": sender["measured"]["retransmitted"],
         "timeouts": sender["measured"]["timeouts"],
         "delivered_bytes": received,
-        "goodput_bps": received * 8 / measured_s if measured_s > 0 else _MISSING,
+        "goodput_bps": received * 8 / lifetime if lifetime > 0 else _MISSING,
         "completion_time_s": ended - _began(sender),
     }
 

@@ -33,7 +33,10 @@ pub const TABLES: &[Described] = &[
             ("timeouts", "Expirations of the retransmission timer."),
             ("delivered_packets", "Distinct data packets that reached the receiver."),
             ("delivered_bytes", "Payload of the delivered packets."),
-            ("goodput_bps", "Delivered payload per second of the measurement interval."),
+            (
+                "goodput_bps",
+                "Delivered payload per second of the measurement interval; for a transfer, and for a TCP flow with a stop, per second of its lifetime in that interval, and missing if there is none.",
+            ),
             ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
             (
                 "loss_rate",
@@ -126,7 +129,7 @@ pub const TABLES: &[Described] = &[
         columns: &[
             ("group", "Name of the group in the scenario."),
             ("flows", "Number of flows."),
-            ("goodput_bps", "Sum of the flows' goodputs."),
+            ("goodput_bps", "Payload of all flows that was delivered per second of the measurement interval."),
             (
                 "fairness",
                 "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered.",

@@ -116,7 +116,6 @@ impl Engine {
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64]) -> Table {
         let all: Vec<FlowId> = FlowId::all(self.endpoints.ends.len()).collect();
         let (groups, indices) = self.flow_names().columns(&all);
-        let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
         let senders: Vec<SenderCounts> = self.endpoints.ends.iter().map(End::counts).collect();
@@ -136,7 +135,7 @@ impl Engine {
             ("timeouts", integer(&|i| senders[i].timeouts.into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
-            ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
+            ("goodput_bps", float(&|i| self.goodput(i, until))),
             ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
             ("loss_rate", float(&|i| self.loss_rate(i, senders[i].sent.into()))),
             ("dropped_acks", integer(&|i| self.dropped_acks(i))),
@@ -163,6 +162,21 @@ impl Engine {
         let Fabric { sim, paths, .. } = &self.fabric;
         let copies = sim.copies.get(&flow).map_or(0, |copies| copies.measured);
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
+    }
+
+    /// Delivered payload over the measured time; for a transfer, and for a TCP flow with a stop, over its lifetime in that time, and NaN if
+    /// there is none. A source's last datagrams arrive after its stop.
+    fn goodput(&self, flow: FlowId, until: Time) -> f64 {
+        let path = &self.fabric.paths[flow];
+        let is_stopped = self.endpoints.stops.contains_key(&flow) && matches!(self.endpoints.ends[flow], End::Tcp(_));
+        let seconds = if is_stopped || !self.size(flow).is_nan() {
+            let ended = if is_stopped { self.ended(flow) } else { path.counts.completed };
+            let started = self.endpoints.plans[flow].start.max(self.fabric.sim.interval.warmup);
+            ended.min(until).since(started).seconds()
+        } else {
+            self.measured_seconds(until)
+        };
+        path.carried.delivered_bytes as f64 * 8.0 / seconds
     }
 
     /// NaN if no part of the flow's lifetime is measured.
