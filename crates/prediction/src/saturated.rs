@@ -49,7 +49,8 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     let first = &bundle.groups[0];
     let is_delay_based = bundle.groups.iter().any(TcpGroup::is_delay_based);
     if let Some(other) = bundle.groups.iter().find(|group| !is_delay_based && !group.is_reno()) {
-        let why = format!("the controller is {}, but models require Reno", other.controller());
+        let nearest = "the nearest answer is the prediction with `controller = \"reno\"`";
+        let why = format!("the controller is {}, but models require Reno; {nearest}", other.controller());
         return found.exclude(format!("{}.tcp.controller", other.flows.at()), why);
     }
     let bottleneck = match bottleneck(bundle) {

@@ -112,6 +112,17 @@ fn is_transfer(group: &FlowGroup) -> bool {
     group.flows.iter().all(|flow| flow.size.is_some())
 }
 
+/// The answer for a controller that no rule covers.
+fn nearest_answer(controller: &str) -> &'static str {
+    match controller {
+        // Flows that reduce their windows together keep the link busy if the buffer holds the reduction: (1 - 0.7) / 0.7.
+        "cubic" => "; CUBIC keeps 0.7 of its window (RFC 9438 section 4.6), which needs 0.43 of `bandwidth_delay`",
+        // `cwnd_gain` of 2 (Cardwell and others, ACM Queue 14(5), 2016).
+        "bbrv1" | "bbrv3" => "; BBR has at most two bandwidth-delay products in flight, so that about `bandwidth_delay` holds its queue",
+        _ => "",
+    }
+}
+
 fn warnings(traffic: &Traffic, index: PortId, groups: &[TcpGroup]) -> Vec<String> {
     let port = traffic.port(index);
     let (name, mut warnings) = (&port.name, Vec::new());
@@ -127,7 +138,8 @@ fn warnings(traffic: &Traffic, index: PortId, groups: &[TcpGroup]) -> Vec<String
     for group in groups {
         let at = group.flows.at();
         if !group.is_reno() {
-            warnings.push(format!("{at}: the controller is {}; the rules are for windows that halve", group.controller()));
+            let of_halving = format!("{at}: the controller is {}; the rules are for windows that halve", group.controller());
+            warnings.push(format!("{of_halving}{}", nearest_answer(group.controller())));
         }
         if !group.flows.is_greedy() {
             warnings.push(format!("{at}: not greedy for the whole run; idle flows use less"));
