@@ -84,4 +84,4 @@ def test_studies_evaluate_formulas_over_several_tables(tmp_path: Path) -> None:
         tb.simulate(base.with_({"topology.dumbbell.rate": rate}), seeds=2).mean(formula).mean for rate in ("5 Mbps", "10 Mbps")
     ]
     assert study.means(formula)["mean"].tolist() == pytest.approx(expected)
-    assert study.plot(formula).axes[0].get_title(loc="left").startswith(formula)
+    assert study.plot(formula).axes[0].get_title().startswith(formula)

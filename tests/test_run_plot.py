@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,8 @@ def test_runs_are_drawn_side_by_side() -> None:
     other = tb.simulate(SCENARIO.with_({"name": "with Reno", "flows.bulk.tcp.preset": "newreno"}))
     figure = run.plot(("cwnd", "queue"), compare=other)
     assert [axis.get_title(loc="right") for axis in figure.axes] == ["scenario", "with Reno", "", ""]
+    narrow = run.plot("queue", compare=other, width=3.5)
+    assert [axis.get_title() for axis in narrow.axes] == ["scenario\nqueue", "with Reno\nqueue"]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
     assert len(run.plot("queue", compare={"a": other, "b": run}).axes) == 3
 
@@ -135,3 +138,23 @@ def test_runs_that_cannot_be_compared_are_rejected() -> None:
     for arguments, says in bad:
         with pytest.raises(tb.ParameterError, match=says):
             run.plot(**arguments)
+
+
+def test_a_pdf_has_truetype_fonts_and_the_width_of_a_column(tmp_path: Path) -> None:
+    run = tb.simulate(SCENARIO)
+    figure = run.plot(width=3.5)
+    figure.savefig(tmp_path / "figure.pdf")
+    written = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
+    assert figure.get_size_inches()[0] == 3.5
+    with pytest.raises(tb.ParameterError, match="`width` is 350; expected inches"):
+        run.plot(width=350)
+
+
+def test_a_title_of_the_user_replaces_that_of_the_panel() -> None:
+    run = tb.simulate(SCENARIO)
+    (axis, *_) = run.plot("cwnd").axes
+    axis.set_title("mine")
+    texts = [text.get_text() for text in [*axis.texts, axis.title, axis._left_title, axis._right_title]]  # type: ignore[attr-defined]
+    assert [text for text in texts if text] == ["mine"]

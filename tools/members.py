@@ -261,7 +261,7 @@ def picture_of(experiment: Experiment) -> str:
         figure = first.plot(("cwnd", "queue"), lines=("web", "bottleneck"), compare=compared, time_range=(0, end))
     # The title of a panel begins with its quantity.
     for axis in figure.axes:
-        top = TOPS[axis.get_title(loc="left")[:5], "cells" in first.queues["unit"]]
+        top = TOPS[axis.get_title()[:5], "cells" in first.queues["unit"]]
         axis.set_ylim(-0.02 * top, top)
     return svg(figure)
 

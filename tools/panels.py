@@ -158,10 +158,16 @@ def _title(axis: Axes) -> str:
     above = [each for each, grid in grids.items() if axis in grids and grid.colspan == grids[axis].colspan]
     left = [each for each, grid in grids.items() if axis in grids and grid.rowspan == grids[axis].rowspan]
     run = next((title for each in (axis, *above) if (title := each.get_title(loc="right"))), "")
-    shown = next((title for each in (axis, *left) if (title := each.get_title(loc="left"))), "")
+    shown = next((title for each in (axis, *left) if (title := _left_title(each))), "")
     legend = axis.get_legend()
     by = legend.get_title().get_text() if legend else ""
-    return ", ".join(filter(None, (axis.get_title(), run, shown, by and f"by {by}")))
+    centred = "" if _left_title(axis) else axis.get_title()
+    return ", ".join(filter(None, (centred, run, shown, by and f"by {by}")))
+
+
+def _left_title(axis: Axes) -> str:
+    """The title at the left end; `tailback.plots.head` moves the usual one there."""
+    return axis.get_title(loc="left") or (axis.get_title() if axis.title.get_position()[0] == 0 else "")
 
 
 def _name(line: Line2D, axis: Axes, texts: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback._format import quantity
 from tailback.errors import ParameterError, UnknownName
-from tailback.plots import COLOURS, STYLE, require
+from tailback.plots import COLOURS, STYLE, head, name_column, require, sized
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,10 +77,12 @@ def show(title: str, tables: Mapping[str, Table]) -> None:
     plt.show()
 
 
-def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection) -> Figure:
+def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection, width: float | None = None) -> Figure:
     """A pyplot figure of runs side by side; see `Run.plot`."""
     require()
     import matplotlib.pyplot as plt
+
+    from tailback._paper_figure import PaperFigure
 
     kinds = _kinds(runs, chosen)
     with plt.rc_context(STYLE):
@@ -90,7 +92,8 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection) -
         figure, axes = plt.subplots(
             rows,
             columns,
-            figsize=size,
+            figsize=sized(size, width),
+            FigureClass=PaperFigure,
             squeeze=False,
             sharex=bool(kinds),
             sharey="row",
@@ -112,7 +115,7 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection) -
                 _dots(panels[0], _names(flows, "group", "flow"), flows["goodput_bps"], "goodput_bps", "goodput by flow")
                 _dots(panels[1], _names(queues, "queue"), queues["utilisation"], "utilisation", "utilisation by queue")
             if columns > 1:
-                panels[0].set_title(title, loc="right", fontsize=9, color="#333333")
+                name_column(panels[0], title, width)
         if columns == 1:
             figure.suptitle(next(iter(runs)), x=0.01, ha="left", fontsize=9, color="#333333")
     return figure
@@ -196,7 +199,7 @@ def draw_traces(
         count = len(_lines(table))
         more = f" ({len(names)} of {count})" if len(names) < count else ""
         # The value axis of a narrow panel has no room for its title, so the title is above the panel.
-        axis.set_title(title + more, loc="left", fontsize=9, color="#333333")
+        head(axis, title + more)
         if value == "throughput_bps":
             axis.yaxis.set_major_formatter(lambda bps, _place: quantity("throughput_bps", float(bps)))
         if legend and len(names) > 1 and names != above:
@@ -330,4 +333,4 @@ def _dots(axis: Axes, names: list[str], values: Any, column: str, title: str) ->
         axis.set_yticks(list(places), [names[index] for index in order])
     else:
         axis.set_ylabel(f"{len(order)} rows, sorted")
-    axis.set_title(title, loc="left", fontsize=9, color="#333333")
+    head(axis, title)

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailback._arguments import arguments_checked
-from tailback.errors import MissingExtra, OutputError
+from tailback.errors import MissingExtra, OutputError, ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "PAGE", "STYLE", "LineEnd", "close", "name_ends", "require", "save"]
+__all__ = ["COLOURS", "PAGE", "STYLE", "LineEnd", "close", "head", "name_column", "name_ends", "require", "save", "sized"]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
@@ -40,6 +40,9 @@ STYLE: Any = {
 # Style of figures inside a report.
 PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"], "text.color": "#333333"}
 
+# Valid widths of a figure in inches.
+_WIDTHS = (2.0, 40.0)
+
 # x, y and colour of a line's end.
 LineEnd: TypeAlias = tuple[float, float, str]
 
@@ -54,6 +57,37 @@ def require(*, window: bool = False) -> None:
 
         if mpl.get_backend().lower() == "agg":
             raise OutputError("there is no display for a plot; with --out DIR the plot is written to DIR/plot.svg")
+
+
+@arguments_checked
+def sized(usual: tuple[float, float], width: float | None) -> tuple[float, float]:
+    """Width and height in inches of a figure that is `width` inches wide; its height shrinks half as much as its width.
+
+    Raises
+    ------
+    ParameterError
+        The width is not 2 to 40 inches.
+    """
+    if width is None:
+        return usual
+    if isinstance(width, bool) or not isinstance(width, int | float) or not _WIDTHS[0] <= width <= _WIDTHS[1]:
+        raise ParameterError(f"`width` is {width!r}; expected inches, {_WIDTHS[0]:g} to {_WIDTHS[1]:g}, such as 3.5 for a column")
+    return width, usual[1] * min(1.0, (1 + width / usual[0]) / 2)
+
+
+@arguments_checked
+def head(axis: Axes, title: str) -> None:
+    """Set the title of an axis, above its left end. It is the axis's only title, which ``Axes.set_title`` replaces."""
+    axis.set_title(title, x=0, ha="left", fontsize=9, color="#333333")
+
+
+@arguments_checked
+def name_column(axis: Axes, name: str, width: float | None) -> None:
+    """Name a column of panels above its first one, next to the title of the panel, or above it if the figure may be narrow."""
+    if width is None:
+        axis.set_title(name, loc="right", fontsize=9, color="#333333")
+    else:
+        head(axis, f"{name}\n{axis.get_title()}")
 
 
 @arguments_checked

@@ -38,11 +38,11 @@ class TestLines:
         band = np.asarray(axis.collections[0].get_paths()[0].vertices)
         assert band[:, 1].max() == pytest.approx(0.5 + 0.1 * student_t(1))
         assert axis.get_xlabel() == "delay, ms"
-        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
+        assert axis.get_title() == "utilisation of bottleneck, mean and 95 % interval"
 
     def test_one_seed_has_no_interval_in_plot_and_title(self) -> None:
         (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
-        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean"
+        assert axis.get_title() == "utilisation of bottleneck, mean"
 
     def test_a_single_place_has_a_bar_where_a_band_would_have_no_width(self) -> None:
         (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
@@ -109,13 +109,13 @@ class TestLogarithmicScales:
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
         # The half width of the interval of two seeds is 12.7 times 0.001.
-        assert axis.get_title(loc="left").endswith("bands that reach the bottom extend to 0 or below")
+        assert axis.get_title().endswith("bands that reach the bottom extend to 0 or below")
 
     def test_a_band_above_zero_is_not_noted(self) -> None:
         shown = runs("rate", {1: [[0.2], [0.2]], 2: [[0.3], [0.3]]})
         (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), None, {}, "y"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "log")
-        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
+        assert axis.get_title() == "utilisation of bottleneck, mean and 95 % interval"
 
     def test_quantities_of_one_kind_need_not_be_of_one_unit(self) -> None:
         shown = runs("rate", {"1 Gbps": [[0.3]], "10 Mbps": [[0.1]], "100 Mbps": [[0.2]]})

@@ -36,7 +36,7 @@ class TestTraces:
         figure = traced.plot(kind="traces", by=BUFFER, where={PRESET: "sack"}, seed=2)
         window, other_window, queue, other_queue = figure.axes
         assert [axis.get_title(loc="right") for axis in (window, other_window)] == ["20 packets", "5 packets"]
-        assert [axis.get_title(loc="left") for axis in figure.axes] == ["window, packets", "", "queue", ""]
+        assert [axis.get_title() for axis in figure.axes] == ["window, packets", "", "queue", ""]
         assert (window.get_ylim(), queue.get_ylim()) == (other_window.get_ylim(), other_queue.get_ylim())
         for axis, kind, column, point in ((window, "cwnd", "cwnd_packets", 1), (other_queue, "queue", "queue_units", 3)):
             trace = traced.trace(kind, point, 2)

@@ -78,6 +78,35 @@ def test_a_study_of_changed_code_is_rejected_unless_refreshed(tmp_path: Path) ->
     assert again.provenance(0, 1)["user_code"][0]["sha256"] != told[0]["sha256"]
 
 
+def test_a_change_of_one_class_repeats_only_its_runs(tmp_path: Path) -> None:
+    other = LAW.replace("NAME", "pair_other").replace("class Law", "class Other").removeprefix("import tailback as tb\n")
+    path = "flows.tcp.tcp.controller"
+    tb.user_code.load(law(tmp_path, "pair", LAW + other))
+    vary: dict[Any, Any] = {path: ["user:pair", "user:pair_other"]}
+    study = tb.sweep(scenario("user:pair"), vary=vary, seeds=2, out=tmp_path / "study", executor="threads")
+    before = dict(zip(zip(study.runs["point"], study.runs["seed"], strict=True), study.runs["content_hash"], strict=True))
+    for name in ("pair", "pair_other"):
+        forget(name)
+    tb.user_code.load(law(tmp_path, "pair", LAW + other.replace("self.gain * ", "2 * self.gain * ")))
+    study.resume(refresh=True, executor="threads")
+    after = dict(zip(zip(study.runs["point"], study.runs["seed"], strict=True), study.runs["content_hash"], strict=True))
+    assert {point for (point, _), value in after.items() if before[point, _] != value} == {1}
+
+
+def test_code_that_changes_the_directory_does_not_move_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    moving = LAW.replace("import", "import os\nimport", 1).replace(
+        "        if ack", f"        os.chdir({str(tmp_path / 'elsewhere')!r})\n        if ack"
+    )
+    tb.user_code.load(law(tmp_path, "wandering", moving))
+    traced = scenario("user:wandering").with_({"record.traces": ["cwnd"]})
+    study = tb.sweep(traced, seeds=2, out="study", executor="threads", workers=1)
+    assert study.counts.done == 2
+    assert len(study.trace("cwnd", 0, 1)) > 0
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_worker_with_different_code_executes_no_run(tmp_path: Path) -> None:
     file = law(tmp_path, "elsewhere")
     tb.user_code.load(file)

@@ -77,10 +77,12 @@ def working(
         Another process has the lock, or the disk is full.
     """
     stop = True
+    # User code may change the working directory.
+    place = directory.absolute()
     try:
-        with Lock(directory / LOCK), writing(directory, again), Ledger(directory / LEDGER, thorough=False) as ledger:
+        with Lock(place / LOCK), writing(directory, again), Ledger(place / LEDGER, thorough=False) as ledger:
             _discard_damaged(ledger, directory)
-            runner = Runner(ledger, directory / TRACES, pool, fail_fast=fail_fast, on_progress=on_progress)
+            runner = Runner(ledger, place / TRACES, pool, fail_fast=fail_fast, on_progress=on_progress)
             try:
                 yield ledger, runner
             except KeyboardInterrupt:

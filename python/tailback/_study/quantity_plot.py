@@ -14,7 +14,7 @@ from tailback._format import quantity as written
 from tailback._interval import Interval
 from tailback._quantity import Quantity
 from tailback.errors import ParameterError, UnknownName
-from tailback.plots import COLOURS, STYLE, LineEnd, close, name_ends, require
+from tailback.plots import COLOURS, STYLE, LineEnd, close, head, name_ends, require, sized
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,17 +114,19 @@ def plot_spec(
     return PlotSpec(kind, places, by, chosen, log)
 
 
-def figure(measured: Quantity, spec: PlotSpec, runs: Iterable[Values]) -> Figure:
+def figure(measured: Quantity, spec: PlotSpec, runs: Iterable[Values], width: float | None = None) -> Figure:
     """Draw the plot, detached from pyplot."""
     require()
     import matplotlib.pyplot as plt
+
+    from tailback._paper_figure import PaperFigure
 
     chosen = [(labels, values) for labels, values in runs if all(labels[axis] == label for axis, label in spec.where.items())]
     if not chosen:
         raise ParameterError("there is no finished run to plot")
     draw = {"line": _lines, "ecdf": _shares, "heat": _map}[spec.kind]
     with plt.rc_context(STYLE):
-        made, axis = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
+        made, axis = plt.subplots(figsize=sized((5.6, 3.5), width), FigureClass=PaperFigure, layout="constrained")
         draw(axis, measured, spec, chosen)
         if spec.where:
             note = ", ".join(f"{name} = {label}" for name, label in spec.where.items())
@@ -170,7 +172,7 @@ def _lines(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -
     shown = ", mean and 95 % interval" if banded else ", mean"
     # Parts of a band at or below zero are not visible on a logarithmic scale.
     shown += "\nbands that reach the bottom extend to 0 or below" if below else ""
-    axis.set_title(_title(measured) + shown, loc="left", fontsize=9, color="#333333")
+    head(axis, _title(measured) + shown)
     _name(axis, spec, ends)
 
 
@@ -192,7 +194,7 @@ def _shares(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) 
     unknown = len(everything) - sum(map(math.isfinite, everything))
     _scale(axis.xaxis, measured)
     axis.set_ylim(0, 1.02)
-    axis.set_title(f"share of {_rows(measured)} at or below", loc="left", fontsize=9, color="#333333")
+    head(axis, f"share of {_rows(measured)} at or below")
     axis.set_xlabel(_title(measured) + (f" (missing in {unknown:,} of {len(everything):,} {_rows(measured)})" if unknown else ""))
     if spec.by is not None:
         # All lines end close together at the top, where labels would overlap.
@@ -214,7 +216,7 @@ def _map(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -> 
     axis.set_xticks(range(len(across.labels)), across.words)
     axis.set_yticks(range(len(up.labels)), up.words)
     axis.set_xlabel(across.title)
-    axis.set_title(f"{_title(measured)}, mean\nup: {up.title}", loc="left", fontsize=9, color="#333333")
+    head(axis, f"{_title(measured)}, mean\nup: {up.title}")
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     low, high = float(np.nanmin(means)), float(np.nanmax(means))

@@ -98,7 +98,9 @@ class Study:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        with self._ledger(thorough=True):
+        # User code may change the working directory.
+        self._place = self.directory.absolute()
+        with Ledger(self.directory / LEDGER, thorough=True):
             pass
 
     @property
@@ -110,7 +112,7 @@ class Study:
     @property
     def working(self) -> bool:
         """Whether a process is working on the study."""
-        return held(self.directory / LOCK)
+        return held(self._place / LOCK)
 
     @property
     def owner(self) -> dict[str, Any] | None:
@@ -263,6 +265,7 @@ class Study:
         where: Mapping[str, Any] | None = None,
         seed: int | None = None,
         log: quantity_plot.LogAxes = "",
+        width: float | None = None,
     ) -> Figure:
         """Plot a quantity along the axes of the study, or traces; requires matplotlib. ``savefig`` writes PDF or SVG.
 
@@ -286,6 +289,8 @@ class Study:
         log : "x", "y" or "xy"
             Logarithmic scales; none by default. For ``line`` the axis `over`, which must be numeric, and the quantity; for
             ``ecdf`` the values along x. Values that are not above 0 are an error; a band that reaches 0 is noted in the title.
+        width : float, optional
+            As in `Run.plot`; by default 5.6, or more for columns of traces.
 
         Raises
         ------
@@ -306,7 +311,7 @@ class Study:
         4
         """
         if kind == "traces":
-            return self._plot_traces(quantity, over, by, where, seed, log)
+            return self._plot_traces(quantity, over, by, where, seed, log, width)
         if not isinstance(quantity, str | None) or seed is not None:
             raise ParameterError("several quantities, and a seed, are only valid for kind `traces`; expected one quantity")
         measured = quantity_of(quantity or "goodput")
@@ -316,7 +321,7 @@ class Study:
             runs = ((labels[point], tables) for point, _, tables in _tables(ledger, measured))
             every_row = kind == "ecdf"
             numbers = ((own, measured.values(tables) if every_row else [measured.value(tables)]) for own, tables in runs)
-            return quantity_plot.figure(measured, spec, numbers)
+            return quantity_plot.figure(measured, spec, numbers, width)
 
     def _plot_traces(
         self,
@@ -326,6 +331,7 @@ class Study:
         where: Mapping[str, Any] | None,
         seed: int | None,
         log: quantity_plot.LogAxes,
+        width: float | None,
     ) -> Figure:
         with self._ledger() as ledger:
             points = {point: labels for point, labels, _ in ledger.points()}
@@ -342,7 +348,7 @@ class Study:
             *([] if by is None else [f"columns: {by}"]),
             *(f"{axis} = {label}" for axis, label in spec.where.items()),
         ]
-        return trace_plot.figure(columns, ", ".join([*provenance_of, f"seed {chosen}"]))
+        return trace_plot.figure(columns, ", ".join([*provenance_of, f"seed {chosen}"]), width)
 
     def trace(self, kind: str, point: int, seed: int) -> Table:
         """A trace of one run, like `Run.trace`.
@@ -358,7 +364,7 @@ class Study:
         if (point, seed) not in found:
             known = [f"{point}, {seed}" for point, seed in list(found)[:10]]
             raise UnknownName(f"finished run with a trace `{kind}`", f"{point}, {seed}", known)
-        folder = self.directory / TRACES
+        folder = self._place / TRACES
         trace_files.read(folder, found[point, seed])
         return Table(_core.Table.read_parquet(kind, trace_files.file_of(folder, found[point, seed])))
 
@@ -374,7 +380,7 @@ class Study:
         """
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
-        folder = self.directory / TRACES
+        folder = self._place / TRACES
         return [
             {"point": trace.point, "seed": trace.seed, **labels[trace.point], "file": trace_files.file_of(folder, trace)}
             for trace in self._traces(kind)
@@ -393,7 +399,7 @@ class Study:
         The ledger, with all tables, is verified whenever a study is opened.
         """
         with self._ledger(thorough=True) as ledger:
-            return [trace for _, trace in trace_files.damaged(ledger, self.directory / TRACES)]
+            return [trace for _, trace in trace_files.damaged(ledger, self._place / TRACES)]
 
     def provenance(self, point: int, seed: int) -> dict[str, Any]:
         """The complete scenario, seed, version, content hash and user code of a finished run.
@@ -489,7 +495,7 @@ class Study:
         """
         with self._ledger() as ledger:
             stored = ledger.traces() if traces else []
-        folder = self.directory / TRACES
+        folder = self._place / TRACES
         files = ((f"{trace.kind}-{trace.point}-{trace.seed}.parquet", trace_files.read(folder, trace)) for trace in stored)
         exporting.write(Path(directory), self.tables, self.plan, format, files)
 
@@ -504,7 +510,7 @@ class Study:
             The file of a trace is damaged.
         """
         with self._ledger() as ours, other._ledger() as theirs:
-            return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
+            return comparison.compare(ours, theirs, self._place / TRACES, other._place / TRACES)
 
     def prune(self) -> PruneResult:
         """Remove unused files: results of an earlier plan or core, and traces of interrupted runs.
@@ -514,10 +520,10 @@ class Study:
         StudyError
             A process is working on the study.
         """
-        with Lock(self.directory / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
+        with Lock(self._place / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
             results = ledger.delete_unreferenced()
             kept = {trace.content_hash for trace in ledger.traces()}
-            folder = self.directory / TRACES
+            folder = self._place / TRACES
             stale = [entry for entry in folder.iterdir() if entry.name not in kept] if folder.exists() else []
             freed = sum(file.stat().st_size for entry in stale for file in entry.rglob("*") if file.is_file())
             for entry in stale:
@@ -551,7 +557,7 @@ class Study:
         ledger.rehash(stale)
 
     def _ledger(self, *, thorough: bool = False) -> Ledger:
-        return Ledger(self.directory / LEDGER, thorough=thorough)
+        return Ledger(self._place / LEDGER, thorough=thorough)
 
     def __repr__(self) -> str:
         counts = self.counts

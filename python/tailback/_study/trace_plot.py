@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tailback._run_plot import TRACES, draw_traces
 from tailback._table import Table
 from tailback.errors import ParameterError, UnknownName
-from tailback.plots import STYLE, close, require
+from tailback.plots import STYLE, close, name_column, require, sized
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,10 +35,12 @@ def kinds(asked: str | Sequence[str] | None, recorded: Sequence[str]) -> list[st
     return wanted
 
 
-def figure(columns: dict[str, list[Table]], where: str) -> Figure:
+def figure(columns: dict[str, list[Table]], where: str, width: float | None = None) -> Figure:
     """Draw the plot, detached from pyplot: the traces of a run under each title, the same kinds in each column."""
     require()
     import matplotlib.pyplot as plt
+
+    from tailback._paper_figure import PaperFigure
 
     if len(columns) > _COLUMNS:
         raise ParameterError(f"there are {len(columns)} columns; expected at most {_COLUMNS}, select labels with `where`")
@@ -46,15 +48,22 @@ def figure(columns: dict[str, list[Table]], where: str) -> Figure:
     with plt.rc_context(STYLE):
         size = (max(5.6, 1.2 + 2.6 * len(columns)), 0.9 + 1.6 * rows)
         made, axes = plt.subplots(
-            rows, len(columns), figsize=size, sharex=True, sharey="row", squeeze=False, layout="constrained"
+            rows,
+            len(columns),
+            figsize=sized(size, width),
+            FigureClass=PaperFigure,
+            sharex=True,
+            sharey="row",
+            squeeze=False,
+            layout="constrained",
         )
         for place, (title, tables) in enumerate(columns.items()):
             panels = list(axes[:, place])
             draw_traces(panels, tables, legend=place == len(columns) - 1)
             for panel in panels if place else ():
                 # The title of a row is shown only in its first column.
-                panel.set_title("", loc="left")
-            panels[0].set_title(title, loc="right", fontsize=9, color="#333333")
+                panel.set_title("")
+            name_column(panels[0], title, width)
             panels[-1].set_xlabel("time, s")
         made.supxlabel(where, x=0.01, ha="left", fontsize=8, color="#666666")
     return close(made)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from tailback import _core
+from tailback._run import advance
 from tailback._scenario import Scenario
-from tailback._simulation import advance
 from tailback._table import COUNTERS, Table
 from tailback.errors import readable
 from tailback.user_code._loading import ClassLocation, ensure

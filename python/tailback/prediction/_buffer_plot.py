@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, models
 from tailback.errors import ParameterError
-from tailback.plots import COLOURS, STYLE, LineEnd, close, name_ends, require
+from tailback.plots import COLOURS, STYLE, LineEnd, close, head, name_ends, require, sized
 from tailback.prediction._sizing_case import SizingCase
 
 if TYPE_CHECKING:
@@ -27,16 +27,18 @@ _MAX_BUFFER = 1e9
 _LOWEST = 0.02
 
 
-def plot(question: SizingCase, answers: Mapping[str, int]) -> Figure:
+def plot(question: SizingCase, answers: Mapping[str, int], width: float | None = None) -> Figure:
     """See `SizingResults.plot`. `answers` maps the rules to their buffers in packets."""
     require()
     import matplotlib.pyplot as plt
     import numpy as np
 
+    from tailback._paper_figure import PaperFigure
+
     most = max(answers.values())
     buffers = np.concatenate([[0.0], np.unique(np.rint(np.geomspace(1, 2 * max(most, 10), _POINTS)))])
     with plt.rc_context(STYLE):
-        figure, axis = plt.subplots(figsize=(8, 4.5), layout="constrained")
+        figure, axis = plt.subplots(figsize=sized((8, 4.5), width), FigureClass=PaperFigure, layout="constrained")
         found = curves(question, buffers)
         ends: dict[str, LineEnd] = {}
         for (name, utilisation), colour in zip(found.items(), COLOURS, strict=False):
@@ -48,7 +50,7 @@ def plot(question: SizingCase, answers: Mapping[str, int]) -> Figure:
         axis.set_xlim(0, float(buffers[-1]))
         axis.set_ylim(0, 1.02)
         axis.set_xlabel("buffer, packets")
-        axis.set_title("utilisation at a buffer size", loc="left", fontsize=9, color="#333333")
+        head(axis, "utilisation at a buffer size")
         axis.yaxis.set_major_formatter(lambda share, _place: f"{100 * share:.0f} %")
         marks = _mark(axis, question.target, answers, set(found))
         figure.canvas.draw()

@@ -118,11 +118,15 @@ class SizingResults(Sequence[SizingResult]):
         lists = (HtmlList("advice", [self.advice]), HtmlList("but", self.question.warnings))
         return notebook(self.asked, tables=[table], lists=lists)
 
-    def plot(self) -> Figure:
-        """Plot utilisation over buffer size for every rule that relates them, with the target and the other rules' buffers."""
+    def plot(self, *, width: float | None = None) -> Figure:
+        """Plot utilisation over buffer size for every rule that relates them, with the target and the other rules' buffers.
+
+        `width` is that of the figure in inches, by default 8.
+        """
         from tailback.prediction._buffer_plot import plot
 
-        return plot(self.question, {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None})
+        known = {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None}
+        return plot(self.question, known, width)
 
 
 @arguments_checked
