@@ -55,13 +55,19 @@ async function lab(core, folder) {
   await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
 }
 
+// The first cards, in this order. The others follow by name, and those with ATM cells last.
+const FIRST = ["one_flow", "two_rtts", "cubic", "bbr", "codel", "fq_codel", "ecn", "short_transfers", "incast", "l4s"];
+
 // Each example with the question at the beginning of its comment, and its notes.
 function examples() {
   const names = readdirSync(here("../examples")).filter((name) => name.endsWith(".toml")).sort();
-  return names.map((name) => {
+  const first = (name) => (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
+  const rank = ({ name, toml }) => (/^(framing|abr) =|\{ *framing|, *framing/m.test(toml) ? FIRST.length + 1 : first(name));
+  const read = names.map((name) => {
     const toml = readFileSync(here(`../examples/${name}`), "utf8");
     const comment = toml.slice(0, toml.search(/^[^#]/m)).split(/^#\s*$/m);
     const prose = (lines = "") => lines.replace(/^#\s?/gm, "").replaceAll("`", "").replace(/\s+/g, " ").trim();
     return { name: name.replace(".toml", ""), question: prose(comment[0]), see: prose(comment[1]), toml };
   });
+  return read.sort((one, other) => rank(one) - rank(other));
 }

@@ -20,6 +20,7 @@ from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run
 from ._runs import Runs as Runs, RunsInterrupted as RunsInterrupted
 from ._scenario import Scenario as Scenario, load as load, schema as schema
 from ._simulation import simulate as simulate
+from ._stepped import Simulation as Simulation
 from ._study import Range as Range, Study as Study, sweep as sweep
 from ._table import Table as Table
 from ._topologies import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from tailback._quantity import Column, Quantity, quantity_of
 from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
+from tailback._time_slices import in_slices
 from tailback.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from tailback._fairness import Fairness
 
-__all__ = ["Interrupted", "Run", "read_run"]
+__all__ = ["Interrupted", "Run", "advance", "read_run", "with_changes"]
+
+_FIRST_EVENTS = 10_000
 
 
 @arguments_checked
@@ -80,10 +83,11 @@ class Run:
         """One row per flow: packets, retransmissions, timeouts, goodput, completion time, ...
 
         Counts, means and shares cover the measurement interval, from the end of the warm-up to the end of the run. Goodput is
-        averaged over the whole interval, even for a flow that ends earlier. The completion time lasts from the flow's start until
-        its receiver has all data; the warm-up does not shorten it. The active share is the share of the time between the flow's
-        start, or the end of the warm-up, and its end in which it does not wait for a retransmission timeout. Such a wait begins
-        at the last transmission; waiting for a tail loss probe does not count. `waiting_at_end` is 1 if the flow is waiting for
+        averaged over the whole interval, and over its lifetime in it for a transfer and for a TCP flow with a stop. The
+        completion time lasts from the flow's start until its receiver has all data; the warm-up does not shorten it. The active
+        share is the share of the time between the flow's start, or the end of the warm-up, and its end in which it does not wait
+        for a retransmission timeout. Such a wait begins at the last transmission; waiting for a tail loss probe does not count.
+        `waiting_at_end` is 1 if the flow is waiting for
         a timeout at the end of the run.
         """
         return self._tables["flows"]
@@ -350,6 +354,42 @@ class Run:
 
         return fairness_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
 
+    def fork(
+        self,
+        at: str,
+        changes: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        progress: Callable[[float], None] | None = None,
+    ) -> Run:
+        """Simulate the run again with changes from a time on; before it, both runs are the same.
+
+        Parameters
+        ----------
+        at : str
+            Simulated time, such as ``"20 s"``.
+        changes : mapping or sequence of mapping
+            Entries of the scenario's ``timeline``, without ``at``: new rates, delays, losses and buffers of a link, a failure of
+            a link, or the start, stop or route of a flow group.
+        progress : callable, optional
+            As in `tailback.simulate`.
+
+        Raises
+        ------
+        ScenarioError
+            `at` is not a time within the run, or a change is not valid.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="20 s"))
+        >>> slower = run.fork("10 s", {"link": "bottleneck", "rate": "5 Mbps"})
+        >>> 0.74 < slower.value() / run.value() < 0.76
+        True
+        """
+        simulation = Scenario(with_changes(self.scenario, at, changes))._simulation(self.seed)
+        advance(simulation, progress or (lambda _done: None))
+        return Run(simulation.results())
+
     def summary(self) -> str:
         """A summary of the results as text."""
         return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {text}" for text in self.notes)])
@@ -362,8 +402,12 @@ class Run:
         time_range: tuple[float, float] | None = None,
         by: Literal["flow", "group"] = "flow",
         compare: Run | Mapping[str, Run] | None = None,
+        width: float | None = None,
     ) -> Figure:
         """Plot traces over time, or flows and queues if the run has no traces; requires matplotlib.
+
+        ``savefig`` writes PDF with embedded TrueType fonts, SVG with text, or PNG. ``figure.axes[0].set_title(...)`` replaces the
+        title of a panel, and ``figure.suptitle(...)`` that of the figure.
 
         Long lines are thinned to the minimum and maximum of each of many time intervals, so that extremes remain visible.
 
@@ -379,6 +423,8 @@ class Run:
             Colour by flow, or by group with up to eight flows of each.
         compare : Run, or mapping of str to Run, optional
             Other runs, each drawn in its own column on the same scales, with its name as title.
+        width : float, optional
+            Width of the figure in inches, 2 to 40; the columns of a page are 3.3 to 3.5 inches wide. By default 8 for one run.
 
         Raises
         ------
@@ -415,7 +461,7 @@ class Run:
                 f"`time_range` is {time_range!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
             )
         chosen = TraceSelection(_tuple(traces), _tuple(lines), time_range, by == "group")
-        return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
+        return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen, width))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write every table as Parquet, and ``provenance.json``, to a new directory, atomically.
@@ -560,3 +606,20 @@ class Interrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Interrupted, (self.run,)
+
+
+def advance(simulation: _core.Simulation, progress: Callable[[float], None], until_s: float | None = None) -> None:
+    """Run to a time, by default the end, in slices of a number of events: one instant may have any number. Slices do not affect
+    the results.
+    """
+    in_slices(
+        lambda events: simulation.run_for(events, until_s),
+        _FIRST_EVENTS,
+        lambda: progress(simulation.now_s / simulation.duration_s),
+    )
+
+
+def with_changes(scenario: dict[str, Any], at: str, changes: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A description with further entries of the timeline at a time."""
+    events = [changes] if isinstance(changes, Mapping) else list(changes)
+    return {**scenario, "timeline": [*scenario.get("timeline", []), *({"at": at, **event} for event in events)]}

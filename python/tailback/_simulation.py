@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any, overload
 
 from tailback import _core
 from tailback._arguments import arguments_checked
-from tailback._run import Interrupted, Run
+from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
-from tailback._time_slices import in_slices
 from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning, warn
 
 if TYPE_CHECKING:
     from tailback._runs import Runs
 
-__all__ = ["CHECKPOINT_EVERY_S", "advance", "simulate", "simulate_keeping_checkpoint"]
+__all__ = ["CHECKPOINT_EVERY_S", "simulate", "simulate_keeping_checkpoint"]
 
 CHECKPOINT_EVERY_S = 60.0
-
-_FIRST_EVENTS = 10_000
 
 _MAX_THREADS = 1024
 
@@ -199,8 +196,3 @@ class _CheckpointFile:
         self._simulation.save(self.path)
         ended = time.monotonic()
         self._due = ended + max(self._every_s, (ended - began) / _WRITING)
-
-
-def advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
-    """Run to the end, in slices of a number of events: one instant may have any number. Slices do not affect the results."""
-    in_slices(simulation.run_for, _FIRST_EVENTS, lambda: progress(simulation.now_s / simulation.duration_s))

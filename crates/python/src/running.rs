@@ -45,11 +45,12 @@ impl Running {
         }
     }
 
-    /// Processes `events` events, or a few more on several threads. Returns true once all events before the end are processed.
-    pub fn run_for(&mut self, events: u64) -> bool {
+    /// Processes `events` events, or a few more on several threads. Returns true once all events before a time, and before the
+    /// end, are processed.
+    pub fn run_for(&mut self, until: Time, events: u64) -> bool {
         match self {
-            Running::Alone(engine) => engine.run_for(Time::NEVER, events),
-            Running::Shared(parallel) => parallel.run_for(Time::NEVER, events),
+            Running::Alone(engine) => engine.run_for(until, events),
+            Running::Shared(parallel) => parallel.run_for(until, events),
         }
     }
 

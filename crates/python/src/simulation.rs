@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::record as core;
 use tailback_core::{ConservationError, Engine, memory_estimate};
 use tailback_scenario::{Integer, Scenario};
@@ -85,11 +86,13 @@ impl Simulation {
         self.running.now().seconds()
     }
 
-    /// Advances by `events` events, or a few more on several threads, and returns whether the end was reached. Slicing does not
-    /// affect the results. An exception in user code stops the run permanently.
-    fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
+    /// Advances by `events` events, or a few more on several threads, and returns whether the time `until_s` or the end was
+    /// reached. Slicing does not affect the results. An exception in user code stops the run permanently.
+    #[pyo3(signature = (events, until_s=None))]
+    fn run_for(&mut self, py: Python<'_>, events: u64, until_s: Option<f64>) -> PyResult<bool> {
         let running = &mut self.running;
-        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
+        let until = until_s.map_or(Time::NEVER, |seconds| Time::ZERO + TimeDelta::from_seconds(seconds));
+        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(until, events))));
         let done = done.map_err(|panic| self.identity.bug(py, &panic_text(&*panic)))?;
         self.check_user_code(py).map(|()| done)
     }
