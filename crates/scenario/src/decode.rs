@@ -3,7 +3,7 @@
 //! A value that cannot be decoded is replaced by a placeholder, so that decoding goes on. The scenario is refused in the end.
 
 use crate::nearest::nearest_word;
-use crate::problem::{self, Alike, Problem, Report, listed};
+use crate::problem::{self, Problem, RepeatedErrors, Report, listed};
 use crate::tree::Node;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -83,16 +83,16 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes one of many values inside this place that may have the same error.
-    pub fn among<T>(&mut self, alike: &mut Alike, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.report.mark(alike);
+    pub fn among<T>(&mut self, repeated: &mut RepeatedErrors, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.report.mark(repeated);
         let value = self.inside(key, read);
-        self.report.settle(before, alike);
+        self.report.settle(before, repeated);
         value
     }
 
     /// Reports how many of those errors were left out; `nouns` names the values.
-    pub fn rest(&mut self, alike: &Alike, nouns: &str) -> Option<&mut Problem> {
-        alike.rest(self.path.clone(), nouns, &mut self.report)
+    pub fn rest(&mut self, repeated: &RepeatedErrors, nouns: &str) -> Option<&mut Problem> {
+        repeated.rest(self.path.clone(), nouns, &mut self.report)
     }
 
     /// Decodes each entry of a list; `None` if one has an error. `expected` describes a valid entry.
@@ -102,13 +102,13 @@ impl<'a> Decoder<'a> {
         expected: impl FnOnce() -> String,
         mut read: impl FnMut(&Node, &mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let mut alike = Alike::default();
+        let mut repeated = RepeatedErrors::default();
         let mut values = Vec::with_capacity(items.len());
         // Every item is decoded, so that every error is found.
         for (index, item) in items.iter().enumerate() {
-            values.extend(self.among(&mut alike, &format!("[{index}]"), |decoder| read(item, decoder)));
+            values.extend(self.among(&mut repeated, &format!("[{index}]"), |decoder| read(item, decoder)));
         }
-        if let Some(problem) = self.rest(&alike, "entries") {
+        if let Some(problem) = self.rest(&repeated, "entries") {
             problem.expected(expected());
         }
         (values.len() == items.len()).then_some(values)
@@ -239,7 +239,7 @@ impl<'n> Table<'n> {
         let unknown = || entries.keys().filter(|key| !known.contains(&key.as_str()));
         // Unknown keys, each with the absent key that it misspells.
         let misspelt: IndexMap<&String, &str> = unknown()
-            .take(Alike::REPORTED)
+            .take(RepeatedErrors::REPORTED)
             .filter_map(|key| Some((key, nearest_word(key, &known)?)))
             .filter(|(_, word)| is_missing(word) || !(knows_all || entries.contains_key(*word)))
             .collect();
@@ -249,11 +249,11 @@ impl<'n> Table<'n> {
         for (key, expected) in missing.iter().filter(|(key, _)| !misspelt.values().any(|word| word == key)) {
             decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")).expected(expected));
         }
-        let mut alike = Alike::default();
+        let mut repeated = RepeatedErrors::default();
         for key in unknown().filter(|key| !knows_all || misspelt.contains_key(key)) {
-            decoder.among(&mut alike, key, |decoder| decoder.unknown_key(key, &known));
+            decoder.among(&mut repeated, key, |decoder| decoder.unknown_key(key, &known));
         }
-        if let Some(problem) = decoder.rest(&alike, "keys") {
+        if let Some(problem) = decoder.rest(&repeated, "keys") {
             problem.expected(listed(&known));
         }
     }

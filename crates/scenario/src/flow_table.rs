@@ -8,7 +8,7 @@ use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;
 use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, shown, unit_of, with_unit};
 use crate::nearest::nearest_word;
-use crate::problem::Alike;
+use crate::problem::RepeatedErrors;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::tree::Node;
@@ -193,7 +193,7 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     let (source, sink) = (source?, sink?);
     let mut columns = Columns { size: size.map(|_| Vec::new()), start: start.map(|_| Vec::new()), ..Columns::default() };
     let mut rows = Rows { file: file.into(), lines: Vec::new() };
-    let mut faults = Alike::default();
+    let mut faults = RepeatedErrors::default();
     for (read, record) in reader.byte_records().enumerate() {
         if read >= MAX_FLOWS {
             decoder

@@ -6,7 +6,7 @@
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::csv_column::bytes_up_to;
-use crate::problem::Alike;
+use crate::problem::RepeatedErrors;
 use crate::quantity::Rate;
 use crate::tree::Node;
 use crate::values::whole;
@@ -139,7 +139,7 @@ fn read(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
 /// Reads the instants of a file, which must be in ascending order.
 fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Opportunities>> {
     let mut instants: Vec<Opportunities> = Vec::new();
-    let mut faults = Alike::default();
+    let mut faults = RepeatedErrors::default();
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')).filter(|_| !text.is_empty()) {
         let fault = match (of_line(line), instants.last_mut()) {

@@ -6,7 +6,7 @@ use crate::problem::{Report, listed};
 use crate::quantity::Rate;
 use crate::record::{Record, Shape, joined, record};
 use crate::setting::{NONE, SettingText, default_of, describe, json, notation, placeholder, shown, take};
-use crate::threshold::{Places, Threshold};
+use crate::threshold::{BufferSize, Threshold};
 use crate::tree::Node;
 use crate::user_code;
 use indexmap::IndexMap;
@@ -199,7 +199,7 @@ impl MemberConfig {
     }
 
     /// Converts the settings for the core. Thresholds of a queue policy refer to `buffer`.
-    pub(crate) fn values(&self, buffer: Option<Places>, report: &mut Report) -> Vec<Value> {
+    pub(crate) fn values(&self, buffer: Option<BufferSize>, report: &mut Report) -> Vec<Value> {
         let value = |(setting, text): (&'static Setting, SettingText)| match (text, buffer) {
             (SettingText::Value(value), _) => value,
             (SettingText::Threshold(counted, threshold), Some(buffer)) => {

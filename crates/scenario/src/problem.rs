@@ -192,13 +192,13 @@ pub fn listed(words: &[&str]) -> String {
 
 /// Counts errors of one kind, for example in a list: the first ones are reported one by one, the others as a number.
 #[derive(Default)]
-pub(crate) struct Alike {
+pub(crate) struct RepeatedErrors {
     found: usize,
     /// Line and column of the last one that was reported.
     order: Option<(u32, u32)>,
 }
 
-impl Alike {
+impl RepeatedErrors {
     /// Places whose errors are reported one by one.
     pub const REPORTED: usize = 20;
 
@@ -209,7 +209,7 @@ impl Alike {
 
     /// Reports how many were left out, if any; `nouns` names the places. Details follow by [`Problem`]'s methods.
     pub fn rest<'r>(&self, at: impl Into<String>, nouns: &str, report: &'r mut Report) -> Option<&'r mut Problem> {
-        let more = self.found.saturating_sub(Alike::REPORTED);
+        let more = self.found.saturating_sub(RepeatedErrors::REPORTED);
         (more > 0).then(|| {
             let problem = report.add(at, format!("{more} more {nouns} have similar errors"));
             // Sorted behind the reported ones, wherever the list begins.
@@ -298,31 +298,31 @@ impl<'a> Report<'a> {
     }
 
     /// Checks one of many places that may have the same error.
-    pub fn among<T>(&mut self, alike: &mut Alike, look: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.mark(alike);
+    pub fn among<T>(&mut self, repeated: &mut RepeatedErrors, look: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.mark(repeated);
         let found = look(self);
-        self.settle(before, alike);
+        self.settle(before, repeated);
         found
     }
 
     /// Begins to check such a place, for callers that cannot use [`Report::among`].
-    pub fn mark(&mut self, alike: &Alike) -> ReportState {
+    pub fn mark(&mut self, repeated: &RepeatedErrors) -> ReportState {
         let before = ReportState { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
-        self.counts_only |= alike.found >= Alike::REPORTED;
+        self.counts_only |= repeated.found >= RepeatedErrors::REPORTED;
         before
     }
 
     /// Counts the place if it has an error, and drops the error if enough were reported.
-    pub fn settle(&mut self, before: ReportState, alike: &mut Alike) {
+    pub fn settle(&mut self, before: ReportState, repeated: &mut RepeatedErrors) {
         let is_wrong = self.problems.len() + self.more > before.problems + before.more;
         // Within a place that is only counted, the whole place is counted, and dropped then.
         if is_wrong && self.counts_only && !before.counts_only {
             self.problems.truncate(before.problems);
             self.more = before.more;
         } else if let Some(last) = self.problems.last().filter(|_| is_wrong) {
-            alike.order = Some(last.order());
+            repeated.order = Some(last.order());
         }
-        alike.found += usize::from(is_wrong);
+        repeated.found += usize::from(is_wrong);
         self.counts_only = before.counts_only;
     }
 
@@ -471,9 +471,9 @@ error: `policy` names an unknown queue policy: `edp`
     fn similar_errors_are_reported_a_few_times_and_then_counted() {
         let source = Source::default();
         let mut report = Report::new(&source);
-        let mut alike = Alike::default();
+        let mut repeated = RepeatedErrors::default();
         for index in 0..30 {
-            let found = report.among(&mut alike, |report| {
+            let found = report.among(&mut repeated, |report| {
                 if index % 2 == 0 {
                     report.add(format!("list[{index}]"), "wrong");
                     report.add(format!("list[{index}]"), "and odd");
@@ -483,18 +483,18 @@ error: `policy` names an unknown queue policy: `edp`
             assert_eq!(found, index);
         }
         // All were reported.
-        assert!(alike.any() && alike.rest("list", "entries", &mut report).is_none());
+        assert!(repeated.any() && repeated.rest("list", "entries", &mut report).is_none());
         for index in 30..60 {
-            report.among(&mut alike, |report| _ = report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none"));
+            report.among(&mut repeated, |report| _ = report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none"));
         }
-        alike.rest("list", "entries", &mut report).unwrap().expected("others");
+        repeated.rest("list", "entries", &mut report).unwrap().expected("others");
         let list = report.finish().list;
         // Two each for 15 places, one each for 5, and the rest.
         assert_eq!(list.len(), 36);
         assert_eq!((list[34].at.as_str(), list[35].message.as_str()), ("list[34]", "25 more entries have similar errors"));
         // Without errors, nothing is reported.
         let mut report = Report::new(&source);
-        assert!(Alike::default().rest("list", "entries", &mut report).is_none() && report.is_empty());
+        assert!(RepeatedErrors::default().rest("list", "entries", &mut report).is_none() && report.is_empty());
     }
 
     #[test]
@@ -510,10 +510,10 @@ error: `policy` names an unknown queue policy: `edp`
     fn faults_of_lists_within_a_list_are_counted_with_it() {
         let source = Source::default();
         let mut report = Report::new(&source);
-        let mut outer = Alike::default();
+        let mut outer = RepeatedErrors::default();
         for entry in 0..30 {
             report.among(&mut outer, |report| {
-                let mut inner = Alike::default();
+                let mut inner = RepeatedErrors::default();
                 for key in 0..2 {
                     report.among(&mut inner, |report| _ = report.add(format!("list[{entry}].{key}"), "unknown key"));
                 }

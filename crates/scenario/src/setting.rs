@@ -4,7 +4,7 @@ use crate::decode::{Decode, Decoder, Table};
 use crate::problem::listed;
 use crate::quantity::{Duration, Probability, Rate, Segments, Size};
 use crate::record::{Shape, defined};
-use crate::threshold::{Counted, Threshold};
+use crate::threshold::{Threshold, ThresholdUnits};
 use crate::tree::Node;
 use crate::values::{real, whole};
 use crate::window_size::WindowSize;
@@ -24,7 +24,7 @@ pub(crate) const NONE: &str = "none";
 pub(crate) enum SettingText {
     Value(Value),
     /// Relative to the buffer.
-    Threshold(Counted, Threshold),
+    Threshold(ThresholdUnits, Threshold),
     /// Relative to the segment size.
     WindowBytes(Size),
 }
@@ -62,9 +62,9 @@ pub(crate) fn notation(kind: &'static Kind) -> Box<dyn Notation> {
         Kind::Integer { min, max } => Box::new(Whole(*min..=*max)),
         Kind::Segments { min, max } => Box::new(Real { noun: "a number of segments", range: *min..=*max }),
         Kind::Number { min, max } => Box::new(Real { noun: "a number", range: *min..=*max }),
-        Kind::Cells { or_none: true } => Box::new(Counted::InCellsOrNone),
-        Kind::Cells { or_none: false } => Box::new(Counted::InCells),
-        Kind::QueueLength => Box::new(Counted::AsTheBuffer),
+        Kind::Cells { or_none: true } => Box::new(ThresholdUnits::CellsOrNone),
+        Kind::Cells { or_none: false } => Box::new(ThresholdUnits::Cells),
+        Kind::QueueLength => Box::new(ThresholdUnits::OfBuffer),
         Kind::SegmentsOrBytes => Box::new(WindowNotation),
         Kind::IntegerOrFalse { name, noun, min, max } => Box::new(WholeOrFalse { name, noun, range: *min..=*max }),
         Kind::Words(words) => Box::new(*words),
@@ -372,26 +372,26 @@ fn ends_of(range: RangeInclusive<f64>) -> Vec<[Value; 2]> {
     vec![[min, min.next_up()].map(Value::Number), [max, max.next_down()].map(Value::Number)]
 }
 
-impl Notation for Counted {
+impl Notation for ThresholdUnits {
     fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<SettingText> {
         match node {
-            Node::Text(text) if text == NONE && *self == Counted::InCellsOrNone => Some(SettingText::Value(Value::Absent)),
-            _ => Counted::decode(*self, node, decoder).map(|threshold| SettingText::Threshold(*self, threshold)),
+            Node::Text(text) if text == NONE && *self == ThresholdUnits::CellsOrNone => Some(SettingText::Value(Value::Absent)),
+            _ => ThresholdUnits::decode(*self, node, decoder).map(|threshold| SettingText::Threshold(*self, threshold)),
         }
     }
 
     fn expected(&self) -> String {
-        Counted::expected(*self).into()
+        ThresholdUnits::expected(*self).into()
     }
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        Counted::schema(*self, generator)
+        ThresholdUnits::schema(*self, generator)
     }
 
     fn json(&self, value: Value) -> Json {
         match value {
             Value::Integer(count) => Threshold::Cells(count).to_string().into(),
-            _ if *self == Counted::InCellsOrNone => NONE.into(),
+            _ if *self == ThresholdUnits::CellsOrNone => NONE.into(),
             _ => Json::Null,
         }
     }

@@ -18,28 +18,28 @@ pub enum Threshold {
 
 /// Valid units of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum ThresholdUnits {
     /// Cells or percent.
-    InCells,
+    Cells,
     /// Cells, percent, or the word `none`.
-    InCellsOrNone,
+    CellsOrNone,
     /// The unit of the buffer (packets or cells), or percent.
-    AsTheBuffer,
+    OfBuffer,
 }
 
-impl Counted {
+impl ThresholdUnits {
     pub fn expected(self) -> &'static str {
         match self {
-            Counted::InCells => "`480 cells` or `40 %` (of the buffer)",
-            Counted::InCellsOrNone => "`20 cells`, `2 %` (of the buffer) or `none`",
-            Counted::AsTheBuffer => "`20 packets`, `400 cells` or `25 %` (of the buffer)",
+            ThresholdUnits::Cells => "`480 cells` or `40 %` (of the buffer)",
+            ThresholdUnits::CellsOrNone => "`20 cells`, `2 %` (of the buffer) or `none`",
+            ThresholdUnits::OfBuffer => "`20 packets`, `400 cells` or `25 %` (of the buffer)",
         }
     }
 
     /// Decodes a threshold.
     pub fn decode(self, node: &Node, decoder: &mut Decoder) -> Option<Threshold> {
-        let in_packets = |text| if self == Counted::AsTheBuffer { packets(text) } else { None };
-        let ranges = if self == Counted::AsTheBuffer { RANGES } else { &RANGES[2..] };
+        let in_packets = |text| if self == ThresholdUnits::OfBuffer { packets(text) } else { None };
+        let ranges = if self == ThresholdUnits::OfBuffer { RANGES } else { &RANGES[2..] };
         let complaint = match node {
             Node::Text(text) => {
                 let threshold = in_packets(text).map(Threshold::Packets).or_else(|| cells(text).map(Threshold::Cells));
@@ -52,9 +52,9 @@ impl Counted {
             _ => Complaint { predicate: "is not a threshold".into(), unit: None, range: None },
         };
         let words: &[&str] = match self {
-            Counted::InCells => &["cells", "%"],
-            Counted::InCellsOrNone => &["cells", "%", "none"],
-            Counted::AsTheBuffer => &["packets", "cells", "%"],
+            ThresholdUnits::Cells => &["cells", "%"],
+            ThresholdUnits::CellsOrNone => &["cells", "%", "none"],
+            ThresholdUnits::OfBuffer => &["packets", "cells", "%"],
         };
         let problem = decoder.wrong(complaint.predicate).given(node.to_string());
         problem.nearest(complaint.unit.unwrap_or_default(), words);
@@ -66,12 +66,12 @@ impl Counted {
         let units = CELL_UNITS.iter().map(|(unit, _)| *unit).chain(["%"]);
         let text = |units: &mut dyn Iterator<Item = &'static str>| json!({"type": "string", "pattern": pattern(units)});
         let (name, mut schema) = match self {
-            Counted::InCells => ("Threshold", text(&mut units.into_iter())),
-            Counted::InCellsOrNone => {
-                let threshold = Counted::InCells.schema(generator);
+            ThresholdUnits::Cells => ("Threshold", text(&mut units.into_iter())),
+            ThresholdUnits::CellsOrNone => {
+                let threshold = ThresholdUnits::Cells.schema(generator);
                 ("DroppingThreshold", json!({"anyOf": [threshold, {"const": "none"}]}))
             }
-            Counted::AsTheBuffer => ("QueueLength", text(&mut PACKET_UNITS.iter().map(|(unit, _)| *unit).chain(units))),
+            ThresholdUnits::OfBuffer => ("QueueLength", text(&mut PACKET_UNITS.iter().map(|(unit, _)| *unit).chain(units))),
         };
         schema["description"] = self.expected().into();
         crate::record::defined(name, schema, generator)
@@ -80,7 +80,7 @@ impl Counted {
 
 /// The buffer that thresholds refer to.
 #[derive(Clone, Copy)]
-pub(crate) struct Places<'a> {
+pub(crate) struct BufferSize<'a> {
     /// As in the scenario.
     pub written: Buffer,
     /// In packets, cells or bytes, with percentages converted; `None` if it has an error.
@@ -91,14 +91,14 @@ pub(crate) struct Places<'a> {
 
 impl Threshold {
     /// The threshold in packets or cells. Conflicts with the buffer are reported.
-    pub(crate) fn units(self, counted: Counted, buffer: Places, key: &str, report: &mut Report) -> u64 {
+    pub(crate) fn units(self, valid: ThresholdUnits, buffer: BufferSize, key: &str, report: &mut Report) -> u64 {
         let (place, buffer_at) = (format!("{}.{key}", buffer.at), format!("{}.buffer", buffer.at));
         let (true, true, Some(resolved)) = (report.is_valid(&place), report.is_valid(&buffer_at), buffer.resolved) else {
             return 0;
         };
-        let found = match (counted, self, resolved) {
+        let found = match (valid, self, resolved) {
             // A buffer in bytes holds whole cells. A buffer in packets is reported elsewhere.
-            (Counted::InCells | Counted::InCellsOrNone, threshold, _) => match (threshold, resolved.cells()) {
+            (ThresholdUnits::Cells | ThresholdUnits::CellsOrNone, threshold, _) => match (threshold, resolved.cells()) {
                 (Threshold::Share(share), Some(whole)) => (share.of(whole), Some(format!("{whole} cells")), whole),
                 (Threshold::Share(_), None) => {
                     if resolved == Buffer::Unlimited {
@@ -111,17 +111,19 @@ impl Threshold {
                     (count, whole.map(|whole| format!("{whole} cells")), whole.unwrap_or(u64::MAX))
                 }
             },
-            (Counted::AsTheBuffer, Threshold::Packets(count), Buffer::Packets(whole))
-            | (Counted::AsTheBuffer, Threshold::Cells(count), Buffer::Cells(whole)) => (count, Some(resolved.to_string()), whole),
-            (Counted::AsTheBuffer, Threshold::Share(share), Buffer::Packets(whole) | Buffer::Cells(whole)) => {
+            (ThresholdUnits::OfBuffer, Threshold::Packets(count), Buffer::Packets(whole))
+            | (ThresholdUnits::OfBuffer, Threshold::Cells(count), Buffer::Cells(whole)) => {
+                (count, Some(resolved.to_string()), whole)
+            }
+            (ThresholdUnits::OfBuffer, Threshold::Share(share), Buffer::Packets(whole) | Buffer::Cells(whole)) => {
                 (share.of(whole), Some(resolved.to_string()), whole)
             }
-            (Counted::AsTheBuffer, _, Buffer::Bytes(_) | Buffer::Unlimited) => {
+            (ThresholdUnits::OfBuffer, _, Buffer::Bytes(_) | Buffer::Unlimited) => {
                 let problem = report.add(buffer_at, "`buffer` must be in packets or cells for this policy");
                 problem.given(buffer.written.to_string()).expected("a buffer in packets or cells such as `100 packets`");
                 return 0;
             }
-            (Counted::AsTheBuffer, ..) => {
+            (ThresholdUnits::OfBuffer, ..) => {
                 let problem = report.add(place, format!("`{key}` and `buffer` have different units"));
                 problem.given(format!("{self}, of {}", buffer.written)).expected("packets or cells for both");
                 return 0;

@@ -1,7 +1,7 @@
 //! TOML and JSON as one tree of values, with the location of each place in the text.
 
 use crate::location::{Focus, KeyValueSpans, Source, Text};
-use crate::problem::{Alike, Errors, Problem, Report};
+use crate::problem::{Errors, Problem, RepeatedErrors, Report};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -86,14 +86,14 @@ fn check_length(text: &str, file: &str) -> Result<(), Errors> {
 fn syntax(file: &str, text: &Text, errors: impl IntoIterator<Item = (Option<Range<usize>>, String)>) -> Errors {
     let source = Source::new(file, None);
     let mut report = Report::new(&source);
-    let mut alike = Alike::default();
+    let mut repeated = RepeatedErrors::default();
     let mut last = None;
     for (span, message) in errors {
         let location = span.map(|span| text.location(span));
         last.clone_from(&location);
-        report.among(&mut alike, |report| report.add("", message).location = location);
+        report.among(&mut repeated, |report| report.add("", message).location = location);
     }
-    if let Some(problem) = alike.rest("", "lines", &mut report) {
+    if let Some(problem) = repeated.rest("", "lines", &mut report) {
         problem.expected("TOML").location = last;
     }
     report.finish()

@@ -5,7 +5,7 @@
 
 use super::varied::Varied;
 use crate::decode::{Decode, Decoder, entries};
-use crate::problem::Alike;
+use crate::problem::RepeatedErrors;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
 use std::path::Path;
@@ -92,7 +92,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         return None;
     };
     let unit = unit_of(column);
-    let (mut values, mut faults) = (Vec::new(), Alike::default());
+    let (mut values, mut faults) = (Vec::new(), RepeatedErrors::default());
     for (read, record) in reader.byte_records().enumerate() {
         if read >= MAX_FLOWS {
             decoder

@@ -7,7 +7,7 @@ use super::paths::Paths;
 use super::routes::{self, Hashed, Routes};
 use super::routing::Ways;
 use super::traffic;
-use crate::problem::{Alike, Report, key};
+use crate::problem::{RepeatedErrors, Report, key};
 use crate::schema::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(super) fn changes(
 ) -> Changes {
     let max_rates = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
     let mut changes = Changes { max_rates, ..Changes::default() };
-    let mut faults = Alike::default();
+    let mut faults = RepeatedErrors::default();
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
         report.among(&mut faults, |report| {

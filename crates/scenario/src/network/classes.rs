@@ -2,7 +2,7 @@
 
 use super::groups::Groups;
 use crate::member::Member;
-use crate::problem::{Alike, Report, key as name_of, listed};
+use crate::problem::{RepeatedErrors, Report, key as name_of, listed};
 use crate::schema::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
@@ -127,7 +127,7 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
     if classes.is_empty() {
         report.add(&at, "`classes` is empty").expected("at least one class, or no `classes`, so that each flow has a queue");
     }
-    let (mut names, mut faults) = (BTreeSet::new(), Alike::default());
+    let (mut names, mut faults) = (BTreeSet::new(), RepeatedErrors::default());
     for (index, class) in classes.iter().enumerate() {
         if !names.insert(class.name.as_str()) {
             report.among(&mut faults, |report| {

@@ -4,7 +4,7 @@ use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
-use crate::problem::{Alike, Report, key};
+use crate::problem::{RepeatedErrors, Report, key};
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::schema::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
@@ -206,7 +206,7 @@ impl Graph {
         if !report.is_valid(at) {
             return None;
         }
-        let mut faults = Alike::default();
+        let mut faults = RepeatedErrors::default();
         let mut port = |(position, name): (usize, &PortName)| {
             report.among(&mut faults, |report| self.port(name, &format!("{at}[{position}]"), report))
         };
@@ -451,7 +451,7 @@ impl Direction<'_> {
 
     fn listed_drops(&self, at: &str, groups: &Groups, report: &mut Report) -> Vec<ListedDrop> {
         let drops = self.loss.map_or(&[][..], |loss| &loss.drops);
-        let mut faults = Alike::default();
+        let mut faults = RepeatedErrors::default();
         let listed = |(position, drop): (usize, &schema::Drop), report: &mut Report| {
             let at = format!("{at}.loss.drops[{position}]");
             let key = if groups.knows(drop.group.as_str()) { "flow" } else { "group" };

@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::routing::{RouteQuery, Ways};
 use super::traffic::Ends;
 use crate::flow_table::FlowTable;
-use crate::problem::{Alike, Report};
+use crate::problem::{RepeatedErrors, Report};
 use crate::schema::{self, PortName, Routing};
 use std::collections::HashSet;
 use tailback_core::network::PortId;
@@ -108,7 +108,7 @@ impl Routes<'_> {
         if !graph.is_complete() || !report.is_valid(at) {
             return;
         }
-        let (mut lost, mut faults) = (HashSet::new(), Alike::default());
+        let (mut lost, mut faults) = (HashSet::new(), RepeatedErrors::default());
         for (index, (&(source, sink), ways)) in pairs.iter().zip(there.iter().zip(back)).enumerate() {
             let (from, to, column) = match ways {
                 (None, _) => (source, sink, "sink"),

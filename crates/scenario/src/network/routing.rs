@@ -38,7 +38,7 @@ pub(super) struct Ways<'g> {
 
 /// Delays of links from routers.
 enum Delays {
-    Alike(TimeDelta),
+    Equal(TimeDelta),
     Each(Vec<TimeDelta>),
 }
 
@@ -91,7 +91,7 @@ impl<'g> Ways<'g> {
 
     /// Paths that avoid some ports.
     pub fn without(graph: &'g Graph, routing: Routing, down: &'g BTreeSet<PortId>) -> Ways<'g> {
-        let (feeders, delays) = (Vec::new(), Delays::Alike(TimeDelta::ZERO));
+        let (feeders, delays) = (Vec::new(), Delays::Equal(TimeDelta::ZERO));
         let mut ways = Ways { graph, routing, down, begins: vec![0], feeders, delays };
         let mut delays = Vec::new();
         for node in 0..graph.sites.count() {
@@ -105,7 +105,7 @@ impl<'g> Ways<'g> {
             ways.begins.push(ways.feeders.len());
         }
         let first = delays.first().copied().unwrap_or(TimeDelta::ZERO);
-        ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Alike(first) } else { Delays::Each(delays) };
+        ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Equal(first) } else { Delays::Each(delays) };
         ways
     }
 
@@ -194,7 +194,7 @@ impl<'g> Ways<'g> {
         let feeders = |node: usize| self.begins[node]..self.begins[node + 1];
         let count = self.graph.sites.count();
         let delays = match &self.delays {
-            Delays::Alike(delay) => {
+            Delays::Equal(delay) => {
                 let (mut hops, mut reached, mut next) = (vec![NEVER; count], vec![root], 0);
                 hops[root] = 0;
                 let mut is_done = wanted.strike(root);

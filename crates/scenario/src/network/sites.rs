@@ -1,6 +1,6 @@
 //! Nodes and the plans of generators: all names before links are built.
 
-use crate::problem::{Alike, Report, key, listed};
+use crate::problem::{RepeatedErrors, Report, key, listed};
 use crate::schema::{Description, Extent, Generator, Node, NodeKind, Nodes, Plan, Topology};
 use crate::values::Name;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Sites {
 
     /// The nodes of these names. Nodes of a pattern are sorted by number. Unknown names are reported.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
-        let (mut found, mut all_known, mut faults) = (Vec::new(), true, Alike::default());
+        let (mut found, mut all_known, mut faults) = (Vec::new(), true, RepeatedErrors::default());
         let is_told = report.is_valid(at) && self.all_named;
         for (index, name) in names.0.iter().map(|name| name.0.as_str()).enumerate() {
             let before = found.len();
@@ -146,16 +146,16 @@ impl Sites {
     fn patterns(&self) -> Vec<String> {
         const TOLD: usize = usize::MAX;
         let stem = |name: &'_ Name| name.as_str().trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
-        let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut repeated: BTreeMap<&str, usize> = BTreeMap::new();
         for name in self.names() {
-            *alike.entry(&name.as_str()[..stem(name)]).or_default() += 1;
+            *repeated.entry(&name.as_str()[..stem(name)]).or_default() += 1;
         }
         let mut patterns: Vec<String> = Vec::new();
         for name in self.names() {
             let (before, number) = name.as_str().split_at(stem(name));
-            if before.is_empty() || number.is_empty() || alike.get(before).is_none_or(|many| *many <= 2) {
+            if before.is_empty() || number.is_empty() || repeated.get(before).is_none_or(|many| *many <= 2) {
                 patterns.push(name.to_string());
-            } else if alike.insert(before, TOLD) != Some(TOLD) {
+            } else if repeated.insert(before, TOLD) != Some(TOLD) {
                 patterns.push(format!("{before}*"));
             }
         }
@@ -248,12 +248,12 @@ fn hides_names(at: &str) -> bool {
 pub(super) struct Taken {
     /// The table of these names.
     table: &'static str,
-    found: Alike,
+    found: RepeatedErrors,
 }
 
 impl Taken {
     pub fn of(table: &'static str) -> Taken {
-        Taken { table, found: Alike::default() }
+        Taken { table, found: RepeatedErrors::default() }
     }
 
     /// Reports a name that occurs in `first` and again in `second`, each a generator or the table.

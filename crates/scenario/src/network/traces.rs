@@ -2,7 +2,7 @@
 
 use super::graph::Graph;
 use super::groups::Groups;
-use crate::problem::{Alike, Report, listed};
+use crate::problem::{RepeatedErrors, Report, listed};
 use crate::quantity::Duration;
 use crate::schema::Description;
 use crate::schema::{self, DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
@@ -62,7 +62,7 @@ impl Follow<'_> {
             (TraceWord::Packets, "packets", &table.packets),
         ];
         let trace = |(word, key, names): (TraceWord, &str, &[String])| {
-            let (mut of, mut faults) = (Vec::new(), Alike::default());
+            let (mut of, mut faults) = (Vec::new(), RepeatedErrors::default());
             let mut seen = BTreeSet::new();
             for (position, name) in names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
                 let at = format!("record.traces.{key}[{position}]");

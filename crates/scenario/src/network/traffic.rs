@@ -1,7 +1,7 @@
 //! Traffic patterns: the pair of nodes of each flow of a group.
 
 use super::sites::Sites;
-use crate::problem::{Alike, Report, key};
+use crate::problem::{RepeatedErrors, Report, key};
 use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
 use crate::values::Name;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
@@ -225,7 +225,7 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
     if !sites.all_named {
         return None;
     }
-    let (mut pairs, mut faults) = (Vec::with_capacity(count), Alike::default());
+    let (mut pairs, mut faults) = (Vec::with_capacity(count), RepeatedErrors::default());
     for (flow, (source, sink)) in table.columns.source.iter().zip(&table.columns.sink).enumerate() {
         match (sites.find(source), sites.find(sink)) {
             (Some(from), Some(to)) if from != to => pairs.push((from, to)),

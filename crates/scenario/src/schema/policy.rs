@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::member::{Family, Member, Nothing, UserTable};
 use crate::problem::Report;
 use crate::record::record;
-use crate::threshold::Places;
+use crate::threshold::BufferSize;
 use crate::user_code::{self, Parameters, UserName};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::MemberInfo;
@@ -51,7 +51,7 @@ pub(crate) fn policy_spec(
     match policy {
         Member::User(UserPolicy { policy, parameters }) => Some(PolicySpec::User(user_code::code(policy, parameters, at.into()))),
         Member::BuiltIn(config, _) => {
-            let values = config.values(Some(Places { written, resolved, at }), report);
+            let values = config.values(Some(BufferSize { written, resolved, at }), report);
             let spec = PolicySpec::read(config.name(), &values)?;
             if spec.discards_frames() {
                 check_cells(written, at, report);

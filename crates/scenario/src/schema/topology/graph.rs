@@ -8,7 +8,7 @@ use super::plan::{Extent, Plan, Style};
 use super::{gml, graphml};
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_column::bytes_of;
-use crate::problem::{Alike, Report};
+use crate::problem::{RepeatedErrors, Report};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::schema::queue::Queue;
@@ -151,7 +151,7 @@ impl Generator for Graph {
         if listed.links.is_empty() {
             report.add(at, "`graph` has no links").expected("`links`, or a file with edges");
         }
-        let (mut faults, mut names) = (Alike::default(), BTreeSet::new());
+        let (mut faults, mut names) = (RepeatedErrors::default(), BTreeSet::new());
         for ((position, edge), name) in listed.links.iter().enumerate().zip(self.names()) {
             let fault = match edge {
                 _ if edge.from == edge.to => Some(("`from` and `to` are the same node", "two nodes")),
@@ -174,7 +174,7 @@ impl Generator for Graph {
             problem.expected("links between two nodes, each with a rate, a delay and a unique name");
         }
         let nodes = self.nodes();
-        let mut faults = Alike::default();
+        let mut faults = RepeatedErrors::default();
         for (position, host) in listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host)) {
             let at = format!("{at}.hosts[{position}]");
             let known = nodes.iter().map(|name| name.as_str());

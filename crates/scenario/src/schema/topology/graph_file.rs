@@ -3,7 +3,7 @@
 use super::edge::Edge;
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_column::{unit_of, with_unit};
-use crate::problem::Alike;
+use crate::problem::RepeatedErrors;
 use crate::quantity::{Duration, Rate};
 use crate::values::Name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ pub(super) struct Edges {
 struct Faults<'a, 'd, 'r> {
     file: &'a str,
     decoder: &'d mut Decoder<'r>,
-    found: Alike,
+    found: RepeatedErrors,
 }
 
 impl Faults<'_, '_, '_> {
@@ -91,7 +91,7 @@ struct Place {
 impl GraphFile {
     /// The edges, with errors reported at their lines.
     pub(super) fn links(&self, file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Edges> {
-        let mut faults = Faults { file, decoder, found: Alike::default() };
+        let mut faults = Faults { file, decoder, found: RepeatedErrors::default() };
         let places = self.places(reading, &mut faults);
         let mut edges = Edges::default();
         for element in &self.edges {
