@@ -3,6 +3,7 @@
 //!
 //! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
+use super::episode_scoreboard::EpisodeScoreboard;
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
@@ -11,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BpdSack {
-    /// Present from the first report to the end of the episode.
-    board: Option<Box<Scoreboard>>,
+    board: EpisodeScoreboard,
 }
 
 impl LossRecovery for BpdSack {
@@ -20,26 +20,14 @@ impl LossRecovery for BpdSack {
 
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
-        self.board.is_none()
+        self.board.get().is_none()
     }
 
     fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
-        let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
-        if self.board.is_some() || !ack.blocks.is_empty() {
-            let board = self.board.get_or_insert_default();
-            board.duplicates = 0;
-            board.acknowledge(snd_una);
-            board.report(snd_una, ack.blocks);
+        let outcome = self.board.on_new_ack(known, ack.blocks);
+        if let NewAckOutcome::Continues = outcome {
+            self.board.get_mut().counted_pipe -= 2;
         }
-        let outcome = match () {
-            () if !known.phase().is_recovery() => NewAckOutcome::Opens,
-            () if snd_una >= recovery_point => NewAckOutcome::Ends { recovery_point, limit: None },
-            () => {
-                self.board.get_or_insert_default().counted_pipe -= 2;
-                return NewAckOutcome::Continues;
-            }
-        };
-        self.board.take_if(|board| board.is_empty());
         outcome
     }
 
@@ -48,7 +36,7 @@ impl LossRecovery for BpdSack {
             // It responds to a needless retransmission and does not indicate a loss.
             return DuplicateOutcome::Nothing;
         }
-        let board = self.board.get_or_insert_default();
+        let board = self.board.get_mut();
         board.duplicates += 1;
         let new = board.report(known.sequence.snd_una, blocks);
         if known.phase().is_recovery() {
@@ -60,16 +48,13 @@ impl LossRecovery for BpdSack {
     }
 
     fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
-        let snd_una = known.sequence.snd_una;
-        let board = self.board.get_or_insert_default();
-        board.begin_recovery(snd_una);
-        board.resend(snd_una);
+        let board = self.board.on_entered(known);
         let window = reduced.map_or(Segments(0), |reduced| reduced.before);
         board.counted_pipe = i64::from(window.0) - i64::from(board.duplicates) + 1;
     }
 
     fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
-        let board = self.board.get_or_insert_default();
+        let board = self.board.get_mut();
         if board.counted_pipe as f64 + 1.0 > known.window().0.floor() {
             return NextSegment::Nothing;
         }
@@ -85,7 +70,7 @@ impl LossRecovery for BpdSack {
     }
 
     fn scoreboard(&self) -> Option<&Scoreboard> {
-        self.board.as_deref()
+        self.board.get()
     }
 
     fn pipe(&self, known: &SenderView) -> Segments {
@@ -93,7 +78,7 @@ impl LossRecovery for BpdSack {
     }
 
     fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.board = None;
+        self.board.on_timeout();
         Vec::new()
     }
 }

@@ -2,6 +2,7 @@
 //! episode.
 
 mod bpd_sack;
+mod episode_scoreboard;
 mod newreno;
 pub(in crate::tcp) mod outcome;
 pub(crate) mod rack_tlp;

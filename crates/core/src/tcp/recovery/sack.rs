@@ -1,5 +1,6 @@
 //! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
+use super::episode_scoreboard::EpisodeScoreboard;
 use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
@@ -8,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sack {
-    /// Present from the first report to the end of the episode.
-    board: Option<Box<Scoreboard>>,
+    board: EpisodeScoreboard,
 }
 
 impl LossRecovery for Sack {
@@ -17,25 +17,11 @@ impl LossRecovery for Sack {
 
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
-        self.board.is_none()
+        self.board.get().is_none()
     }
 
     fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
-        let (snd_una, recovery_point) = (known.sequence.snd_una, known.sequence.recovery_point);
-        let board = self.board.get_or_insert_default();
-        board.duplicates = 0;
-        board.acknowledge(snd_una);
-        board.report(snd_una, ack.blocks);
-        let is_empty = board.is_empty();
-        let outcome = match () {
-            () if !known.phase().is_recovery() => NewAckOutcome::Opens,
-            () if snd_una >= recovery_point => NewAckOutcome::Ends { recovery_point, limit: None },
-            () => return NewAckOutcome::Continues,
-        };
-        if is_empty {
-            self.board = None;
-        }
-        outcome
+        self.board.on_new_ack(known, ack.blocks)
     }
 
     fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
@@ -44,7 +30,7 @@ impl LossRecovery for Sack {
         if blocks.is_empty() {
             return DuplicateOutcome::Nothing;
         }
-        let board = self.board.get_or_insert_default();
+        let board = self.board.get_mut();
         if board.report(snd_una, blocks) == Segments(0) {
             return DuplicateOutcome::Nothing;
         }
@@ -60,16 +46,14 @@ impl LossRecovery for Sack {
     }
 
     fn on_entered(&mut self, known: &SenderView, _reduced: Option<Reduction>) {
-        let board = self.board.get_or_insert_default();
-        board.begin_recovery(known.sequence.snd_una);
-        board.resend(known.sequence.snd_una);
+        self.board.on_entered(known);
     }
 
     /// RFC 6675 section 5 step C with NextSeg of section 4.
     fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
         let (snd_una, snd_max, recovery_point) = (known.sequence.snd_una, known.sequence.snd_max, known.sequence.recovery_point);
         let (dup_thresh, receiver_end) = (known.dup_thresh(), known.sendable());
-        let board = self.board.get_or_insert_default();
+        let board = self.board.get_mut();
         if board.pipe(snd_una..snd_max, dup_thresh) >= known.spec.usable(known.window()) {
             return NextSegment::Nothing;
         }
@@ -93,20 +77,19 @@ impl LossRecovery for Sack {
     }
 
     fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber> {
-        self.board.as_ref()?.lost_below(known.dup_thresh())
+        self.board.get()?.lost_below(known.dup_thresh())
     }
 
     fn scoreboard(&self) -> Option<&Scoreboard> {
-        self.board.as_deref()
+        self.board.get()
     }
 
     fn pipe(&self, known: &SenderView) -> Segments {
         known.pipe_with(self.scoreboard())
     }
 
-    /// SACK information is discarded (RFC 2018 section 8).
     fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.board = None;
+        self.board.on_timeout();
         Vec::new()
     }
 }
