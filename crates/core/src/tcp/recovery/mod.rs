@@ -1,14 +1,8 @@
 //! Loss recovery, one file per algorithm: the interpretation of duplicate acknowledgements, the segments to retransmit, and the end of the
 //! episode.
 
-mod bpd_sack;
 mod episode_scoreboard;
-mod newreno;
 pub(in crate::tcp) mod outcome;
-pub(crate) mod rack_tlp;
-mod reno;
-mod sack;
-mod tahoe;
 
 use self::outcome::{
     Delivered, DuplicateOutcome, LossDetection, LossRecovery, Losses, NewAck, NewAckOutcome, NextSegment, Reduction, Report,
@@ -24,6 +18,8 @@ use serde::{Deserialize, Serialize};
 /// The recoveries, their states and dispatch, from one list: a new recovery is a file, a setting and a line here.
 macro_rules! recoveries {
     ($($module:ident::$member:ident,)+) => {
+        $(mod $module;)+
+
         /// The recovery of one sender, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub(crate) enum Recoveries { $($member($module::$member)),+ }
