@@ -125,9 +125,8 @@ impl LoneSender {
 
     /// The application writes this many segments.
     pub fn write(&mut self, segments: Segments) {
-        self.sender.before_offer(Some(&mut self.usage), self.now, &self.spec);
-        let limit = &mut self.sender.sequence.limit;
-        *limit = (*limit).max(self.spec.first_data()).saturating_add(segments);
+        let end = self.sender.sequence.limit.max(self.spec.first_data()).saturating_add(segments);
+        self.sender.offer(end, Some(&mut self.usage), self.now, &self.spec);
         self.send();
     }
 

@@ -72,9 +72,8 @@ impl SenderHarness {
 
     /// The application hands over this many segments. Returns the segments sent.
     pub fn offer(&mut self, segments: u32) -> Vec<u32> {
-        self.sender.before_offer(self.usage.as_mut(), self.now, &self.spec);
-        let limit = &mut self.sender.sequence.limit;
-        *limit = *limit + Segments(segments);
+        let end = self.sender.sequence.limit + Segments(segments);
+        self.sender.offer(end, self.usage.as_mut(), self.now, &self.spec);
         self.send()
     }
 

@@ -78,7 +78,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
         if let End::Tcp(sender) = &mut whole.endpoints.ends[wait.flow]
             && wait.until >= completed
         {
-            sender.sequence.counts.idle = sender.sequence.counts.idle - wait.idle;
+            sender.discount_wait(wait.idle);
         }
     }
     whole

@@ -262,7 +262,7 @@ impl Engine {
             None => turn.check_deadline::<O>(),
         }
         if !self.endpoints.stops.is_empty() && self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
-            turn.stop();
+            turn.tcp.sender.stop();
         }
         turn.send::<O>(&self.endpoints.plans);
         turn.update_timers::<O>(covered);
@@ -282,8 +282,8 @@ impl Engine {
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
-        sender.before_offer(self.endpoints.usages.get_mut(flow.index()), now, spec);
-        sender.sequence.limit = spec.end_of(state.handed_over(application));
+        let end = spec.end_of(state.handed_over(application));
+        sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
         self.act_in_time(flow, now);
     }
 

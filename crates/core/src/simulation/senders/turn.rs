@@ -71,12 +71,6 @@ impl SenderTurn<'_> {
         }
     }
 
-    /// The flow is stopped: no new data is sent.
-    pub(super) fn stop(&mut self) {
-        let sequence = &mut self.tcp.sender.sequence;
-        sequence.limit = sequence.limit.min(sequence.snd_max);
-    }
-
     /// Sends all segments that may be sent now.
     #[inline(always)]
     pub(super) fn send<O: Observed>(&mut self, plans: &[FlowPlan]) {

@@ -92,8 +92,8 @@ impl Sender {
         Pace { spec, controller: &self.controller, estimator: &self.timer.estimator }
     }
 
-    /// The application hands over data. Unused capacity is evaluated before any of the data is sent.
-    pub(crate) fn before_offer(&mut self, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
+    /// The application hands over the data before `end`. Unused capacity is evaluated before any of it is sent.
+    pub(crate) fn offer(&mut self, end: SegmentNumber, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
         let timeout = self.timer.estimator.timeout(&spec.timer);
         let idle_for = now.since(self.sequence.last_active);
         // Nothing outstanding, and nothing held back by the pacer.
@@ -108,6 +108,18 @@ impl Sender {
         if let Some(usage) = usage {
             self.end_unvalidated_periods(usage, now, spec);
         }
+        self.sequence.limit = end;
+    }
+
+    /// The flow is stopped: no new data is sent.
+    pub(crate) fn stop(&mut self) {
+        self.sequence.limit = self.sequence.limit.min(self.sequence.snd_max);
+    }
+
+    /// This time of waiting for a timeout began after the receiver had all data, which another domain has found.
+    pub(crate) fn discount_wait(&mut self, idle: TimeDelta) {
+        let counts = &mut self.sequence.counts;
+        counts.idle = counts.idle - idle;
     }
 
     /// A window that was not in use is reduced.
