@@ -26,6 +26,7 @@ class Application(TypedDict, total=False):
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+Bbr1Edition: TypeAlias = Literal['draft_00', 'linux']
 Buffer: TypeAlias = Literal['unlimited'] | str | Size
 class Chain(TypedDict, total=False):
     delays: list[Duration]
@@ -54,8 +55,10 @@ class ControllerTable(TypedDict, total=False):
         'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | str
     fast_convergence: bool
     steps: Steps
+    ack_aggregation: bool
     btlbw_filter_len: int
     cwnd_gain: float
+    edition: Bbr1Edition
     pacing_margin: Probability
     policer_detection: bool
     probe_rtt_duration: Duration

@@ -3,7 +3,7 @@
 use crate::schema::{PresetName, Tcp, Timer};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
+use tailback_core::congestion::{Bbr1Edition, Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
     AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec,
@@ -60,8 +60,8 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxBbr,
-        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, with detection of policers, otherwise as linux/reno, \
-                 without RFC 9937, which does not apply to BBR",
+        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, with detection of policers, an allowance for aggregated \
+                 acknowledgements and Linux's limits on data in flight, otherwise as linux/reno, without RFC 9937, which does not apply to BBR",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             cwnd_gain: 2.0,
             btlbw_filter_len: 10,
@@ -69,6 +69,8 @@ pub const PRESETS: &[Preset] = &[
             probe_rtt_duration: TimeDelta::from_millis(200),
             pacing_margin: 0.01,
             policer_detection: true,
+            ack_aggregation: true,
+            edition: Bbr1Edition::Linux,
         }),
         spec: |_| linux(),
     },

@@ -292,6 +292,7 @@ mod tests {
                         prior_delivered: delivered - draw(delivered.min(100)),
                         prior_lost: lost - draw(lost.min(100)),
                         in_flight,
+                        rtt,
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate, pipe: None };

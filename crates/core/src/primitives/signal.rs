@@ -134,4 +134,6 @@ pub struct RateSample {
     pub prior_lost: u64,
     /// Segments considered in flight when the data had been sent (P.tx_in_flight).
     pub in_flight: Segments,
+    /// RTT of the data, if it was sent once.
+    pub rtt: Option<TimeDelta>,
 }

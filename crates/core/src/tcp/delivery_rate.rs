@@ -126,6 +126,7 @@ impl DeliveryRate {
             prior_delivered: newest.delivered,
             prior_lost: newest.lost.into(),
             in_flight: Segments(newest.in_flight),
+            rtt: (!newest.again).then(|| now.since(newest.at)),
         })
     }
 
@@ -304,6 +305,7 @@ mod tests {
             prior_delivered: 0,
             prior_lost: 0,
             in_flight: Segments(4),
+            rtt: Some(TimeDelta::from_millis(100)),
         };
         assert_eq!(limited, Some(wanted));
         rate.begin_flight(at(200));

@@ -12,7 +12,6 @@
 //! maximum filter still has 10 Mbit/s and the RTT is up to 6 s, because ProbeRTT, due every 5 s, interrupts each probe for bandwidth, after
 //! which the filter would advance (5.5.6).
 
-mod aggregation;
 mod bounds;
 mod cycle;
 mod growth;
@@ -25,14 +24,13 @@ mod sample;
 mod startup;
 mod undo;
 
-use self::aggregation::ExtraAcked;
 use self::bounds::{Bounds, MIN_PIPE_CWND};
 use self::growth::Growth;
 use self::loss_round::LossRound;
 use self::probe::{BandwidthProbe, Phase};
 use self::sample::Sample;
 use self::undo::Undo;
-use super::support::bbr::{FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
+use super::support::bbr::{ExtraAcked, FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
 use super::support::{Abilities, Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
@@ -437,6 +435,7 @@ mod bench {
                 prior_delivered,
                 prior_lost: self.prior_lost,
                 in_flight: Segments(self.tx_in_flight),
+                rtt: Some(TimeDelta::from_millis(100)),
             };
             let ack = Ack {
                 acked: Segments(10),

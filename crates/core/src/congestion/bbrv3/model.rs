@@ -4,7 +4,7 @@ use super::bounds::MIN_PIPE_CWND;
 use super::probe::Phase;
 use super::sample::Sample;
 use super::{Bbr3, Bbr3Memory, PROBE_RTT_WINDOW_GAIN, PacingRate, STARTUP_PACING_GAIN, State};
-use crate::primitives::units::Cwnd;
+use crate::primitives::units::{Cwnd, Segments};
 
 /// BBR.MaxBwFilterLen: the present and the previous cycle.
 const MAX_BW_CYCLES: u64 = 2;
@@ -17,7 +17,7 @@ impl Bbr3 {
     /// UpdateACKAggregation of 5.5.9.
     pub(super) fn update_ack_aggregation(&mut self, rs: &Sample) {
         let memory = &mut *self.memory;
-        let extra = memory.extra_acked.excess(rs, memory.bw).min(self.window);
+        let extra = memory.extra_acked.excess(rs.now, Segments(rs.newly_acked as u32), memory.bw).min(self.window);
         let (round, rounds) = (memory.rounds.count, if memory.full_pipe.reached { EXTRA_ACKED_ROUNDS } else { 1 });
         memory.extra_acked.filter.take((round, extra), (round + 1).saturating_sub(rounds));
     }

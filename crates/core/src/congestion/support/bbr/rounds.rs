@@ -71,7 +71,7 @@ mod tests {
 
     fn sample(prior_delivered: u64, delivered: u64) -> RateSample {
         let (rate, in_flight) = (1.0, Segments(1));
-        RateSample { rate, app_limited: false, delivered, prior_delivered, prior_lost: 0, in_flight }
+        RateSample { rate, app_limited: false, delivered, prior_delivered, prior_lost: 0, in_flight, rtt: None }
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Aggregation of acknowledgements (5.5.9): segments delivered in excess of the estimated bandwidth, for which the window has to allow.
 
-use super::sample::Sample;
 use crate::congestion::support::windowed_max::WindowedMax;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct ExtraAcked {
+pub struct ExtraAcked {
     interval_start: Time,
     delivered: f64,
     /// By rounds.
@@ -16,12 +15,12 @@ pub(super) struct ExtraAcked {
 impl ExtraAcked {
     /// Segments delivered since the start of the interval in excess of this bandwidth. An interval without excess ends.
     #[inline]
-    pub fn excess(&mut self, rs: &Sample, bw: f64) -> f64 {
-        let mut expected = bw * rs.now.since(self.interval_start).seconds();
+    pub fn excess(&mut self, now: Time, Segments(newly_acked): Segments, bw: f64) -> f64 {
+        let mut expected = bw * now.since(self.interval_start).seconds();
         if self.delivered <= expected {
-            (self.delivered, self.interval_start, expected) = (0.0, rs.now, 0.0);
+            (self.delivered, self.interval_start, expected) = (0.0, now, 0.0);
         }
-        self.delivered += rs.newly_acked;
+        self.delivered += f64::from(newly_acked);
         self.delivered - expected
     }
 
@@ -48,7 +47,7 @@ mod tests {
         // Ten segments per acknowledgement, at one segment per millisecond.
         let mut at = |milliseconds| {
             let now = Time(TimeDelta::from_millis(milliseconds).0);
-            extra.excess(&Sample { now, newly_acked: 10.0, ..Sample::default() }, 1000.0)
+            extra.excess(now, Segments(10), 1000.0)
         };
         assert_eq!([at(100), at(100), at(105), at(130)], [10.0, 20.0, 25.0, 10.0]);
     }

@@ -1,0 +1,189 @@
+//! The model of the path: bandwidth and minimum RTT, the phases that follow from them, and the limits on data in flight (4.1 to 4.3).
+
+use super::long_term;
+use super::state::{CYCLE, HIGH_GAIN, State};
+use super::{Bbr1Edition, Bbr1Memory};
+use crate::congestion::support::Ack;
+use crate::congestion::support::bbr::{PacingRate, Repair};
+use crate::primitives::signal::RateSample;
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
+
+/// Rounds of a period, of which the present and the previous one count (bbr_extra_acked_win_rtts of Linux), and the greatest aggregation in
+/// time at the estimated bandwidth (bbr_extra_acked_max_us).
+const AGGREGATION_ROUNDS: u64 = 5;
+const MAX_AGGREGATION: TimeDelta = TimeDelta::from_millis(100);
+
+impl Bbr1Memory {
+    pub(super) fn probes_rtt(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
+    }
+
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::ProbeBw { .. } if self.long_term.bandwidth().is_some() => 1.0,
+            state => state.pacing_gain(),
+        }
+    }
+
+    pub(super) fn cwnd_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => HIGH_GAIN,
+            State::ProbeBw { .. } => self.spec.cwnd_gain,
+            State::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    /// BtlBw, in segments per second.
+    pub(super) fn max_bandwidth(&self) -> f64 {
+        self.btlbw_filter.greatest().unwrap_or(0.0)
+    }
+
+    /// The rate of a policer, or BtlBw.
+    pub(super) fn bandwidth(&self) -> f64 {
+        self.long_term.bandwidth().unwrap_or_else(|| self.max_bandwidth())
+    }
+
+    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1).
+    pub(super) fn update_model(&mut self, now: Time, sample: Option<&RateSample>) {
+        self.rounds.update(sample.map(|sample| sample.prior_delivered));
+        if let Some(sample) = sample.filter(|_| self.rounds.started) {
+            // Acknowledgements without a sample count as deliveries, too, and may be ahead of its count.
+            self.rounds.end_after(sample.delivered);
+        }
+        if let Some(sample) = sample {
+            let progress = self.long_term.on_ack(now, &self.rounds, sample);
+            self.update_long_term(&progress);
+        }
+        if let Some(sample) = sample.filter(|sample| sample.rate >= self.max_bandwidth() || !self.rounds.is_app_limited(sample)) {
+            let oldest = self.rounds.count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
+            self.btlbw_filter.take((self.rounds.count, sample.rate), oldest);
+        }
+    }
+
+    pub(super) fn update_long_term(&mut self, progress: &long_term::Progress) {
+        let counts = progress.ends_round && matches!(self.state, State::ProbeBw { .. });
+        if counts && self.long_term.expires() {
+            self.enter_probe_bw(progress.now);
+        } else if self.spec.policer_detection {
+            self.long_term.sample(progress);
+        }
+    }
+
+    /// BBRInflight: this multiple of the bandwidth-delay product, plus an allowance for delayed and aggregated acknowledgements.
+    pub(super) fn inflight(&self, gain: f64) -> f64 {
+        self.rtprop.products(gain * self.bandwidth()).map_or(self.initial_window, |product| self.with_budget(product))
+    }
+
+    /// The window of BBRSetCwnd, with the allowance for aggregation that BBRv1 has since draft-cardwell-iccrg-bbr-congestion-control-02.
+    pub(super) fn target_window(&self) -> f64 {
+        let extra = match self.full_pipe.reached {
+            true => self.extra_acked.max().min(MAX_AGGREGATION.seconds() * self.bandwidth()),
+            false => 0.0,
+        };
+        let product = self.rtprop.products(self.cwnd_gain() * self.bandwidth());
+        product.map_or(self.initial_window, |product| self.with_budget(product + extra))
+    }
+
+    /// Adds the allowance for delayed acknowledgements and for segments that are sent together (BBRQuantizationBudget).
+    fn with_budget(&self, target: f64) -> f64 {
+        let budget = 3.0 * self.send_quantum();
+        match self.spec.edition {
+            Bbr1Edition::Draft00 => target + budget,
+            Bbr1Edition::Linux => {
+                let probing = if matches!(self.state, State::ProbeBw { phase: 0, .. }) { 2.0 } else { 0.0 };
+                2.0 * ((target.ceil() + budget) / 2.0).ceil() + probing
+            }
+        }
+    }
+
+    /// BBRUpdateACKAggregation. The greatest aggregation of the last five to ten rounds counts.
+    pub(super) fn update_ack_aggregation(&mut self, now: Time, delivered: Segments, Cwnd(window): Cwnd) {
+        if delivered == Segments(0) {
+            return;
+        }
+        let extra = self.extra_acked.excess(now, delivered, self.bandwidth()).min(window);
+        let period = self.rounds.count / AGGREGATION_ROUNDS;
+        self.extra_acked.filter.take((period, extra), period.saturating_sub(1));
+    }
+
+    /// BBRSetSendQuantum (4.2.2), in segments.
+    pub(super) fn send_quantum(&self) -> f64 {
+        match self.pacing.0 * 8.0 * self.packet.0 as f64 {
+            slow if slow < 1.2e6 => 1.0,
+            medium if medium < 24e6 => 2.0,
+            _ => {
+                let quantum = (self.pacing.0 * 1e-3).min(65_536.0 / self.packet.0 as f64);
+                if self.spec.edition == Bbr1Edition::Linux { quantum.floor().max(2.0) } else { quantum }
+            }
+        }
+    }
+
+    /// BBRCheckCyclePhase (4.3.4.3). `newly_lost`: losses that the acknowledgement reveals.
+    pub(super) fn advance_cycle(&mut self, ack: &Ack, newly_lost: Segments) {
+        let State::ProbeBw { phase, since } = self.state else { return };
+        // In flight before the acknowledgement.
+        let prior = f64::from(ack.signal.pipe.unwrap_or(ack.in_flight).0);
+        let gain = self.pacing_gain();
+        let is_full_length = self.rtprop.value.is_some_and(|rtprop| ack.now.since(since) > rtprop);
+        let (has_loss, about_to_leave) = match self.spec.edition {
+            Bbr1Edition::Draft00 => (self.recovery.repair != Repair::Over, 0.0),
+            Bbr1Edition::Linux => (newly_lost > Segments(0), self.send_quantum()),
+        };
+        let is_over = match gain {
+            more if more > 1.0 => is_full_length && (has_loss || prior + about_to_leave >= self.inflight(gain)),
+            less if less < 1.0 => is_full_length || prior <= self.inflight(1.0),
+            _ => is_full_length,
+        };
+        if is_over {
+            self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len() as u8, since: ack.now };
+        }
+    }
+
+    /// BBREnterProbeBW: starts in any phase except the one of slower pacing.
+    pub(super) fn enter_probe_bw(&mut self, now: Time) {
+        let skipped = (self.draws.uniform() * 7.0) as u8;
+        self.state = State::ProbeBw { phase: (8 - skipped) % 8, since: now };
+    }
+
+    /// BBRCheckFullPipe (4.3.2.2).
+    pub(super) fn check_full_pipe(&mut self, sample: Option<&RateSample>) {
+        if self.rounds.started && sample.is_some_and(|sample| !self.rounds.is_app_limited(sample)) {
+            self.full_pipe.end_round(self.max_bandwidth());
+        }
+    }
+
+    /// BBRCheckDrain (4.3.3).
+    pub(super) fn check_drain(&mut self, now: Time, in_flight: Segments) {
+        if self.state == State::Startup && self.full_pipe.reached {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && f64::from(in_flight.0) <= self.inflight(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    /// BBRUpdateRTprop (4.1.2). Returns whether the minimum RTT had expired.
+    pub(super) fn measure(&mut self, ack: &Ack) -> bool {
+        let is_expired = self.rtprop.has_expired(ack.now, self.spec.rtprop_filter_len);
+        let (rtt, equal_confirms) = match self.spec.edition {
+            // With a delayed acknowledgement, the timestamp is that of the first segment.
+            Bbr1Edition::Draft00 => (ack.rtt, true),
+            Bbr1Edition::Linux => (ack.signal.delivered_rate.and_then(|sample| sample.rtt), false),
+        };
+        if let Some(rtt) = rtt {
+            if self.rtprop.value.is_none() {
+                self.pacing = PacingRate::initial(Cwnd(HIGH_GAIN * self.initial_window), Some(rtt));
+            }
+            if is_expired || self.rtprop.is_above(rtt) || (equal_confirms && self.rtprop.value == Some(rtt)) {
+                self.rtprop.set(rtt, ack.now);
+            }
+        }
+        is_expired
+    }
+
+    /// BBRSetPacingRate (4.2.1).
+    pub(super) fn set_pacing_rate(&mut self) {
+        let rate = self.pacing_gain() * self.bandwidth() * (1.0 - self.spec.pacing_margin);
+        self.pacing.update(rate, &self.full_pipe);
+    }
+}
