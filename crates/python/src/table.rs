@@ -328,11 +328,13 @@ fn in_group(group: Option<usize>, groups: usize, error: ArrowError) -> ArrowErro
     }
 }
 
+/// The error as Python's. Messages may quote names in a damaged file.
 fn unread(error: ArrowError) -> PyErr {
-    match error {
-        ArrowError::ParquetError(message) | ArrowError::SchemaError(message) => PyOSError::new_err(message),
-        error => PyOSError::new_err(error.to_string()),
-    }
+    let message = match error {
+        ArrowError::ParquetError(message) | ArrowError::SchemaError(message) => message,
+        error => error.to_string(),
+    };
+    PyOSError::new_err(message.replace(char::is_control, "\u{fffd}"))
 }
 
 /// Concatenates a column of several batches.
