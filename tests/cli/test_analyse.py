@@ -57,14 +57,19 @@ def test_json_is_one_document_with_all_tables(command: Command, capture: Path) -
     done = command("analyse", capture.name, "--json", "--samples")
     document = json.loads(done.stdout, parse_constant=pytest.fail)
     assert (done.returncode, done.stderr, document["complete"], document["damage"]) == (0, "", True, None)
-    assert set(document["tables"]) == {"connections", "skipped", "rtt", "in_flight"}
+    assert set(document["tables"]) == {"connections", "skipped", "losses", "rtt", "in_flight"}
     assert document["tables"]["connections"]["handshake_rtt_s"] == [None] * 4
 
 
 def test_out_holds_every_table_and_provenance(command: Command, capture: Path) -> None:
     done = command("analyse", capture.name, "--out", "results")
-    assert (done.returncode, done.stderr) == (0, "wrote 2 tables and provenance to results\n")
-    assert left_behind(capture.parent / "results") == {"connections.parquet", "skipped.parquet", "provenance.json"}
+    assert (done.returncode, done.stderr) == (0, "wrote 3 tables and provenance to results\n")
+    assert left_behind(capture.parent / "results") == {
+        "connections.parquet",
+        "skipped.parquet",
+        "losses.parquet",
+        "provenance.json",
+    }
 
 
 def test_a_damaged_file_is_analysed_up_to_the_damage_and_exits_with_1(command: Command, capture: Path) -> None:
