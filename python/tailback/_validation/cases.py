@@ -10,12 +10,12 @@ from tailback._scenario import Scenario
 from tailback._validation import measures
 from tailback._validation.measures import Measure
 
-__all__ = ["BOTTLENECK", "Case", "CaseSet", "full", "quick"]
+__all__ = ["BOTTLENECK", "PACKET", "Case", "CaseSet", "full", "quick"]
 
 BOTTLENECK = measures.BOTTLENECK
 
 # Packet size with headers, and size of the headers with the timestamp option, as in the presets.
-_PACKET = 1500
+PACKET = 1500
 _HEADERS = 52
 
 
@@ -72,10 +72,13 @@ class Setting:
     # The maximum of a uniform delay with which packets overtake one another.
     jitter_ms: float = 0.0
     size_packets: int | None = None
+    # An application that limits the sender, and its name.
+    application: Mapping[str, Any] = field(default_factory=dict)
+    application_name: str = ""
 
     @property
     def bdp_packets(self) -> float:
-        return self.rate_mbps * 1e3 * self.rtt_ms / 8 / _PACKET
+        return self.rate_mbps * 1e3 * self.rtt_ms / 8 / PACKET
 
     def labels(self) -> dict[str, Any]:
         return {
@@ -91,6 +94,7 @@ class Setting:
             "random_loss": self.loss,
             "reordering_ms": self.jitter_ms,
             "size_packets": self.size_packets,
+            "application": self.application_name or None,
         }
 
     def name(self) -> str:
@@ -104,6 +108,7 @@ class Setting:
         words += [f"{self.loss:.1%} random loss"] * (self.loss > 0)
         words += [f"reordering by {self.jitter_ms:g} ms"] * (self.jitter_ms > 0)
         words += [f"transfers of {self.size_packets} packets"] * (self.size_packets is not None)
+        words += [self.application_name] * bool(self.application)
         return ", ".join(words)
 
     def scenario(self, duration_s: float, warmup_s: float) -> Scenario:
@@ -133,7 +138,9 @@ class Setting:
         if self.size_packets is not None:
             # Whole segments in the simulator; transfers start at even intervals.
             last = f"{duration_s - 2:g} s"
-            flow |= {"size": f"{self.size_packets * (_PACKET - _HEADERS)} B", "start": {"evenly": ["0 s", last]}}
+            flow |= {"size": f"{self.size_packets * (PACKET - _HEADERS)} B", "start": {"evenly": ["0 s", last]}}
+        if self.application:
+            flow["application"] = dict(self.application)
         flows = {
             f"flow{place}": {
                 **flow,
@@ -158,7 +165,7 @@ class Setting:
         if self.size_packets is not None:
             return (measures.COMPLETION, measures.RETRANSMISSIONS)
         some = [measures.UTILISATION, measures.QUEUE]
-        is_undisturbed = not self.queue and not self.loss and not self.jitter_ms
+        is_undisturbed = not self.queue and not self.loss and not self.jitter_ms and not self.application
         is_sawtooth = self.flows * len(self.preset) == 1 and is_undisturbed and "linux/bbr" not in self.preset
         if is_sawtooth:
             some += [measures.PERIOD, measures.DEPTH, measures.DROPS_PER_EVENT]
@@ -199,6 +206,16 @@ _STEP_MARKING: dict[str, Any] = {"ecn": True, "queue": _STEP, "queue_name": "mar
 _BY_RED: dict[str, Any] = {"queue": _RED, "queue_name": "RED from 0.25 to 0.75 BDP"}
 _BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"}
 _BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
+
+# Half the link's rate; and bursts at almost twice its rate, with pauses that are often longer than an RTO.
+_LIMITED: dict[str, Any] = {
+    "application": {"kind": "constant", "rate": "10 Mbps", "burst": 10},
+    "application_name": "application of 10 Mbps",
+}
+_ON_OFF: dict[str, Any] = {
+    "application": {"kind": "on_off", "rate": "35 Mbps", "burst": 10, "mean_on": "0.5 s", "mean_off": "0.5 s"},
+    "application_name": "application on and off",
+}
 
 
 def _quick_settings() -> Iterator[Setting]:
@@ -256,6 +273,14 @@ def _full_settings() -> Iterator[Setting]:
     yield Setting(("linux/cubic",), sack=False)
     yield Setting(("linux/cubic",), **_STEP_MARKING)
     yield Setting(("linux/cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
+    for preset in (("linux/reno",), ("linux/cubic",)):
+        yield Setting(preset, loss=0.001, **_LIMITED)
+        yield Setting(preset, **_ON_OFF)
+    yield Setting(("linux/bbr",), **_ON_OFF)
+    for size in (30, 300):
+        yield Setting(size_packets=size)
+    for size in (10, 30, 300):
+        yield Setting(("linux/bbr",), size_packets=size)
 
 
 def quick() -> CaseSet:
@@ -264,7 +289,7 @@ def quick() -> CaseSet:
 
 
 def full() -> CaseSet:
-    """All cases, longer and more often: 400 runs of 40 s."""
+    """All cases, longer and more often: 450 runs of 40 s."""
     return CaseSet("full", tuple(_cases((*_quick_settings(), *_full_settings()), RunLength(40, 10), 5)), 40)
 
 

@@ -36,9 +36,11 @@ class Comparison:
     difference : Interval
         Simulated minus kernel, paired by seed, as a fraction of the kernel's mean; absolute if that is 0.
     tolerance : float
-        Tolerance of the difference.
+        Tolerance of the difference, as a fraction.
+    resolution : float
+        Smallest difference that the kernel's measurements show, as a fraction.
     verdict : Verdict
-        ``agree`` if the whole interval is within the tolerance, ``differ`` if it is completely outside, else ``inconclusive``.
+        ``agree`` if the whole interval is within the larger of both, ``differ`` if it is outside, else ``inconclusive``.
     seeds : int
         Number of seeds for which the measure is defined on both sides.
     values : tuple
@@ -53,25 +55,29 @@ class Comparison:
     simulated: Interval
     difference: Interval
     tolerance: float
+    resolution: float
     verdict: Verdict
     seeds: int
     values: tuple[tuple[float, float], ...]
 
 
-def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: Sequence[float]) -> Comparison:
-    """Compare values by seed; a seed determines RTTs and start times on both sides."""
+def compared(
+    case: Case, measure: Measure, kernel: Sequence[float], simulated: Sequence[float], resolution: float = 0.0
+) -> Comparison:
+    """Compare values by seed; a seed determines RTTs and start times on both sides. `resolution` has the unit of the measure."""
     pairs = [(real, made) for real, made in zip(kernel, simulated, strict=True) if math.isfinite(real) and math.isfinite(made)]
     if len(pairs) < 2:
         nothing = Interval(math.nan, math.nan)
-        verdict, ends = Verdict.INCONCLUSIVE, (nothing, nothing, nothing)
+        verdict, finest, ends = Verdict.INCONCLUSIVE, math.nan, (nothing, nothing, nothing)
     else:
         real, made = (Interval.of(values) for values in zip(*pairs, strict=True))
         apart = Interval.of([made - real for real, made in pairs])
         scale = real.mean if real.mean > 0 else 1.0
-        difference = Interval(apart.mean / scale, apart.half / scale)
-        verdict, ends = _verdict(difference, measure.tolerance), (real, made, difference)
+        difference, finest = Interval(apart.mean / scale, apart.half / scale), resolution / scale
+        verdict, ends = _verdict(difference, max(measure.tolerance, finest)), (real, made, difference)
+    labels = dict(case.labels)
     return Comparison(
-        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.tolerance, verdict, len(pairs), tuple(pairs)
+        case.name, labels, measure.name, measure.unit, *ends, measure.tolerance, finest, verdict, len(pairs), tuple(pairs)
     )
 
 

@@ -17,8 +17,8 @@ __all__ = ["all_comparisons", "differences", "markdown", "overview"]
 _WIDTH = 130
 _HOW = (
     "Means over seeds with 95 % intervals; difference: simulator minus kernel, in per cent of the kernel's mean. They *agree* if "
-    "the whole interval is within the tolerance (2 %, 3 % for periods), *differ* if it is completely outside, and are otherwise "
-    "*inconclusive*."
+    "the whole interval is within the tolerance (2 %, 3 % for periods; for queues, at least the packet rate times the lateness "
+    "of packets), *differ* if it is completely outside, and are otherwise *inconclusive*."
 )
 _CELLS = (
     "One flow at 20 Mbit/s and 40 ms unless the case says otherwise. Each cell gives the kernel's mean and the difference. "
@@ -107,7 +107,7 @@ def all_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 def _table(head: Iterable[str], rows: Iterable[list[str]]) -> str:
     names = list(head)
-    lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *(f"| {' | '.join(cells)} |" for cells in rows)]
+    lines = [f"|{'|'.join(names)}|", f"|{'---|' * len(names)}", *(f"|{'|'.join(cells)}|" for cells in rows)]
     return "\n".join(lines)
 
 

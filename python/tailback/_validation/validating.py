@@ -21,7 +21,8 @@ from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import CaseSet, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
-from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, measured
+from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, measured, queue_resolution
+from tailback._validation.measures import QUEUE
 from tailback._validation.page import markdown
 from tailback.errors import EmulationError, ParameterError
 
@@ -232,7 +233,8 @@ def _validated(
             missing.append(case.name)
         for measure, number in zip(case.measures, numbers, strict=True):
             made = [Number.value(found[key, number.name]) for key in keys]
-            comparisons.append(compared(case, measure, _in_time(real, measure.name, len(keys)), made))
+            resolution = queue_resolution(case, real) if measure is QUEUE and real is not None else 0.0
+            comparisons.append(compared(case, measure, _in_time(real, measure.name, len(keys)), made, resolution))
     return Validation(pack, comparisons, kernel, missing)
 
 
