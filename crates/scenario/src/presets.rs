@@ -48,19 +48,19 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxReno,
-        source: "Reno as in Linux: RFC 8985, RFC 9937 and RFC 3465 without its limit, a minimum timeout of 200 ms",
+        source: "Reno as in Linux 6.18: RFC 8985, RFC 9937 and RFC 3465 without its limit, a minimum timeout of 200 ms",
         controller: ControllerSpec::Reno(()),
         spec: |_| linux(),
     },
     Preset {
         name: PresetName::LinuxCubic,
-        source: "CUBIC as in Linux, its default: in whole segments, with HyStart, otherwise as linux/reno",
+        source: "CUBIC as in Linux 6.18, its default: in whole segments, with HyStart, otherwise as linux/reno",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
     },
     Preset {
         name: PresetName::LinuxBbr,
-        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, with detection of policers, an allowance for aggregated \
+        source: "BBR version 1 as in Linux 6.18: paced 1 % below the delivery rate, with detection of policers, an allowance for aggregated \
                  acknowledgements and Linux's limits on data in flight, otherwise as linux/reno, without RFC 9937, which does not apply to BBR",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             cwnd_gain: 2.0,
@@ -76,7 +76,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxDctcp,
-        source: "DCTCP as in Linux, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
+        source: "DCTCP as in Linux 6.18, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
         controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0 }),
         spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
     },
@@ -325,11 +325,13 @@ pub fn presets_markdown() -> String {
     line(format!("\n## Mechanisms\n\n| Mechanism | Source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
     let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
     for mechanism in MECHANISMS {
-        let marks: Vec<&str> = specs.iter().map(|spec| if (mechanism.is_on)(spec) { "on" } else { "" }).collect();
-        line(format!("| {} | {} | {} |", mechanism.name, mechanism.source, marks.join(" | ")));
+        let marks = specs.iter().map(|spec| if (mechanism.is_on)(spec) { "on" } else { "" });
+        line(format!("| {} | {} |{}", mechanism.name, mechanism.source, cells(marks)));
     }
     line(
-        "\nObservations of Linux are of version 6.18, by [`tailback validate`](../evidence/validation.md) and captures. The pacing of its `fq` is not \
+        "\nObservations of Linux are of version 6.18.44 at 250 Hz, by [`tailback validate`](../evidence/validation.md) and captures. Other versions \
+         differ: from 5.16 to 6.13 HyStart's rounds begin only at 16 segments, before 5.6 its trains end without the allowance for bursts and \
+         pacing, before 4.18 there is no SACK compression, before 4.9 no BBR, and before 4.4 no RACK. The pacing of its `fq` is not \
          modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip."
             .into(),
     );
@@ -340,10 +342,15 @@ pub fn presets_markdown() -> String {
             let is_same = place > 0 && values[place - 1] == value;
             if is_same { "" } else { value }
         });
-        line(format!("| `{name}` | {} |", changes.collect::<Vec<_>>().join(" | ")));
+        line(format!("| `{name}` |{}", cells(changes)));
     }
     line("\nAn empty cell has the value to its left. In coarse presets `min_rto` is two ticks and changes with `tick`. Windows are in segments. In a scenario, `off` is `false` and `on` is `true`.".into());
     page
+}
+
+/// The cells of a row behind its first ones.
+fn cells<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.map(|text| if text.is_empty() { "|".into() } else { format!(" {text} |") }).collect()
 }
 
 /// Settings of a preset as in a scenario.

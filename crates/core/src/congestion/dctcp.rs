@@ -6,6 +6,10 @@
 //! as in section 3.3, and keeps at least two segments, as in Linux, because a single one would wait for the delayed acknowledgement.
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
 //! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
+//!
+//! Flows with equal round trips that start at the same instant do not become fair, because marks hit the same flows in each period: four flows
+//! in each direction of a link of 1 Gbit/s (RTT 0.1 ms, threshold 20 packets) keep a Jain index of 0.39. With starts within 10 ms it is 0.63 to
+//! 0.88 at 10 Gbit/s (threshold 65).
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
