@@ -31,7 +31,7 @@ const CORE: Modules = Modules {
 const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
-        &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
+        &["event_order", "hosts", "routes", "measurement_interval", "specialised", "user_code_factory"],
         &["adaptation", "edge", "wire"],
         &["group_profile", "path", "port"],
         &["domain_boundary", "wiring"],
@@ -59,7 +59,7 @@ const SCENARIO: &[Modules] = &[
             &["tree"],
             &["decode"],
             &["record", "values"],
-            &["quantity"],
+            &["quantity", "segments"],
             &["buffer", "distribution", "user_code"],
             &["flow_table", "link_rate", "question", "threshold", "window_size"],
             &["setting"],

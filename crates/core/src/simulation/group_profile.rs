@@ -1,5 +1,6 @@
 //! Properties of each flow group that packet processing needs, computed once.
 
+use super::specialised::Carriage;
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, Packet};
@@ -157,10 +158,10 @@ impl GroupProfile {
 
     /// Size of the unit that ports see: of the packet, or of one of its cells.
     #[inline]
-    pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> Bytes {
+    pub(crate) fn unit_bytes<C: Carriage>(&self, packet: &Packet) -> Bytes {
         match () {
             () if packet.is_ack() => self.ack_unit,
-            () if CELLS && packet.is_cell() => CELL_BYTES,
+            () if C::CELLS && packet.is_cell() => CELL_BYTES,
             () => packet.bytes(),
         }
     }

@@ -23,6 +23,7 @@ mod routes;
 mod senders;
 mod signals;
 mod sim_state;
+mod specialised;
 mod state;
 mod user_code_factory;
 mod wire;

@@ -9,8 +9,10 @@
 
 mod random_network;
 pub mod statistics;
+mod test_random;
 
 pub use random_network::*;
+pub use test_random::TestRandom;
 
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;

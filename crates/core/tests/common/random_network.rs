@@ -1,11 +1,10 @@
 //! Random networks with fixed seeds. They combine anything that a scenario can describe and are valid by construction.
 
-use super::{flow, group, link, one_link, port, reno, route, tcp};
+use super::{TestRandom, flow, group, link, one_link, port, reno, route, tcp};
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::price::{Feedback, Identification, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec};
-use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta, Units};
@@ -16,32 +15,6 @@ use tailback_core::tcp::{
     AckCounting, DelayedAck, EcnCapable, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
-
-/// Random draws for one network.
-pub struct TestRandom {
-    stream: Stream,
-    drawn: u64,
-}
-
-impl TestRandom {
-    pub fn new(seed: u64) -> TestRandom {
-        TestRandom { stream: Stream::new(Entity { seed, name: "random network", index: 0 }, Purpose::Policy), drawn: 0 }
-    }
-
-    /// A whole number in `low..=high`.
-    pub fn pick(&mut self, low: u64, high: u64) -> u64 {
-        self.drawn += 1;
-        low + self.stream.bits(self.drawn) % (high - low + 1)
-    }
-
-    pub fn chance(&mut self, one_in: u64) -> bool {
-        self.pick(1, one_in) == 1
-    }
-
-    pub fn one_of<T: Clone>(&mut self, of: &[T]) -> T {
-        of[self.pick(0, of.len() as u64 - 1) as usize].clone()
-    }
-}
 
 /// In some networks, queues with prices and senders that use them, with any scheme. The draws are separate, so that other networks do not
 /// change.

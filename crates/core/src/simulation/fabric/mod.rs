@@ -17,6 +17,7 @@ use super::port::{Entry, Port};
 use super::receivers::Route;
 use super::routes::{END, END_ANY_DOMAIN, REMOTE, local_port};
 use super::sim_state::{DatagramOutcome, Fate, SimState};
+use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
@@ -251,7 +252,7 @@ impl Fabric {
             let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &self.profiles[path.wire.group];
-            path.acknowledge::<false>(&mut packet, Cause::NewData, profile, &mut self.sim);
+            path.acknowledge::<Complete>(&mut packet, Cause::NewData, profile, &mut self.sim);
             self.walk_back(packet);
         }
     }
@@ -435,12 +436,15 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.sim.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
+        if self.sim.channels.is_empty() {
+            self.walk_as::<WholePackets>(feeder, packet);
+        } else {
+            self.walk_as::<PacketsAndCells>(feeder, packet);
+        }
     }
 
-    /// `CELLS`: some packets travel in cells.
     #[inline(never)]
-    fn walk_as<const CELLS: bool>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
+    fn walk_as<C: Carriage>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
@@ -449,8 +453,8 @@ impl Fabric {
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match sim.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
-            Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),
-            _ => profiles[paths[flow].wire.group].unit_bytes::<CELLS>(&packet),
+            Some(_) if !(C::CELLS && packet.is_cell()) => packet.bytes(),
+            _ => profiles[paths[flow].wire.group].unit_bytes::<C>(&packet),
         };
         loop {
             let next = routes[packet.place()];
@@ -466,10 +470,10 @@ impl Fabric {
                 }
                 let path = &mut paths[flow];
                 let profile = &profiles[path.wire.group];
-                if !path.leave_network::<CELLS>(&mut packet, profile, sim, route) {
+                if !path.leave_network::<C>(&mut packet, profile, sim, route) {
                     return;
                 }
-                if CELLS && packet.is_cell() {
+                if C::CELLS && packet.is_cell() {
                     return self.walk_in_cells(Direction::Reverse, packet);
                 }
                 feeder = Some(Feeder::Back);

@@ -8,6 +8,7 @@ use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
 use crate::simulation::routes::{END, REMOTE, local_port};
+use crate::simulation::specialised::PacketsAndCells;
 
 /// A transmitter of a stepped port, by its index at the port.
 #[derive(Clone, Copy)]
@@ -52,7 +53,7 @@ impl Fabric {
     }
 
     fn unit_bytes(&self, packet: &Packet) -> Bytes {
-        self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(packet)
+        self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet)
     }
 
     /// A transmitter of a stepped port has finished sending.
@@ -170,7 +171,7 @@ impl Fabric {
     fn take_next(&mut self, port: PortId) -> Option<(usize, Packet, Bytes)> {
         let Fabric { ports, sim, paths, profiles, .. } = self;
         let (stepped, _) = ports[port].expect_stepped();
-        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<true>(packet);
+        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
         let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
         let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
         Some((queue, packet, bytes_of(&packet)))
@@ -184,7 +185,7 @@ impl Fabric {
             for _ in 0..units {
                 let (stepped, equipment) = self.ports[port].expect_stepped();
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
-                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(&packet);
+                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(&packet);
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }
