@@ -8,6 +8,7 @@ use super::hosts::Hosts;
 use super::measurement_interval::MeasurementInterval;
 use super::path::{Feeder, Path};
 use super::port::{Port, QueuedUnit};
+use super::routes::RouteEntry;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
@@ -200,7 +201,7 @@ impl SimState {
 
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
     #[inline(never)]
-    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
+    pub(crate) fn leaves(&mut self, entry: RouteEntry, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let Some(boundary) = &mut self.boundary else { return false };
         let owner = boundary.owners.of_next_place(&packet, entry);
         if owner == boundary.own {
@@ -224,7 +225,7 @@ impl SimState {
     }
 
     /// Like `leaves`, for a packet whose arrival at the next hop or end is an event.
-    pub(crate) fn leaves_for_event(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
+    pub(crate) fn leaves_for_event(&mut self, entry: RouteEntry, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let leaves = self.leaves(entry, feeder, packet, paths);
         if leaves && let Some(boundary) = &mut self.boundary {
             let owner = boundary.owners.of_next_place(&packet, entry);

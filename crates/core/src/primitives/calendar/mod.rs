@@ -77,7 +77,7 @@ impl<R: Ranks> Calendar<R> {
         let shift = (reach.0 / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
             ranks,
-            wheel: Wheel::new(entities, buckets),
+            wheel: Wheel::new(entities, ..buckets),
             shift,
             cursor: 0,
             limit: 0,

@@ -4,6 +4,7 @@ use crate::primitives::bit_set::BitSet;
 use crate::primitives::prefetch::prefetch;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeTo;
 
 /// Index of an entity's pending event in the calendar.
 pub type Slot = u32;
@@ -37,9 +38,9 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// `buckets`: a power of two.
-    pub fn new(slots: usize, buckets: usize) -> Wheel {
-        Wheel { pending: vec![NOTHING; slots], heads: vec![NONE; buckets], occupied: BitSet::new(..buckets) }
+    /// The number of buckets is a power of two.
+    pub fn new(slots: usize, buckets: RangeTo<usize>) -> Wheel {
+        Wheel { pending: vec![NOTHING; slots], heads: vec![NONE; buckets.end], occupied: BitSet::new(buckets) }
     }
 
     /// Number of slots.

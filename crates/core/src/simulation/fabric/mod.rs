@@ -15,7 +15,7 @@ use super::group_profile::{GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
-use super::routes::{END, END_ANY_DOMAIN, REMOTE, local_port};
+use super::routes::RouteEntry;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
@@ -42,11 +42,9 @@ const NEAR: usize = 1 << 20;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
-    /// Port numbers of all routes, concatenated; each route is terminated by [`END`].
-    pub(crate) routes: Vec<u32>,
+    /// The ports of all routes, concatenated, each with its end.
+    pub(crate) routes: Vec<RouteEntry>,
     pub(crate) ports: Vec<Port>,
-    /// Whether arrivals at each port are events ([`Entry::ByEvent`]). The walk needs only this of the next port.
-    by_event: Vec<bool>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<PortId>,
     /// Queues whose policy has a period, and ports whose scheduler has one.
@@ -111,9 +109,12 @@ impl Fabric {
         };
         let groups = GroupId::enumerate(&network.groups).zip(signalled);
         let profile = groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
+        let entry_of = |&port: &PortId| match ports[port].entry {
+            Entry::ByEvent => RouteEntry::by_event(port),
+            _ => RouteEntry::immediate(port),
+        };
         let mut fabric = Fabric {
-            routes: network.paths.iter().flat_map(|path| path.iter().map(|port| port.0).chain([END])).collect(),
-            by_event: ports.iter().map(|port| matches!(port.entry, Entry::ByEvent)).collect(),
+            routes: network.paths.iter().flat_map(|path| path.iter().map(&entry_of).chain([RouteEntry::END])).collect(),
             ports,
             transmitters,
             periodic,
@@ -130,7 +131,7 @@ impl Fabric {
 
     /// The ports of the route that starts at this entry of the flat list.
     pub(crate) fn route(&self, start: u32) -> impl Iterator<Item = PortId> + Clone {
-        self.routes[start as usize..].iter().take_while(|&&entry| entry != END).map(|&port| PortId(port))
+        self.routes[start as usize..].iter().map_while(|entry| entry.port())
     }
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
@@ -317,17 +318,18 @@ impl Fabric {
     /// Prefetch the port or end that is the packet's next hop.
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
-        match self.routes[packet.place()] {
-            port if port < REMOTE => prefetch(&self.ports[port as usize]),
-            END | END_ANY_DOMAIN => prefetch(&self.paths[packet.flow]),
-            _ => {}
+        let entry = self.routes[packet.place()];
+        if let Some(port) = entry.local_port() {
+            prefetch(&self.ports[port]);
+        } else if entry.is_end() && entry.domain_of_end().is_none() {
+            prefetch(&self.paths[packet.flow]);
         }
     }
 
     /// Prefetch the memory that a packet needs in its next port.
     #[inline]
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
-        if let Some(next) = local_port(self.routes[packet.place()]) {
+        if let Some(next) = self.routes[packet.place()].local_port() {
             let port = &self.ports[next];
             self.sim.calendar.prefetch(self.sim.order.port(next));
             self.sim.pool.prefetch_back(&port.line);
@@ -343,7 +345,7 @@ impl Fabric {
     pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
         let path = &self.paths[packet.flow];
         let start = if packet.is_ack() { path.wire.forward } else { path.wire.backward };
-        if let Some(first) = local_port(self.routes[start as usize]) {
+        if let Some(first) = self.routes[start as usize].local_port() {
             prefetch(&self.ports[first]);
         }
         self.sim.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
@@ -353,7 +355,7 @@ impl Fabric {
     #[inline]
     pub(crate) fn is_at_last_port(&self, packet: &Packet) -> bool {
         let place = packet.place();
-        self.routes[place] < REMOTE && self.routes[place + 1] >= REMOTE
+        self.routes[place].local_port().is_some() && self.routes[place + 1].local_port().is_none()
     }
 
     /// Schedule the arrival of the next acknowledgement at its sender.
@@ -385,7 +387,7 @@ impl Fabric {
             }
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
-            if is_overtaking || local_port(next).is_some_and(|next| matches!(self.ports[next].entry, Entry::ByEvent)) {
+            if is_overtaking || (next.local_port().is_some() && next.needs_event()) {
                 arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
@@ -448,7 +450,7 @@ impl Fabric {
         let flow = packet.flow;
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
-        let Fabric { routes, ports, by_event, paths, profiles, sim, .. } = self;
+        let Fabric { routes, ports, paths, profiles, sim, .. } = self;
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match sim.ack_unit {
@@ -457,11 +459,11 @@ impl Fabric {
             _ => profiles[paths[flow].wire.group].unit_bytes::<C>(&packet),
         };
         loop {
-            let next = routes[packet.place()];
-            if next >= REMOTE {
-                if next != END
+            let entry = routes[packet.place()];
+            let Some(next) = entry.local_port() else {
+                if entry != RouteEntry::END
                     && let Some(feeder) = feeder
-                    && sim.leaves(next, feeder, packet, paths)
+                    && sim.leaves(entry, feeder, packet, paths)
                 {
                     return;
                 }
@@ -479,10 +481,9 @@ impl Fabric {
                 feeder = Some(Feeder::Back);
                 bytes = profile.ack_unit;
                 continue;
-            }
-            let next = PortId(next);
+            };
             if let Some(feeder) = feeder
-                && by_event[next]
+                && entry.needs_event()
             {
                 return sim.enqueue(feeder, packet, paths, ports);
             }

@@ -7,7 +7,7 @@ use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
-use crate::simulation::routes::{END, REMOTE, local_port};
+use crate::simulation::routes::RouteEntry;
 use crate::simulation::specialised::PacketsAndCells;
 
 /// A transmitter of a stepped port, by its index at the port.
@@ -41,7 +41,7 @@ impl Fabric {
         let Transmitter { port, number } = of;
         let (stepped, _) = self.ports[port].expect_stepped();
         let Some(&PacketInService { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
-        let next = local_port(self.routes[packet.place() + 1]).filter(|&next| self.ports[next].entry.is_of_heads());
+        let next = self.routes[packet.place() + 1].local_port().filter(|&next| self.ports[next].entry.is_of_heads());
         let Some(next) = next else { return };
         let (stepped, equipment) = self.ports[port].expect_stepped();
         let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
@@ -116,7 +116,10 @@ impl Fabric {
     /// A packet enters a link on which packets may overtake one another. Its arrival is an event.
     pub(super) fn overtake(&mut self, port: PortId, packet: Packet) {
         let next = self.routes[packet.place()];
-        if next >= REMOTE && next != END && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
+        if next.local_port().is_none()
+            && next != RouteEntry::END
+            && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths)
+        {
             return;
         }
         if let Some(reordered) = self.ports[port].reordered_packets_mut() {
