@@ -263,7 +263,7 @@ impl Path {
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
             }
             (received, Some(place)) => {
-                let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
+                let received = received.unwrap_or(Received::before(self.receiver.expected));
                 let reported = sim.receiver_feedback(place, packet.segment());
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: reported }))
             }
