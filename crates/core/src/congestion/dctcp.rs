@@ -101,7 +101,6 @@ impl Avoidance for DctcpLaw {
         self.alpha
     }
 
-    #[inline]
     fn observe(&mut self, ack: &Ack) {
         self.count(ack);
     }
