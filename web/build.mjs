@@ -55,14 +55,13 @@ async function lab(core, folder) {
   await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
 }
 
-// The first cards, in this order. The others follow by name, and those with ATM cells last.
-const FIRST = ["one_flow", "two_rtts", "cubic", "bbr", "codel", "fq_codel", "ecn", "short_transfers", "incast", "l4s"];
-
-// Each example with the question at the beginning of its comment, and its notes.
+// Each example with the question at the beginning of its comment, and its notes. These cards come first, the others follow by name, and
+// those with ATM cells last.
 function examples() {
+  const foremost = ["one_flow", "two_rtts", "cubic", "bbr", "codel", "fq_codel", "ecn", "short_transfers", "incast", "l4s"];
   const names = readdirSync(here("../examples")).filter((name) => name.endsWith(".toml")).sort();
-  const first = (name) => (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
-  const rank = ({ name, toml }) => (/^(framing|abr) =|\{ *framing|, *framing/m.test(toml) ? FIRST.length + 1 : first(name));
+  const first = (name) => (foremost.indexOf(name) + foremost.length + 1) % (foremost.length + 1);
+  const rank = ({ name, toml }) => (/^(framing|abr) =|\{ *framing|, *framing/m.test(toml) ? foremost.length + 1 : first(name));
   const read = names.map((name) => {
     const toml = readFileSync(here(`../examples/${name}`), "utf8");
     const comment = toml.slice(0, toml.search(/^[^#]/m)).split(/^#\s*$/m);
