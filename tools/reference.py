@@ -60,8 +60,7 @@ INDEX = """\
 * [Queue policies](policies/index.md): {policies}.
 * [Schedulers](schedulers.md): settings of each.
 * [Price schemes](price_schemes.md): settings of each.
-* [Sources](sources.md): settings of each source of datagrams.
-* [Applications](applications.md): settings of each application above TCP.
+* [Sources](sources.md): settings of each traffic source.
 * [Presets](presets.md): the TCP variants and their settings.
 * [Tables and columns](tables.md): every result, with its unit.
 * [Command line](command_line.md): every command and option.
@@ -229,7 +228,7 @@ MEMBERS = {
     "SchedulerTable": "schedulers",
     "Prices": "price_schemes",
     "Source": "sources",
-    "Application": "applications",
+    "Application": "sources",
 }
 
 FAMILIES = {
@@ -256,17 +255,8 @@ FAMILIES = {
         """\
 # Sources
 
-`kind` of a datagram `source`, which also needs its `packet_size`:
+`kind` of a datagram `source`, which also needs its `packet_size`, or of an `application` above TCP:
 `source = {kind = "poisson", rate = "5 Mbps", packet_size = "1000 B"}`.
-""",
-    ),
-    "applications": (
-        "Application",
-        """\
-# Applications
-
-`kind` of an `application` above TCP: `application = {kind = "on_off", rate = "5 Mbps", burst = 2}`. `constant`, `poisson` and
-`on_off` are those of [sources](sources.md); their `burst` is the number of full segments per write, 1 to 1,000,000, by default 1.
 """,
     ),
 }
@@ -274,7 +264,7 @@ FAMILIES = {
 
 def member_page(table: str, word: str) -> str:
     """Where a member is described, from docs/reference/scenario."""
-    page = "sources" if word in _members("Source") else MEMBERS[table]
+    page = MEMBERS[table]
     return f"../{page}.md#{word}" if page in FAMILIES else f"../{page}/{word}.md"
 
 
@@ -288,8 +278,6 @@ def family(page: str) -> str:
         for key, value in settings.items()
     }
     for name, (description, settings, required) in _members(table).items():
-        if table == "Application" and name in _members("Source"):
-            continue
         referring = {
             key: value | {"description": f"As in {described[known]}."}
             if (known := (key, value["description"])) in described

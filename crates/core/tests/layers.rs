@@ -31,7 +31,7 @@ const CORE: Modules = Modules {
 const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
-        &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
+        &["event_order", "hosts", "routes", "measurement_interval", "specialised", "user_code_factory"],
         &["adaptation", "edge", "wire"],
         &["group_profile", "path", "port"],
         &["domain_boundary", "wiring"],
@@ -43,7 +43,7 @@ const SIMULATION: Modules = Modules {
         &["senders"],
         &["signals"],
         &["engine"],
-        &["conservation", "memory", "message_table", "parallel"],
+        &["conservation", "memory", "parallel"],
         &["results"],
         &["inspection"],
     ],
@@ -59,10 +59,9 @@ const SCENARIO: &[Modules] = &[
             &["tree"],
             &["decode"],
             &["record", "values"],
-            &["quantity"],
+            &["quantity", "segments"],
             &["buffer", "distribution", "user_code"],
             &["flow_table", "link_rate", "question", "threshold", "window_size"],
-            &["writes"],
             &["setting"],
             &["member", "preset_settings"],
             &["schema"],
@@ -109,7 +108,6 @@ const SCENARIO: &[Modules] = &[
             &["cells", "feeders"],
             &["rates"],
             &["flows"],
-            &["messages"],
         ],
     },
 ];

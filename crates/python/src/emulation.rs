@@ -255,7 +255,9 @@ fn reach(network: &Network, ways: &[tailback_scenario::AddressPair]) -> f64 {
 
 /// Omits pairs of nodes without packets, which are the majority.
 fn leave_out_silent_pairs(results: &mut tailback_core::Results) {
-    let (Some(groups), Some(sent)) = (results.flows.words("group"), results.flows.floats("sent_packets")) else { return };
+    let (Some(groups), Some(sent)) = (results.flows.words("group"), results.flows.floats("sent_packets")) else {
+        unreachable!("the table of flows has no `group` or no `sent_packets`")
+    };
     let silent = groups.iter().zip(sent).filter(|(group, sent)| *sent == 0.0 && group.contains("->"));
     let silent: BTreeSet<String> = silent.map(|(group, _)| (*group).to_owned()).collect();
     for table in [&mut results.flows, &mut results.groups] {

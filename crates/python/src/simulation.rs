@@ -188,7 +188,6 @@ impl RunIdentity {
             .into_iter()
             .chain(results.classes)
             .chain(results.edges)
-            .chain(results.messages)
             .chain(results.queue_flows)
             .chain(results.traces);
         Ok(Results {

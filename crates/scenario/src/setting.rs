@@ -2,8 +2,9 @@
 
 use crate::decode::{Decode, Decoder, Table};
 use crate::problem::listed;
-use crate::quantity::{Duration, Probability, Rate, Segments, Size};
+use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::record::{Shape, defined};
+use crate::segments::Segments;
 use crate::threshold::{Threshold, ThresholdUnits};
 use crate::tree::Node;
 use crate::values::{real, whole};

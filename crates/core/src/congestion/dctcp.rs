@@ -101,6 +101,7 @@ impl Avoidance for DctcpLaw {
         self.alpha
     }
 
+    #[inline]
     fn observe(&mut self, ack: &Ack) {
         self.count(ack);
     }

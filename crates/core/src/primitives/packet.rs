@@ -372,6 +372,12 @@ pub struct NumberAndHeader {
 }
 
 impl Received {
+    /// All segments before this one, and none after it.
+    #[inline]
+    pub const fn before(ack: SegmentNumber) -> Received {
+        Received { ack, count: 0, ranges: [(SegmentNumber(0), SegmentNumber(0)); 4] }
+    }
+
     pub fn ranges(&self) -> &[SackBlock] {
         &self.ranges[..self.count as usize]
     }

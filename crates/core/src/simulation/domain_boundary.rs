@@ -5,7 +5,7 @@
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
-use super::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
+use super::routes::RouteEntry;
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
@@ -27,12 +27,12 @@ pub(crate) struct Owners {
 
 impl Owners {
     /// The owner of a packet's next hop. `entry` is an entry of the flat list of routes.
-    pub(crate) fn of_next_place(&self, packet: &Packet, entry: u32) -> Domain {
-        match entry {
-            END | END_ANY_DOMAIN if packet.is_ack() => self.of_senders[packet.flow],
-            END | END_ANY_DOMAIN => self.of_receivers[packet.flow],
-            end if is_end(end) => (end - END_IN_DOMAIN) as Domain,
-            port => self.of_ports[(port & !REMOTE) as usize],
+    pub(crate) fn of_next_place(&self, packet: &Packet, entry: RouteEntry) -> Domain {
+        match (entry.port(), entry.domain_of_end()) {
+            (Some(port), _) => self.of_ports[port],
+            (None, Some(domain)) => domain,
+            (None, None) if packet.is_ack() => self.of_senders[packet.flow],
+            (None, None) => self.of_receivers[packet.flow],
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Properties of each flow group that packet processing needs, computed once.
 
+use super::specialised::Carriage;
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Ecn, Packet};
@@ -7,7 +8,7 @@ use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
 use crate::tcp::{DelayedAck, SlowStart, TcpSpec, validation};
-use crate::traffic::{ApplicationSpec, Arrivals};
+use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,8 +50,8 @@ pub(crate) struct GroupProfile {
     pub(crate) by_time: bool,
     /// Connections are opened with a SYN as segment 0, which is acknowledged at once.
     pub(crate) opens: bool,
-    /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, window
-    /// validation, or messages.
+    /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, or window
+    /// validation.
     pub(crate) has_extended_sender: bool,
     pub(crate) delayed_ack: Option<Delays>,
     /// Ticks by which a timestamp may be older than the latest one, if the receiver discards older ones.
@@ -107,8 +108,7 @@ impl GroupProfile {
         let by_time = tcp.is_some_and(|spec| spec.recovery.is_by_time());
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
-        let has_messages = group.application == Some(ApplicationSpec::Messages);
-        let has_extended_sender = by_time || is_watched || opens || has_messages || uses_are_remembered(group);
+        let has_extended_sender = by_time || is_watched || opens || uses_are_remembered(group);
         let receivers_signal = signalled.is_some_and(|signalled| signalled.by_receivers);
         let plain_at_receiver = tcp.is_some()
             && !ecn
@@ -158,10 +158,10 @@ impl GroupProfile {
 
     /// Size of the unit that ports see: of the packet, or of one of its cells.
     #[inline]
-    pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> Bytes {
+    pub(crate) fn unit_bytes<C: Carriage>(&self, packet: &Packet) -> Bytes {
         match () {
             () if packet.is_ack() => self.ack_unit,
-            () if CELLS && packet.is_cell() => CELL_BYTES,
+            () if C::CELLS && packet.is_cell() => CELL_BYTES,
             () => packet.bytes(),
         }
     }

@@ -123,7 +123,7 @@ impl Engine {
             sim.pool.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
             for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.ack_line, path.wire.backward, sender)]
             {
-                let last = fabric.route(way).last().filter(|port| port.index() < fabric.ports.len());
+                let last = fabric.route(way).last();
                 for packet in sim.pool.iter(line) {
                     // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);

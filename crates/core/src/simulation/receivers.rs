@@ -6,10 +6,10 @@ use super::event_order::FlowKind;
 use super::group_profile::GroupProfile;
 use super::path::Path;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
-use crate::primitives::ids::FlowId;
+use super::specialised::{Carriage, Complete, Plain, Reception};
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
-use crate::primitives::units::{Time, Units};
+use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
 use crate::tcp::receiver::{Cause, EcnFlags, Reply};
 
@@ -24,7 +24,7 @@ impl Path {
     /// A packet has passed its last port. Returns true if it is a data packet that causes an immediate acknowledgement; the packet is then
     /// converted to it.
     #[inline(always)]
-    pub(crate) fn leave_network<const CELLS: bool>(
+    pub(crate) fn leave_network<C: Carriage>(
         &mut self,
         packet: &mut Packet,
         profile: &GroupProfile,
@@ -34,7 +34,7 @@ impl Path {
         let flow = packet.flow;
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, profile.ack_unit, &mut sim.rates);
-            if CELLS && packet.is_cell() {
+            if C::CELLS && packet.is_cell() {
                 if profile.has_edge && packet.is_rm() {
                     sim.return_rm(*packet);
                     return false;
@@ -59,8 +59,8 @@ impl Path {
             sim.pool.push(&mut self.ack_line, *packet);
             return false;
         }
-        packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<CELLS>(packet), &mut sim.rates);
-        if CELLS && packet.is_cell() {
+        packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), &mut sim.rates);
+        if C::CELLS && packet.is_cell() {
             let channel = &mut sim.channels[flow];
             if profile.has_edge && packet.is_rm() {
                 channel.take_forward_rm(packet);
@@ -89,7 +89,7 @@ impl Path {
             sim.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        if profile.plain { self.receive_as::<true>(packet, profile, sim) } else { self.receive_unit(packet, profile, sim) }
+        if profile.plain { self.receive_as::<Plain>(packet, profile, sim) } else { self.receive_unit(packet, profile, sim) }
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
@@ -101,7 +101,7 @@ impl Path {
             return true;
         }
         if profile.plain_at_receiver {
-            let answers = self.receive_as::<true>(packet, profile, sim);
+            let answers = self.receive_as::<Plain>(packet, profile, sim);
             if answers {
                 packet.set_signals();
             }
@@ -114,23 +114,22 @@ impl Path {
     /// converted to it.
     #[inline]
     fn receive(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
-        self.receive_as::<false>(packet, profile, sim)
+        self.receive_as::<Complete>(packet, profile, sim)
     }
 
-    /// `PLAIN` selects the conditions of [`GroupProfile::plain`], so that rare features have no cost.
     #[inline(always)]
-    fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
+    fn receive_as<R: Reception>(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
         let flow = packet.flow;
         let time = packet.time;
         let measured = sim.interval.measures(time);
         self.carried.received_in_all += 1;
-        if !PLAIN
+        if !R::PLAIN
             && measured
             && let Some(delays) = sim.delays.get_mut(self.wire.group.index())
         {
             delays.add(time.since(packet.sent));
         }
-        if !PLAIN
+        if !R::PLAIN
             && profile.receivers_signal
             && let Some(place) = profile.place_among_signalled(flow)
         {
@@ -151,12 +150,12 @@ impl Path {
                 reported.note_delay(time.since(packet.sent));
             }
         }
-        if !PLAIN && profile.ecn && !(profile.opens && packet.segment() == SYN) {
+        if !R::PLAIN && profile.ecn && !(profile.opens && packet.segment() == SYN) {
             self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
-        let is_tcp = PLAIN || profile.is_tcp;
-        if !PLAIN
+        let is_tcp = R::PLAIN || profile.is_tcp;
+        if !R::PLAIN
             && let Some(tolerance) = profile.paws
             && !self.receiver.accepts(packet.segment(), packet.sent, tolerance)
         {
@@ -164,9 +163,9 @@ impl Path {
             return true;
         }
         let (is_new, reply) = if is_tcp {
-            let is_syn = !PLAIN && profile.opens && packet.segment() == SYN;
+            let is_syn = !R::PLAIN && profile.opens && packet.segment() == SYN;
             let delayed_ack =
-                if PLAIN || is_syn { None } else { profile.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
+                if R::PLAIN || is_syn { None } else { profile.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
             let outcome = self.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
@@ -179,9 +178,11 @@ impl Path {
                 self.carried.delivered_bytes += payload.0;
             }
             if self.receiver.expected >= self.complete_at && is_tcp {
-                self.complete(flow, time, sim);
+                self.counts.completed = time;
             }
-            if !PLAIN && let Some(recorder) = &mut sim.recorder {
+            if !R::PLAIN
+                && let Some(recorder) = &mut sim.recorder
+            {
                 recorder.on_delivered(flow, time, payload, sim.interval.end);
             }
         } else {
@@ -189,11 +190,11 @@ impl Path {
         }
         match reply {
             Some(Reply::Now) => {
-                if !PLAIN && profile.delayed_ack.is_some() {
+                if !R::PLAIN && profile.delayed_ack.is_some() {
                     sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, flow));
                 }
                 let cause = if is_new { Cause::NewData } else { Cause::Duplicate };
-                self.acknowledge::<PLAIN>(packet, cause, profile, sim);
+                self.acknowledge::<R>(packet, cause, profile, sim);
                 true
             }
             Some(Reply::Delayed { timer }) => {
@@ -212,18 +213,6 @@ impl Path {
         }
     }
 
-    /// The receiver has the whole transfer, or, for a flow of messages, another message.
-    #[inline]
-    fn complete(&mut self, flow: FlowId, time: Time, sim: &mut SimState) {
-        if sim.has_messages(flow)
-            && let Some(next) = sim.deliver_messages(flow, self.receiver.expected, time)
-        {
-            self.complete_at = next;
-            return;
-        }
-        self.counts.completed = time;
-    }
-
     /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.
     #[cold]
     #[inline(never)]
@@ -235,13 +224,13 @@ impl Path {
         }
         packet.sent = self.receiver.ts_recent();
         sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, packet.flow));
-        self.acknowledge::<false>(packet, self.receiver.on_discarded(packet.segment()), profile, sim);
+        self.acknowledge::<Complete>(packet, self.receiver.on_discarded(packet.segment()), profile, sim);
     }
 
     /// Convert a data packet to the acknowledgement that it causes, as it reaches the first port of the reverse path. An acknowledgement in
     /// cells is produced as it leaves the receiver.
     #[inline(always)]
-    pub(crate) fn acknowledge<const PLAIN: bool>(
+    pub(crate) fn acknowledge<R: Reception>(
         &mut self,
         packet: &mut Packet,
         cause: Cause,
@@ -249,10 +238,12 @@ impl Path {
         sim: &mut SimState,
     ) {
         let mut time = packet.time;
-        if !PLAIN && let Some(hosts) = sim.hosts.get_mut(packet.flow.index()) {
+        if !R::PLAIN
+            && let Some(hosts) = sim.hosts.get_mut(packet.flow.index())
+        {
             time = hosts.receive(time, &profile.group);
         }
-        if !PLAIN
+        if !R::PLAIN
             && profile.delayed_ack.is_some()
             && let Some(echo) = self.receiver.acknowledged(&sim.out_of_order)
         {
@@ -260,35 +251,35 @@ impl Path {
         }
         let received = match profile.sack_blocks {
             0 => None,
-            max if !PLAIN && profile.by_time && cause == Cause::Duplicate => {
+            max if !R::PLAIN && profile.by_time && cause == Cause::Duplicate => {
                 Some(self.receiver.blocks_after((packet.segment(), packet.segment().next()), max, &sim.out_of_order))
             }
             max => self.receiver.blocks(max, &sim.out_of_order),
         };
-        let signalled = if PLAIN || !profile.receivers_signal { None } else { profile.place_among_signalled(packet.flow) };
+        let signalled = if R::PLAIN || !profile.receivers_signal { None } else { profile.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {
             (None, None) => AckNumber::Inline(self.receiver.expected),
             (Some(received), None) => {
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
             }
             (received, Some(place)) => {
-                let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
+                let received = received.unwrap_or(Received::before(self.receiver.expected));
                 let reported = sim.receiver_feedback(place, packet.segment());
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: reported }))
             }
         };
         self.carried.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
-        if !PLAIN && profile.acks_signal {
+        if !R::PLAIN && profile.acks_signal {
             packet.set_signals();
         }
-        if !PLAIN && profile.ecn {
+        if !R::PLAIN && profile.ecn {
             packet.set_ecn(profile.ecn_of_acks);
             if self.receiver.echoes_mark() {
                 packet.echo_mark();
             }
         }
-        if !PLAIN && profile.framing.is_some() {
+        if !R::PLAIN && profile.framing.is_some() {
             packet.become_cell(Units(0));
         } else {
             packet.time = self.wire.receiver_up(time, profile.ack_unit, &mut sim.rates);

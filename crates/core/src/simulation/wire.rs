@@ -1,6 +1,6 @@
 //! The private links of a flow, from its ends to the shared network and back.
 
-use super::routes::is_end;
+use super::routes::RouteEntry;
 use crate::network::{AccessLink, Flow};
 use crate::primitives::ids::GroupId;
 use crate::primitives::packet::Packet;
@@ -119,8 +119,8 @@ impl Wire {
 
     /// Delay of the end's own link, if this entry of the routes is an end: nothing takes place before the packet has crossed it.
     #[inline]
-    pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> TimeDelta {
-        match is_end(entry) {
+    pub(crate) fn delay_behind(&self, entry: RouteEntry, packet: &Packet) -> TimeDelta {
+        match entry.is_end() {
             true if packet.is_ack() => self.sender_delay,
             true => self.receiver_delay,
             false => TimeDelta::ZERO,

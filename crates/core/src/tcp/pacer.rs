@@ -70,16 +70,22 @@ impl Pacer {
 }
 
 impl Pace<'_> {
-    /// Gap between transmissions, if they are paced: at the controller's rate, or otherwise one window per RTT.
-    #[inline(never)]
-    fn gap(&self) -> Option<TimeDelta> {
-        if let Some(rate) = self.controller.pacing() {
-            return Some(rate.time_to_send(self.spec.mss + self.spec.header));
-        }
-        if !self.spec.pacing {
-            return None;
-        }
-        let over_window = |rtt: TimeDelta| TimeDelta((rtt.0 as f64 / self.controller.window().0.max(1.0)) as u64);
-        Some(self.estimator.round_trip(&self.spec.timer).map_or(TimeDelta::ZERO, over_window))
+    #[inline(always)]
+    fn gap(self) -> Option<TimeDelta> {
+        // Separate arguments, so that a sender without pacing need not store them in memory.
+        gap(self.spec, self.controller, self.estimator)
     }
+}
+
+/// Gap between transmissions, if they are paced: at the controller's rate, or otherwise one window per RTT.
+#[inline(never)]
+fn gap(spec: &TcpSpec, controller: &Controllers, estimator: &Estimator) -> Option<TimeDelta> {
+    if let Some(rate) = controller.pacing() {
+        return Some(rate.time_to_send(spec.mss + spec.header));
+    }
+    if !spec.pacing {
+        return None;
+    }
+    let over_window = |rtt: TimeDelta| TimeDelta((rtt.0 as f64 / controller.window().0.max(1.0)) as u64);
+    Some(estimator.round_trip(&spec.timer).map_or(TimeDelta::ZERO, over_window))
 }

@@ -299,7 +299,7 @@ impl Receiver {
             return None;
         }
         let held = pool.at(self.out_of_order);
-        let mut blocks = Received { ack: self.expected, ..Received::default() };
+        let mut blocks = Received::before(self.expected);
         for &segment in &held.recent {
             let Some(range) = held.range_of(segment) else { continue };
             if blocks.count < max && !blocks.ranges().contains(&range) {
@@ -312,7 +312,7 @@ impl Receiver {
 
     /// SACK blocks after a duplicate, whose block comes first (RFC 2883 section 4).
     pub(crate) fn blocks_after(&self, duplicate: SackBlock, max: u32, pool: &Slab<OutOfOrder>) -> Received {
-        let rest = self.blocks(max - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
+        let rest = self.blocks(max - 1, pool).unwrap_or(Received::before(self.expected));
         let mut blocks = Received { count: rest.count + 1, ..rest };
         blocks.ranges[0] = duplicate;
         blocks.ranges[1..].copy_from_slice(&rest.ranges[..3]);

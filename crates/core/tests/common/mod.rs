@@ -9,8 +9,10 @@
 
 mod random_network;
 pub mod statistics;
+mod test_random;
 
 pub use random_network::*;
+pub use test_random::TestRandom;
 
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
@@ -150,7 +152,6 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Time
         paths: vec![route([0]), route([1])],
         groups: vec![group],
         flows,
-        messages: Default::default(),
         changes: Vec::new(),
         duration,
         warmup: TimeDelta::ZERO,

@@ -8,7 +8,6 @@ mod applications;
 mod controllers;
 mod fast_retransmit;
 mod interval;
-mod messages;
 mod overload;
 mod properties;
 mod sequences;

@@ -145,7 +145,9 @@ impl Observations {
         for row in (0..rows).filter(|&row| word(words(table, "kind"), row) == "data") {
             let (reason, queue) = (word(words(table, "reason"), row), word(words(table, "queue"), row));
             let bin = (times[row] / self.duration_s * BINS as f64) as u64;
-            let number = DropReason::ALL.iter().position(|known| known.name() == reason).unwrap_or_default();
+            let Some(number) = DropReason::ALL.iter().position(|known| known.name() == reason) else {
+                unreachable!("the table of drops has the reason `{reason}`")
+            };
             self.lost.entry(bin).or_default()[number] += 1;
             self.changed.push(bin);
             let flow = self.flow(table, row);

@@ -28,7 +28,10 @@ impl Fabric {
             return self.walk(Some(feeder), packet);
         }
         let spacing = path.wire.cell_spacing(direction, &mut self.sim.rates);
-        let entry = &self.ports[self.routes[packet.place()] as usize].entry;
+        let Some(first) = self.routes[packet.place()].local_port() else {
+            unreachable!("the first port of flow {} is in another domain", packet.flow)
+        };
+        let entry = &self.ports[first].entry;
         if entry.needs_event() {
             if entry.is_of_heads() {
                 packet.time = packet.time.before(spacing);

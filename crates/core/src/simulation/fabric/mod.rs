@@ -7,24 +7,25 @@
 
 mod cells;
 mod edges;
+mod prefetching;
 mod stepped_ports;
 
-use super::domain_boundary::{Arrival, Arrivals, PacketBatch, SortedArrivals};
+use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
 use super::event_order::{EntityCounts, Event, EventOrder, FlowKind};
 use super::group_profile::{GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
-use super::routes::{END, END_ANY_DOMAIN, REMOTE, local_port};
+use super::routes::RouteEntry;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
+use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
 use crate::network::{Change, ChangeKind, Network};
-use crate::primitives::calendar::Slot;
 use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
-use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
+use crate::primitives::prefetch::CAN_PREFETCH;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
@@ -41,11 +42,9 @@ const NEAR: usize = 1 << 20;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
-    /// Port numbers of all routes, concatenated; each route is terminated by [`END`].
-    pub(crate) routes: Vec<u32>,
+    /// The ports of all routes, concatenated, each with its end.
+    pub(crate) routes: Vec<RouteEntry>,
     pub(crate) ports: Vec<Port>,
-    /// Whether arrivals at each port are events ([`Entry::ByEvent`]). The walk needs only this of the next port.
-    by_event: Vec<bool>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<PortId>,
     /// Queues whose policy has a period, and ports whose scheduler has one.
@@ -110,13 +109,16 @@ impl Fabric {
         };
         let groups = GroupId::enumerate(&network.groups).zip(signalled);
         let profile = groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
+        let entry_of = |&port: &PortId| match ports[port].entry {
+            Entry::ByEvent => RouteEntry::by_event(port),
+            _ => RouteEntry::immediate(port),
+        };
         let mut fabric = Fabric {
-            routes: network.paths.iter().flat_map(|path| path.iter().map(|port| port.0).chain([END])).collect(),
-            by_event: ports.iter().map(|port| matches!(port.entry, Entry::ByEvent)).collect(),
+            routes: network.paths.iter().flat_map(|path| path.iter().map(&entry_of).chain([RouteEntry::END])).collect(),
             ports,
             transmitters,
             periodic,
-            paths: make_paths(network, &sim.rates, &sim.messages),
+            paths: make_paths(network, &sim.rates),
             profiles: profile,
             rerouted,
             is_large: CAN_PREFETCH && network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
@@ -129,7 +131,7 @@ impl Fabric {
 
     /// The ports of the route that starts at this entry of the flat list.
     pub(crate) fn route(&self, start: u32) -> impl Iterator<Item = PortId> + Clone {
-        self.routes[start as usize..].iter().take_while(|&&entry| entry != END).map(|&port| PortId(port))
+        self.routes[start as usize..].iter().map_while(|entry| entry.port())
     }
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
@@ -251,7 +253,7 @@ impl Fabric {
             let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &self.profiles[path.wire.group];
-            path.acknowledge::<false>(&mut packet, Cause::NewData, profile, &mut self.sim);
+            path.acknowledge::<Complete>(&mut packet, Cause::NewData, profile, &mut self.sim);
             self.walk_back(packet);
         }
     }
@@ -299,62 +301,6 @@ impl Fabric {
         }
     }
 
-    /// Prefetch the packet of an event, if the event is about a line. Returns the packet's place in the pool.
-    #[inline]
-    pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
-        let line = match self.sim.order.event(slot) {
-            Event::Port(port) => &self.ports[port].line,
-            Event::AckArrival(flow) => &self.paths[flow].ack_line,
-            Event::Send(flow) => &self.paths[flow].send,
-            Event::Back(flow) => &self.paths[flow].back,
-            Event::Deliver(flow) => &self.paths[flow].deliver,
-            _ => return None,
-        };
-        self.sim.pool.prefetch_front(line)
-    }
-
-    /// Prefetch the port or end that is the packet's next hop.
-    #[inline]
-    pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
-        match self.routes[packet.place()] {
-            port if port < REMOTE => prefetch(&self.ports[port as usize]),
-            END | END_ANY_DOMAIN => prefetch(&self.paths[packet.flow]),
-            _ => {}
-        }
-    }
-
-    /// Prefetch the memory that a packet needs in its next port.
-    #[inline]
-    pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
-        if let Some(next) = local_port(self.routes[packet.place()]) {
-            let port = &self.ports[next];
-            self.sim.calendar.prefetch(self.sim.order.port(next));
-            self.sim.pool.prefetch_back(&port.line);
-            if let Some(waiting) = port.waiting() {
-                self.sim.waiting.prefetch_front(&waiting);
-                self.sim.waiting.prefetch_back(&waiting);
-            }
-        }
-    }
-
-    /// Prefetch the first port of the answer's path: an acknowledgement for a data packet, new data for an acknowledgement.
-    #[inline]
-    pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
-        let path = &self.paths[packet.flow];
-        let start = if packet.is_ack() { path.wire.forward } else { path.wire.backward };
-        if let Some(first) = local_port(self.routes[start as usize]) {
-            prefetch(&self.ports[first]);
-        }
-        self.sim.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
-    }
-
-    /// Whether the packet's next port is the last of its route.
-    #[inline]
-    pub(crate) fn is_at_last_port(&self, packet: &Packet) -> bool {
-        let place = packet.place();
-        self.routes[place] < REMOTE && self.routes[place + 1] >= REMOTE
-    }
-
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, flow: FlowId, next: Time) {
@@ -384,27 +330,13 @@ impl Fabric {
             }
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
-            if is_overtaking || local_port(next).is_some_and(|next| matches!(self.ports[next].entry, Entry::ByEvent)) {
+            if is_overtaking || (next.local_port().is_some() && next.needs_event()) {
                 arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
             }
         }
         batch.packets.clear();
-    }
-
-    /// Prefetch memory for packets from other domains whose turn comes soon.
-    #[inline]
-    pub(crate) fn prefetch_arrivals(&self, arrivals: &SortedArrivals) {
-        if let Some(packet) = arrivals.after(12) {
-            prefetch(&self.routes[packet.place()]);
-        }
-        if let Some(packet) = arrivals.after(8) {
-            self.prefetch_next_place(packet);
-        }
-        if let Some(packet) = arrivals.after(4) {
-            self.prefetch_within_next_place(packet);
-        }
     }
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {
@@ -435,29 +367,32 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.sim.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
+        if self.sim.channels.is_empty() {
+            self.walk_as::<WholePackets>(feeder, packet);
+        } else {
+            self.walk_as::<PacketsAndCells>(feeder, packet);
+        }
     }
 
-    /// `CELLS`: some packets travel in cells.
     #[inline(never)]
-    fn walk_as<const CELLS: bool>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
+    fn walk_as<C: Carriage>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
-        let Fabric { routes, ports, by_event, paths, profiles, sim, .. } = self;
+        let Fabric { routes, ports, paths, profiles, sim, .. } = self;
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match sim.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
-            Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),
-            _ => profiles[paths[flow].wire.group].unit_bytes::<CELLS>(&packet),
+            Some(_) if !(C::CELLS && packet.is_cell()) => packet.bytes(),
+            _ => profiles[paths[flow].wire.group].unit_bytes::<C>(&packet),
         };
         loop {
-            let next = routes[packet.place()];
-            if next >= REMOTE {
-                if next != END
+            let entry = routes[packet.place()];
+            let Some(next) = entry.local_port() else {
+                if entry != RouteEntry::END
                     && let Some(feeder) = feeder
-                    && sim.leaves(next, feeder, packet, paths)
+                    && sim.leaves(entry, feeder, packet, paths)
                 {
                     return;
                 }
@@ -466,19 +401,18 @@ impl Fabric {
                 }
                 let path = &mut paths[flow];
                 let profile = &profiles[path.wire.group];
-                if !path.leave_network::<CELLS>(&mut packet, profile, sim, route) {
+                if !path.leave_network::<C>(&mut packet, profile, sim, route) {
                     return;
                 }
-                if CELLS && packet.is_cell() {
+                if C::CELLS && packet.is_cell() {
                     return self.walk_in_cells(Direction::Reverse, packet);
                 }
                 feeder = Some(Feeder::Back);
                 bytes = profile.ack_unit;
                 continue;
-            }
-            let next = PortId(next);
+            };
             if let Some(feeder) = feeder
-                && by_event[next]
+                && entry.needs_event()
             {
                 return sim.enqueue(feeder, packet, paths, ports);
             }

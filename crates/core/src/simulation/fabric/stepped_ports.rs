@@ -7,7 +7,8 @@ use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
-use crate::simulation::routes::{END, REMOTE, local_port};
+use crate::simulation::routes::RouteEntry;
+use crate::simulation::specialised::PacketsAndCells;
 
 /// A transmitter of a stepped port, by its index at the port.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ impl Fabric {
         let Transmitter { port, number } = of;
         let (stepped, _) = self.ports[port].expect_stepped();
         let Some(&PacketInService { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
-        let next = local_port(self.routes[packet.place() + 1]).filter(|&next| self.ports[next].entry.is_of_heads());
+        let next = self.routes[packet.place() + 1].local_port().filter(|&next| self.ports[next].entry.is_of_heads());
         let Some(next) = next else { return };
         let (stepped, equipment) = self.ports[port].expect_stepped();
         let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
@@ -52,7 +53,7 @@ impl Fabric {
     }
 
     fn unit_bytes(&self, packet: &Packet) -> Bytes {
-        self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(packet)
+        self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet)
     }
 
     /// A transmitter of a stepped port has finished sending.
@@ -115,7 +116,10 @@ impl Fabric {
     /// A packet enters a link on which packets may overtake one another. Its arrival is an event.
     pub(super) fn overtake(&mut self, port: PortId, packet: Packet) {
         let next = self.routes[packet.place()];
-        if next >= REMOTE && next != END && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
+        if next.local_port().is_none()
+            && next != RouteEntry::END
+            && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths)
+        {
             return;
         }
         if let Some(reordered) = self.ports[port].reordered_packets_mut() {
@@ -170,7 +174,7 @@ impl Fabric {
     fn take_next(&mut self, port: PortId) -> Option<(usize, Packet, Bytes)> {
         let Fabric { ports, sim, paths, profiles, .. } = self;
         let (stepped, _) = ports[port].expect_stepped();
-        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<true>(packet);
+        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
         let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
         let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
         Some((queue, packet, bytes_of(&packet)))
@@ -184,7 +188,7 @@ impl Fabric {
             for _ in 0..units {
                 let (stepped, equipment) = self.ports[port].expect_stepped();
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
-                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<true>(&packet);
+                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(&packet);
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }

@@ -13,7 +13,7 @@ use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::Path;
 use crate::simulation::port::Port;
-use crate::simulation::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
+use crate::simulation::routes::RouteEntry;
 use crate::simulation::state::Engine;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port
     fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
     fabric.sim.boundary = Some(Box::new(DomainBoundary::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
-        *entry = match *entry {
-            END => END_ANY_DOMAIN,
-            port if owners.of_ports[port as usize] == own => port,
-            port => port | REMOTE,
+        *entry = match entry.port() {
+            None => RouteEntry::END_ANY_DOMAIN,
+            Some(port) if owners.of_ports[port] == own => *entry,
+            Some(_) => entry.in_other_domain(),
         };
     }
     name_ends(fabric, own, owners);
@@ -54,8 +54,8 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
         }
     }
     for (start, owner) in of_routes {
-        if let (Some(owner), Some(end)) = (owner, fabric.routes[start as usize..].iter_mut().find(|entry| is_end(**entry))) {
-            *end = if owner == own { END } else { END_IN_DOMAIN + u32::from(owner) };
+        if let (Some(owner), Some(end)) = (owner, fabric.routes[start as usize..].iter_mut().find(|entry| entry.is_end())) {
+            *end = if owner == own { RouteEntry::END } else { RouteEntry::end_in(owner) };
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     whole.events = domains.iter().map(|domain| domain.events).sum();
     let sources = StateSources { all: domains.iter().map(StateSource::of).collect(), owners: Some(owners) };
     for entry in &mut whole.fabric.routes {
-        *entry = if is_end(*entry) { END } else { *entry & !REMOTE };
+        *entry = entry.without_domains();
     }
     sources.collect(&mut whole, owners);
     copy(&mut whole, &sources, |_| true, owners);
@@ -136,11 +136,6 @@ impl Engine {
             own.take_sender(other);
         }
         take(&mut own.sim.edges, &other.sim.edges, flow.index());
-        if let (Some(Some(own)), Some(Some(other))) =
-            (own.sim.messages.get_mut(flow.index()), other.sim.messages.get(flow.index()))
-        {
-            own.take_sender(other);
-        }
         if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow.index()), other.sim.channels.get(flow.index())) {
             own.take_sender(other);
         }
@@ -153,7 +148,6 @@ impl Fabric {
         let (path, other) = (&mut self.paths[flow], &from.paths[flow]);
         path.receiver.clone_from(&other.receiver);
         path.marked = other.marked;
-        path.complete_at = other.complete_at;
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow);
         let (own, other) = (&mut self.sim, &from.sim);
@@ -161,9 +155,6 @@ impl Fabric {
             own.take_receiver(other);
         }
         if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
-            own.take_receiver(other);
-        }
-        if let (Some(Some(own)), Some(Some(other))) = (own.messages.get_mut(flow.index()), other.messages.get(flow.index())) {
             own.take_receiver(other);
         }
         if let Some(place) = place {

@@ -13,7 +13,6 @@ use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, ReorderedPackets, Stepped};
 use crate::simulation::prefetch::UpcomingEvents;
-use crate::simulation::routes::REMOTE;
 use crate::simulation::sim_state::SimState;
 use crate::simulation::state::Engine;
 
@@ -256,7 +255,10 @@ fn rebuilt_calendar(
     let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).engine);
     let of_sender = |flow: FlowId| (owners.of_senders[flow], sources.of_sender(flow));
     let of_receiver = |flow: FlowId| (owners.of_receivers[flow], sources.of_receiver(flow));
-    let of_entry = |start: u32| of_port(PortId(routes[start as usize] & !REMOTE));
+    let of_entry = |start: u32| match routes[start as usize].port() {
+        Some(first) => of_port(first),
+        None => unreachable!("a route without ports"),
+    };
     for slot in 0..sim.order.total() as Slot {
         let (owner, from) = match sim.order.event(slot) {
             Event::Port(port) => {

@@ -2,13 +2,12 @@
 //! on every connection between them.
 
 use crate::network::{ChangeKind, Network};
-use crate::primitives::ids::FlowId;
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, TimeDelta};
 use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::endpoints::Endpoints;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
-use crate::simulation::routes::END;
 use crate::simulation::state::Engine;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -96,11 +95,11 @@ impl Graph {
         let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
         let delays = min_delays(fabric, network);
         // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
-        let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
+        let is_of_heads = |port: PortId| fabric.ports[port].entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
         let mut acknowledged_to = vec![0; ports];
         for path in &fabric.paths {
-            acknowledged_to[fabric.routes[path.wire.backward as usize] as usize] += 1;
+            acknowledged_to[ends_of(fabric, path.wire.backward).0] += 1;
         }
         for (flow, path) in FlowId::all(flows).zip(&fabric.paths) {
             let load = loads[flow];
@@ -109,38 +108,30 @@ impl Graph {
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
             let is_cut = fabric.profiles[wire.group].framing.is_some();
-            let access = |delay: TimeDelta, first: u32| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
+            let access = |delay: TimeDelta, first: PortId| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
             let rates = &fabric.sim.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
             let there = (receiver(flow), wire.receiver_access(rates).delay);
             for (start, (from, delay), (to, delay_to)) in [(wire.forward, here, there), (wire.backward, there, here)] {
                 *routes.entry(start).or_default() += load;
                 let (first, last) = ends_of(fabric, start);
-                graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
+                graph.edges.push(Edge { ends: [from, first.0], delay: access(delay, first), load });
                 // Packets that overtake one another must be in order before the end's own link.
-                let overtakes = fabric.ports[last as usize].reordered_packets().is_some();
-                let delay = delays[last as usize] + if overtakes { TimeDelta::ZERO } else { delay_to };
-                graph.edges.push(Edge { ends: [last, to], delay, load });
+                let overtakes = fabric.ports[last].reordered_packets().is_some();
+                let delay = delays[last] + if overtakes { TimeDelta::ZERO } else { delay_to };
+                graph.edges.push(Edge { ends: [last.0, to], delay, load });
             }
-            // A delivery may cause a write at the same node.
-            let messages = fabric.sim.messages.get(flow.index()).into_iter().flatten();
-            if messages.clone().any(|messages| messages.joins_ends()) {
-                graph.edges.push(Edge { ends: [receiver(flow), sender(flow)], delay: TimeDelta::ZERO, load });
-            }
-            for answers in messages.flat_map(|messages| messages.answers_on()) {
-                graph.edges.push(Edge { ends: [receiver(flow), sender(answers)], delay: TimeDelta::ZERO, load });
-            }
-            let back = fabric.routes[wire.backward as usize];
-            if acknowledged_to[back as usize] > 1 && are_in_order_by_data(&fabric.ports[back as usize].entry) {
-                graph.edges.push(Edge { ends: [back, receiver(flow)], delay: TimeDelta::ZERO, load });
+            let (back, _) = ends_of(fabric, wire.backward);
+            if acknowledged_to[back] > 1 && are_in_order_by_data(&fabric.ports[back].entry) {
+                graph.edges.push(Edge { ends: [back.0, receiver(flow)], delay: TimeDelta::ZERO, load });
             }
         }
         for (start, load) in routes {
-            let route = fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
-            route.clone().for_each(|&port| graph.work[port as usize] += work_of_pass(&fabric.ports[port as usize].entry) * load);
-            for (&from, &to) in route.clone().zip(route.skip(1)) {
-                let delay = if is_of_heads(to) { TimeDelta::ZERO } else { delays[from as usize] };
-                graph.edges.push(Edge { ends: [from, to], delay, load });
+            let route = fabric.route(start);
+            route.clone().for_each(|port| graph.work[port] += work_of_pass(&fabric.ports[port].entry) * load);
+            for (from, to) in route.clone().zip(route.skip(1)) {
+                let delay = if is_of_heads(to) { TimeDelta::ZERO } else { delays[from] };
+                graph.edges.push(Edge { ends: [from.0, to.0], delay, load });
             }
         }
         graph
@@ -186,10 +177,10 @@ fn are_in_order_by_data(back: &Entry) -> bool {
 }
 
 /// The first and the last port of a route.
-fn ends_of(fabric: &Fabric, start: u32) -> (u32, u32) {
-    let route = &fabric.routes[start as usize..];
-    let last = route.iter().take_while(|&&port| port != END).last();
-    (route[0], last.copied().unwrap_or(route[0]))
+fn ends_of(fabric: &Fabric, start: u32) -> (PortId, PortId) {
+    let mut route = fabric.route(start);
+    let Some(first) = route.next() else { unreachable!("a route without ports") };
+    (first, route.last().unwrap_or(first))
 }
 
 /// Minimum delay of each port over the run.

@@ -39,11 +39,7 @@ impl AckMerge {
     /// Take the first if it arrives before `time`.
     #[inline]
     pub(crate) fn take_before(&mut self, time: Time) -> Option<Packet> {
-        let first = self.waiting.front().filter(|first| first.time < time).copied();
-        if first.is_some() {
-            self.waiting.pop_front();
-        }
-        first
+        self.waiting.pop_front_if(|first| first.time < time)
     }
 
     pub(crate) fn first(&self) -> Option<Time> {

@@ -54,6 +54,7 @@ impl PortCounts {
     }
 
     /// Add the time in the buffer of a unit.
+    #[inline]
     pub(super) fn add_held(&mut self, [arrival, left]: [Time; 2], interval: &MeasurementInterval) {
         self.held += u128::from(interval.overlap(arrival, left).0);
         self.held_at_warmup += u64::from(arrival < interval.warmup && left > interval.warmup);

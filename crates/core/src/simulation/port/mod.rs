@@ -204,12 +204,14 @@ impl Port {
     }
 
     /// The buffer and transmitters of a stepped port, and its equipment.
+    #[inline]
     pub(crate) fn stepped_mut(&mut self) -> Option<(&mut Stepped, &mut Equipment)> {
         if let ServiceMode::Stepped(stepped) = &mut self.service_mode { Some((stepped, &mut self.equipment)) } else { None }
     }
 
     /// Like [`Port::stepped_mut`] at an event that only stepped ports have. A panic of the engine is reported with the scenario's hash and
     /// the seed.
+    #[inline]
     pub(crate) fn expect_stepped(&mut self) -> (&mut Stepped, &mut Equipment) {
         match self.stepped_mut() {
             Some(parts) => parts,
@@ -217,6 +219,7 @@ impl Port {
         }
     }
 
+    #[inline]
     pub(crate) fn stepped(&self) -> Option<&Stepped> {
         if let ServiceMode::Stepped(stepped) = &self.service_mode { Some(stepped) } else { None }
     }
@@ -254,11 +257,13 @@ impl Port {
         }
     }
 
+    #[inline]
     pub(crate) fn ack_merge_mut(&mut self) -> Option<&mut AckMerge> {
         if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
     }
 
     /// Like [`Port::ack_merge_mut`] at an event that only ports which gather acknowledgements have.
+    #[inline]
     pub(crate) fn expect_ack_merge(&mut self) -> &mut AckMerge {
         match self.ack_merge_mut() {
             Some(gather) => gather,

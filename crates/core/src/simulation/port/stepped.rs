@@ -91,6 +91,7 @@ impl Stepped {
     }
 
     /// A packet arrives. The caller stores it if it is queued.
+    #[inline]
     pub(crate) fn arrive(
         &mut self,
         equipment: &mut Equipment,
@@ -157,6 +158,7 @@ impl Stepped {
         }
     }
 
+    #[inline]
     fn count_arrival(&mut self, queue: usize, admitted: Result<(), DropReason>, now: Time, interval: &MeasurementInterval) {
         let counts = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue));
         if let Some(counts) = counts {
@@ -179,6 +181,7 @@ impl Stepped {
     }
 
     /// The queue that the scheduler selects. `head` returns the size of the first unit of a queue.
+    #[inline]
     pub(crate) fn next_queue(&mut self, head: impl Fn(&Queue) -> Option<Bytes>) -> Option<usize> {
         let queues = &self.queues;
         match &mut self.multi_queue {
@@ -218,6 +221,7 @@ impl Stepped {
     }
 
     /// Units and bytes in the buffer.
+    #[inline]
     fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
         let waiting = u64::from(self.waiting);
         if !equipment.counts_in_service {
@@ -340,6 +344,7 @@ impl Stepped {
     }
 
     /// A transmitter has finished. Returns the packet on the link, or `None` if its head has gone ahead.
+    #[inline]
     pub(crate) fn finish(
         &mut self,
         equipment: &mut Equipment,
@@ -383,6 +388,7 @@ impl Stepped {
     }
 
     /// Put a packet on the link. The decisive bit left the transmitter now, the last bit leaves at `departure`.
+    #[inline]
     fn depart(
         &mut self,
         equipment: &mut Equipment,
@@ -404,6 +410,7 @@ impl Stepped {
 
     /// The link's copy of a packet that left now, if the link duplicates it. It arrives at the same time, or with its own jitter if packets
     /// may overtake one another. Side data is not copied here.
+    #[inline]
     pub(crate) fn copy_of(
         &self,
         equipment: &mut Equipment,
@@ -436,6 +443,7 @@ impl Stepped {
     }
 
     /// The caller has removed a packet from a queue to serve it.
+    #[inline]
     pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, queue: usize, flow: FlowId, bytes: Bytes) {
         self.waiting -= 1;
         self.waiting_bytes -= bytes;
@@ -446,12 +454,14 @@ impl Stepped {
     }
 
     /// Notify the scheduler that a packet that left a queue was sent, or discarded by its policy.
+    #[inline]
     pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), DropReason>) {
         let reason = if goes.is_ok() { DequeueReason::Sent } else { DequeueReason::Discarded };
         self.leave_schedule(queue, bytes, reason);
     }
 
     /// Trace a departure that changes the occupancy: a unit left the queue, or the units in service count.
+    #[inline]
     pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
         self.note_occupancy(equipment, now);
     }

@@ -78,14 +78,17 @@ impl Train {
 
     #[inline]
     fn held(&self, now: Time, equipment: &Equipment) -> BufferState {
-        let busy = self.free > now;
-        let in_service = u64::from(busy && equipment.counts_in_service);
+        if self.free <= now {
+            let idle = now.since(self.free);
+            return BufferState { busy: false, units: Units(0), bytes: Bytes(0), idle, transmitters: 1 };
+        }
+        let in_service = u64::from(equipment.counts_in_service);
         let waiting = u64::from(self.units);
         BufferState {
-            busy,
+            busy: true,
             units: Units(waiting + in_service),
             bytes: Bytes(waiting * u64::from(self.bytes) + in_service * u64::from(self.serving_bytes)),
-            idle: now.since(self.free),
+            idle: TimeDelta::ZERO,
             transmitters: 1,
         }
     }

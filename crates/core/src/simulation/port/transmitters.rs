@@ -21,6 +21,7 @@ impl Transmitters {
         Transmitters { sending: vec![None; count], idle }
     }
 
+    #[inline]
     pub(super) fn count(&self) -> usize {
         self.sending.len()
     }
@@ -32,12 +33,14 @@ impl Transmitters {
         Some((word * BITS) as u32 + self.idle[word].trailing_zeros())
     }
 
+    #[inline]
     pub(super) fn start(&mut self, number: u32, sending: PacketInService) {
         self.sending[number as usize] = Some(sending);
         self.idle[number as usize / BITS] &= !(1 << (number as usize % BITS));
     }
 
     /// A transmitter has finished.
+    #[inline]
     pub(crate) fn finish(&mut self, number: u32) -> PacketInService {
         self.idle[number as usize / BITS] |= 1 << (number as usize % BITS);
         match self.sending[number as usize].take() {
@@ -46,10 +49,12 @@ impl Transmitters {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&PacketInService> {
         self.sending[number as usize].as_ref()
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut PacketInService> {
         self.sending[number as usize].as_mut()
     }

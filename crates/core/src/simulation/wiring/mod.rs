@@ -21,7 +21,6 @@ use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
-use crate::traffic::MessageFlow;
 use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -149,14 +148,12 @@ fn units_alike(network: &Network) -> Vec<bool> {
     crossing.into_iter().map(|crossing| crossing != UnitSizes::Mixed).collect()
 }
 
-/// `messages`: by flow; empty if there are none.
-pub(crate) fn make_paths(network: &Network, rates: &AccessRates, messages: &[Option<Box<MessageFlow>>]) -> Vec<Path> {
+pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     let starts = route_starts(network);
-    let make = |(id, flow): (FlowId, &network::Flow)| {
-        let complete_at = match (&network.groups[flow.group].transport, messages.get(id.index())) {
-            (Transport::Tcp(..), Some(Some(messages))) => messages.awaited(),
-            (Transport::Tcp(spec, _), _) => spec.end_of(segments_of(spec, flow.size)),
-            (Transport::Datagram(_), _) => SegmentNumber::NONE,
+    let make = |flow: &network::Flow| {
+        let complete_at = match &network.groups[flow.group].transport {
+            Transport::Tcp(spec, _) => spec.end_of(segments_of(spec, flow.size)),
+            Transport::Datagram(_) => SegmentNumber::NONE,
         };
         Path {
             wire: Wire::new(flow, &starts, rates),
@@ -171,7 +168,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates, messages: &[Opt
             counts: PathCounts::default(),
         }
     };
-    FlowId::enumerate(&network.flows).map(make).collect()
+    network.flows.iter().map(make).collect()
 }
 
 /// The flows of a group.

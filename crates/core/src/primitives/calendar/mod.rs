@@ -4,20 +4,17 @@
 //! and, at the same instant, of the rank that [`Ranks`] gives their slots, never of insertion. A bucket is sorted only when it is served.
 //! The bucket width adapts to the load; it affects the cost, but not the order.
 
-use super::bit_set::BitSet;
-use super::prefetch::prefetch;
+mod prefetcher;
+mod wheel;
+
+pub use self::wheel::Slot;
+
+use self::prefetcher::Prefetcher;
+use self::wheel::{Head, NONE, Wheel};
 use super::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-
-/// Index of an entity's pending event in the calendar.
-pub type Slot = u32;
-
-/// The first slot of a list.
-struct Head(u32);
-
-const NONE: u32 = u32::MAX;
 
 /// The order of simultaneous events.
 pub trait Ranks {
@@ -27,11 +24,7 @@ pub trait Ranks {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calendar<R> {
     ranks: R,
-    pending: Vec<Pending>,
-    /// First slot of each bucket of the wheel.
-    heads: Vec<u32>,
-    /// Indices of the buckets with events.
-    occupied: BitSet,
+    wheel: Wheel,
     /// Buckets are 2^shift picoseconds wide.
     shift: u32,
     /// Absolute number of the bucket being served.
@@ -63,19 +56,6 @@ pub struct CalendarConfig {
     pub reach: TimeDelta,
 }
 
-/// A slot's event.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Pending {
-    /// [`Time::NEVER`] if no event is pending.
-    time: Time,
-    /// Next slot in the same bucket.
-    next: u32,
-    /// The previous slot in the bucket, unless this is the first.
-    previous: u32,
-}
-
-const NOTHING: Pending = Pending { time: Time::NEVER, next: NONE, previous: NONE };
-
 /// Load since the last adaptation of the bucket width.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Load {
@@ -83,23 +63,6 @@ struct Load {
     events: u32,
     far: u32,
 }
-
-/// A cursor that visits buckets ahead of the served one, for prefetching.
-#[derive(Clone, Copy, Debug, Default)]
-struct Prefetcher {
-    /// Absolute number of its bucket.
-    bucket: u64,
-    /// The last slot visited there, or [`NONE`].
-    slot: u32,
-    /// Number of events visited in later buckets.
-    ahead: u32,
-    /// The bucket being served at the last visit, and how many of its next events have been reported.
-    cursor: u64,
-    reported: u32,
-}
-
-/// Distance of the scout in events: far enough for memory to arrive, and near enough that it is still cached.
-const PREFETCH_DEPTH: u32 = 24;
 
 /// Minimum number of events between adaptations. The number is at least half of the slots, so that all entities contribute.
 const ADAPT_AFTER: u32 = 4096;
@@ -114,9 +77,7 @@ impl<R: Ranks> Calendar<R> {
         let shift = (reach.0 / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
             ranks,
-            pending: vec![NOTHING; entities],
-            heads: vec![NONE; buckets],
-            occupied: BitSet::new(..buckets),
+            wheel: Wheel::new(entities, ..buckets),
             shift,
             cursor: 0,
             limit: 0,
@@ -135,22 +96,22 @@ impl<R: Ranks> Calendar<R> {
     /// The pending time of a slot, [`Time::NEVER`] if it has none.
     #[inline]
     pub fn time_of(&self, slot: Slot) -> Time {
-        self.pending[slot as usize].time
+        self.wheel.time_of(slot)
     }
 
     /// Schedule the slot's event. It must have none pending, and `time` must not be earlier than the last event taken.
     #[inline(always)]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
-        debug_assert_eq!(self.pending[slot as usize].time, Time::NEVER);
+        debug_assert_eq!(self.wheel.time_of(slot), Time::NEVER);
         if time == Time::NEVER {
             return;
         }
-        self.pending[slot as usize].time = time;
+        self.wheel.set_time(slot, time);
         let bucket = time.0 >> self.shift;
         if bucket <= self.cursor {
             self.insert_current(time, slot);
         } else if bucket < self.limit {
-            self.insert_near(bucket, slot);
+            self.wheel.insert(bucket, slot);
         } else {
             self.insert_far(bucket, slot);
         }
@@ -158,7 +119,7 @@ impl<R: Ranks> Calendar<R> {
 
     /// Cancel the slot's event, if it has one.
     pub fn cancel(&mut self, slot: Slot) {
-        let time = std::mem::replace(&mut self.pending[slot as usize].time, Time::NEVER);
+        let time = self.wheel.take_time(slot);
         if time == Time::NEVER {
             return;
         }
@@ -167,17 +128,13 @@ impl<R: Ranks> Calendar<R> {
             self.cancelled += 1;
             self.settle();
         } else if bucket < self.limit {
-            let index = bucket as usize & (self.heads.len() - 1);
-            self.heads[index] = self.unlinked(Head(self.heads[index]), slot);
-            if self.heads[index] == NONE {
-                self.occupied.remove(index);
-            }
+            self.wheel.remove(bucket, slot);
         } else {
             let quarter = bucket >> self.quarter_shift();
-            let Some(&head) = self.far.get(&quarter) else { return };
-            match self.unlinked(Head(head), slot) {
-                NONE => self.far.remove(&quarter),
-                head => self.far.insert(quarter, head),
+            let Some(&head) = self.far.get(&quarter) else { unreachable!("slot {slot} is pending in no quarter") };
+            match self.wheel.unlink(Head(head), slot) {
+                Head(NONE) => self.far.remove(&quarter),
+                Head(head) => self.far.insert(quarter, head),
             };
         }
     }
@@ -206,7 +163,7 @@ impl<R: Ranks> Calendar<R> {
             return None;
         }
         self.current.pop();
-        self.pending[slot as usize].time = Time::NEVER;
+        self.wheel.set_time(slot, Time::NEVER);
         if self.late.len() + self.cancelled as usize > 0 {
             self.settle();
         }
@@ -219,90 +176,42 @@ impl<R: Ranks> Calendar<R> {
             self.adapt();
             return self.pop_before(end);
         }
-        let index = self.find_bucket()?;
-        let slot = self.heads[index];
-        let Pending { time, next, .. } = self.pending[slot as usize];
-        if next != NONE || time >= end {
-            self.serve(index);
+        let bucket = self.find_bucket()?;
+        let slot = self.wheel.first(bucket);
+        let time = self.wheel.time_of(slot);
+        if self.wheel.after(slot) != NONE || time >= end {
+            self.serve(bucket);
             return self.pop_before(end);
         }
         // A bucket with one event needs no sorting and no list.
         self.load.buckets += 1;
         self.load.events += 1;
-        self.heads[index] = NONE;
-        self.occupied.remove(index);
-        self.pending[slot as usize].time = Time::NEVER;
+        self.wheel.take(bucket);
+        self.wheel.set_time(slot, Time::NEVER);
         Some((time, slot))
     }
 
     /// Called after each event taken. Returns slots of later events, each about once. They are guesses for prefetching.
     #[inline]
     pub fn predict(&mut self) -> [Option<Slot>; 2] {
-        let here = self.current.len() as u32;
-        let prefetcher = &mut self.prefetcher;
-        prefetcher.reported = prefetcher.reported.saturating_sub(1);
-        if prefetcher.cursor != self.cursor {
-            // Restart with a bucket that was not visited completely.
-            let has_seen_all = prefetcher.bucket > self.cursor && prefetcher.ahead > here;
-            *prefetcher = match has_seen_all {
-                true => Prefetcher { cursor: self.cursor, reported: here, ahead: prefetcher.ahead - here - 1, ..*prefetcher },
-                false => Prefetcher { cursor: self.cursor, bucket: self.cursor, slot: NONE, reported: 0, ahead: 0 },
-            };
-        }
-        // Two events per call, until the distance is reached.
-        [self.predict_one(), self.predict_one()]
-    }
-
-    #[inline(always)]
-    fn predict_one(&mut self) -> Option<Slot> {
-        let (here, prefetcher) = (self.current.len() as u32, &mut self.prefetcher);
-        if prefetcher.reported < here.min(PREFETCH_DEPTH) {
-            prefetcher.reported += 1;
-            return Some(self.current[(here - prefetcher.reported) as usize].1);
-        }
-        if here + prefetcher.ahead >= PREFETCH_DEPTH {
-            return None;
-        }
-        let mut slot = self.pending.get(prefetcher.slot as usize).map_or(NONE, |last| last.next);
-        if slot == NONE {
-            prefetcher.slot = NONE;
-            let bucket = self.occupied_near(self.prefetcher.bucket + 1)?;
-            self.prefetcher.bucket = bucket;
-            slot = self.heads[bucket as usize & (self.heads.len() - 1)];
-        }
-        self.prefetcher.slot = slot;
-        self.prefetcher.ahead += 1;
-        self.prefetch(slot);
-        Some(slot)
+        self.prefetcher.predict(self.cursor, &self.current, &self.wheel)
     }
 
     /// Prefetch the entry of a slot.
     #[inline]
     pub fn prefetch(&self, slot: Slot) {
-        prefetch(&self.pending[slot as usize]);
+        self.wheel.prefetch(slot);
     }
 
     /// Number of buckets in a quarter of the wheel, as a power of two.
     #[inline]
     fn quarter_shift(&self) -> u32 {
-        self.heads.len().trailing_zeros() - 2
+        self.wheel.size().trailing_zeros() - 2
     }
 
     /// The wheel reaches at least three quarters ahead of the cursor and never laps it.
     fn limit_at(&self, cursor: u64) -> u64 {
         ((cursor >> self.quarter_shift()) + 4) << self.quarter_shift()
-    }
-
-    #[inline(always)]
-    fn insert_near(&mut self, bucket: u64, slot: Slot) {
-        let index = bucket as usize & (self.heads.len() - 1);
-        let head = std::mem::replace(&mut self.heads[index], slot);
-        self.pending[slot as usize].next = head;
-        if head == NONE {
-            self.occupied.insert(index);
-        } else {
-            self.pending[head as usize].previous = slot;
-        }
     }
 
     #[cold]
@@ -311,10 +220,7 @@ impl<R: Ranks> Calendar<R> {
         self.load.far += 1;
         let quarter = bucket >> self.quarter_shift();
         let head = self.far.insert(quarter, slot).unwrap_or(NONE);
-        self.pending[slot as usize].next = head;
-        if head != NONE {
-            self.pending[head as usize].previous = slot;
-        }
+        self.wheel.link(Head(head), slot);
     }
 
     /// Near the end of the list, an event is inserted in place. Elsewhere, that would move the list once per event of a large bucket.
@@ -341,13 +247,13 @@ impl<R: Ranks> Calendar<R> {
     #[inline(never)]
     fn settle(&mut self) {
         while let Some(&(time, slot)) = self.current.last()
-            && self.pending[slot as usize].time != time
+            && self.wheel.time_of(slot) != time
         {
             self.current.pop();
             self.cancelled -= 1;
         }
         while let Some(&Reverse((time, _, slot))) = self.late.peek() {
-            if self.pending[slot as usize].time != time {
+            if self.wheel.time_of(slot) != time {
                 self.late.pop();
                 self.cancelled -= 1;
                 continue;
@@ -367,47 +273,29 @@ impl<R: Ranks> Calendar<R> {
 
     /// Serve the next bucket. Returns false if there are no events.
     fn advance(&mut self) -> bool {
-        if let Some(index) = self.find_bucket() {
-            self.serve(index);
+        if let Some(bucket) = self.find_bucket() {
+            self.serve(bucket);
         }
         !self.current.is_empty()
     }
 
-    /// Move to the next bucket with events and return its index in the wheel.
+    /// Move to the next bucket with events and return its number.
     #[inline]
-    fn find_bucket(&mut self) -> Option<usize> {
+    fn find_bucket(&mut self) -> Option<u64> {
         loop {
-            let to = match self.next_occupied() {
+            let to = match self.wheel.next_occupied(self.cursor) {
                 Some(bucket) => bucket,
                 None => self.far.first_key_value()?.0 << self.quarter_shift(),
             };
             self.cursor = to;
             // The limit is unchanged as long as the wheel reaches more than three quarters ahead.
-            if to + self.heads.len() as u64 / 4 * 3 >= self.limit {
+            if to + self.wheel.size() / 4 * 3 >= self.limit {
                 self.pull_far(self.limit_at(to));
             }
-            let index = to as usize & (self.heads.len() - 1);
-            if self.heads[index] != NONE {
-                return Some(index);
+            if self.wheel.first(to) != NONE {
+                return Some(to);
             }
         }
-    }
-
-    /// The first occupied bucket after the cursor. The wheel never has one at or before it.
-    fn next_occupied(&self) -> Option<u64> {
-        let size = self.heads.len() as u64;
-        let start = self.cursor as usize & (self.heads.len() - 1);
-        let all = self.heads.len();
-        let index = self.occupied.first_in(start..all).or_else(|| self.occupied.first_in(0..all))?;
-        Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
-    }
-
-    /// The first occupied bucket from this one on, if it is covered by the same word of the summary.
-    #[inline]
-    fn occupied_near(&self, bucket: u64) -> Option<u64> {
-        let start = bucket as usize & (self.heads.len() - 1);
-        let index = self.occupied.first_in(start..start + 1)?;
-        Some(bucket + (index - start) as u64)
     }
 
     /// Move the quarters that the wheel now reaches into it.
@@ -422,8 +310,8 @@ impl<R: Ranks> Calendar<R> {
             self.far.pop_first();
             let mut slot = head;
             while slot != NONE {
-                let after = self.pending[slot as usize].next;
-                self.insert_near(self.pending[slot as usize].time.0 >> self.shift, slot);
+                let after = self.wheel.after(slot);
+                self.wheel.insert(self.wheel.time_of(slot).0 >> self.shift, slot);
                 slot = after;
             }
         }
@@ -431,12 +319,11 @@ impl<R: Ranks> Calendar<R> {
 
     /// Make the events of a bucket the current ones.
     #[inline(never)]
-    fn serve(&mut self, index: usize) {
-        let mut slot = std::mem::replace(&mut self.heads[index], NONE);
-        self.occupied.remove(index);
+    fn serve(&mut self, bucket: u64) {
+        let mut slot = self.wheel.take(bucket);
         while slot != NONE {
-            self.current.push((self.pending[slot as usize].time, slot));
-            slot = self.pending[slot as usize].next;
+            self.current.push((self.wheel.time_of(slot), slot));
+            slot = self.wheel.after(slot);
         }
         let ranks = &self.ranks;
         self.current.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| ranks.rank(b.1).cmp(&ranks.rank(a.1))));
@@ -463,8 +350,7 @@ impl<R: Ranks> Calendar<R> {
 
     fn rebuild(&mut self, shift: u32) {
         let start = self.cursor << self.shift;
-        self.heads.fill(NONE);
-        self.occupied.clear();
+        self.wheel.clear();
         self.far.clear();
         self.current.clear();
         self.late.clear();
@@ -472,27 +358,14 @@ impl<R: Ranks> Calendar<R> {
         self.shift = shift;
         self.cursor = start >> shift;
         self.limit = self.limit_at(self.cursor);
-        for slot in 0..self.pending.len() as u32 {
-            let time = std::mem::replace(&mut self.pending[slot as usize].time, Time::NEVER);
+        for slot in 0..self.wheel.slots() {
+            let time = self.wheel.take_time(slot);
             if time != Time::NEVER {
                 self.schedule(slot, time);
             }
         }
         self.load = Load::default();
         self.prefetcher = Prefetcher::default();
-    }
-
-    /// Remove a slot from a list. Returns the first slot of the list.
-    fn unlinked(&mut self, Head(head): Head, slot: Slot) -> u32 {
-        let Pending { next, previous, .. } = self.pending[slot as usize];
-        if head == slot {
-            return next;
-        }
-        self.pending[previous as usize].next = next;
-        if next != NONE {
-            self.pending[next as usize].previous = previous;
-        }
-        head
     }
 }
 
