@@ -60,7 +60,8 @@ INDEX = """\
 * [Queue policies](policies/index.md): {policies}.
 * [Schedulers](schedulers.md): settings of each.
 * [Price schemes](price_schemes.md): settings of each.
-* [Sources](sources.md): settings of each traffic source.
+* [Sources](sources.md): settings of each source of datagrams.
+* [Applications](applications.md): settings of each application above TCP.
 * [Presets](presets.md): the TCP variants and their settings.
 * [Tables and columns](tables.md): every result, with its unit.
 * [Command line](command_line.md): every command and option.
@@ -228,7 +229,7 @@ MEMBERS = {
     "SchedulerTable": "schedulers",
     "Prices": "price_schemes",
     "Source": "sources",
-    "Application": "sources",
+    "Application": "applications",
 }
 
 FAMILIES = {
@@ -255,8 +256,17 @@ FAMILIES = {
         """\
 # Sources
 
-`kind` of a datagram `source`, which also needs its `packet_size`, or of an `application` above TCP:
+`kind` of a datagram `source`, which also needs its `packet_size`:
 `source = {kind = "poisson", rate = "5 Mbps", packet_size = "1000 B"}`.
+""",
+    ),
+    "applications": (
+        "Application",
+        """\
+# Applications
+
+`kind` of an `application` above TCP: `application = {kind = "on_off", rate = "5 Mbps", burst = 2}`. `constant`, `poisson` and
+`on_off` are those of [sources](sources.md); their `burst` is the number of full segments per write, 1 to 1,000,000, by default 1.
 """,
     ),
 }
@@ -264,7 +274,7 @@ FAMILIES = {
 
 def member_page(table: str, word: str) -> str:
     """Where a member is described, from docs/reference/scenario."""
-    page = MEMBERS[table]
+    page = "sources" if word in _members("Source") else MEMBERS[table]
     return f"../{page}.md#{word}" if page in FAMILIES else f"../{page}/{word}.md"
 
 
@@ -278,6 +288,8 @@ def family(page: str) -> str:
         for key, value in settings.items()
     }
     for name, (description, settings, required) in _members(table).items():
+        if table == "Application" and name in _members("Source"):
+            continue
         referring = {
             key: value | {"description": f"As in {described[known]}."}
             if (known := (key, value["description"])) in described

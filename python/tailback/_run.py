@@ -125,6 +125,17 @@ class Run:
         return self._table_if_any("edges", "flows with `abr` have edges")
 
     @property
+    def messages(self) -> Table:
+        """One row per message of an application: a scripted write, a request, a response, or a chunk of video.
+
+        Raises
+        ------
+        UnknownName
+            No flow of the scenario has such an application.
+        """
+        return self._table_if_any("messages", 'flows with `application` of kind "script", "requests" or "video" have messages')
+
+    @property
     def queue_flows(self) -> Table:
         """One row per queue and flow with traffic in it: units, bytes and throughput, including headers.
 

@@ -113,7 +113,8 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
                 raise ValueError("the file was modified: its SHA-256 differs")
             tables[name] = Table(_core.Table.read_parquet(name, file))
         missing = next(
-            (name for name in COUNTERS if name not in tables and name not in ("classes", "edges", "queue_flows")), None
+            (name for name in COUNTERS if name not in tables and name not in ("classes", "edges", "messages", "queue_flows")),
+            None,
         )
         if missing is not None:
             file = folder / "provenance.json"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["COUNTERS", "Table"]
 
 # The tables that are not traces. The last three exist only in runs with classes, with ABR flows, and with `flows_of_queues`.
-COUNTERS = ("flows", "queues", "groups", "classes", "edges", "queue_flows")
+COUNTERS = ("flows", "queues", "groups", "classes", "edges", "messages", "queue_flows")
 
 _SHOWN_ROWS = 10
 _DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}

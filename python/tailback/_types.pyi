@@ -20,12 +20,28 @@ class Access(TypedDict, total=False):
     rate: Rate
 AckCounting: TypeAlias = Literal['bytes', 'acknowledgements']
 ActiveVcs: TypeAlias = Literal['configured', 'backlogged']
+Adaptation: TypeAlias = Literal['throughput', 'buffer']
 class Application(TypedDict, total=False):
     burst: int
-    kind: Literal['constant', 'poisson', 'on_off']
+    kind: Literal['constant', 'poisson', 'on_off', 'script', 'requests', 'video']
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+    repeat: Duration
+    writes: Writes
+    connections: Connections
+    parallel: int
+    request_size: SizeDistribution | Size
+    requests: int
+    response_size: SizeDistribution
+    server_time: DurationDistribution
+    think_time: DurationDistribution
+    adaptation: Adaptation
+    chunk: Duration
+    chunks: int
+    ladder: list[Rate]
+    max_buffer: Duration
+    start_buffer: Duration
 Bbr1Edition: TypeAlias = Literal['draft_00', 'linux']
 Buffer: TypeAlias = Literal['unlimited'] | str | Size
 class Chain(TypedDict, total=False):
@@ -46,6 +62,7 @@ class Columns(TypedDict, total=False):
     source: list[str]
     start: list[Duration]
     start_s: list[float]
+Connections: TypeAlias = Literal['persistent', 'new']
 Controller: TypeAlias = (Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp',
         'dctcp', 'stcp', 'htcp', 'bic', 'westwood', 'westwood_plus', 'hybla', 'illinois', 'veno', 'yeah', 'aimd', 'binomial',
         'ledbat', 'compound', 'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | str | ControllerTable)
@@ -576,6 +593,11 @@ class Waxman(TypedDict, total=False):
     routers: int
 Window: TypeAlias = int | Size
 WindowValidation: TypeAlias = Literal['none', 'rfc5681', 'rfc7661', 'linux']
+class Write(TypedDict, total=False):
+    at: Duration
+    size: WriteSize
+WriteSize: TypeAlias = str | Size
+Writes: TypeAlias = str | list[Write]
 class Class(Policy, total=False):
     buffer: Buffer
     default: bool

@@ -192,6 +192,7 @@ impl Dumbbell {
                 jitter: TimeDelta::ZERO,
             }],
             flows: (0..of.get("n") as u64).map(|index| self.flow(index)).collect(),
+            messages: Default::default(),
             changes: Vec::new(),
             duration: TimeDelta::from_seconds(of.get("t")),
             warmup: TimeDelta::ZERO,

@@ -128,6 +128,7 @@ fn network(of: &Settings) -> Network {
         paths: (0..hosts).flat_map(|host| [path(host, 0), path(host, 1)]).collect(),
         groups: vec![greedy("transfers", tcp(of))],
         flows: (0..hosts).map(flow).collect(),
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,

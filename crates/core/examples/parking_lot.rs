@@ -68,6 +68,7 @@ fn network(of: &Settings) -> Network {
         paths: over_all.into_iter().chain(over_each).collect(),
         groups: vec![greedy("long", tcp(of)), greedy("cross", tcp(of))],
         flows: long.chain(cross).map(flow).collect(),
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,

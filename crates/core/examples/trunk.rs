@@ -90,6 +90,7 @@ fn network(of: &Settings) -> Network {
         paths: paths.collect(),
         groups: vec![greedy("tcp", tcp)],
         flows: (0..flows).map(flow).collect(),
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::from_seconds(of.get("t")),
         warmup: TimeDelta::ZERO,

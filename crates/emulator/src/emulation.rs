@@ -424,6 +424,7 @@ mod tests {
             paths: vec![vec![PortId(0)], vec![PortId(1)]],
             groups: vec![group("there"), group("back")],
             flows: vec![flow(GroupId(0), 0, 1), flow(GroupId(1), 1, 0)],
+            messages: Default::default(),
             changes: Vec::new(),
             duration: TimeDelta::from_millis(100),
             warmup: TimeDelta::ZERO,

@@ -188,6 +188,7 @@ impl RunIdentity {
             .into_iter()
             .chain(results.classes)
             .chain(results.edges)
+            .chain(results.messages)
             .chain(results.queue_flows)
             .chain(results.traces);
         Ok(Results {

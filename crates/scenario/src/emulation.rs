@@ -7,7 +7,7 @@ use crate::network;
 use crate::problem::{Errors, Report, Warnings};
 use crate::scenario::Scenario;
 use crate::schema::Description;
-use crate::schema::{Flow, Nodes, Tcp};
+use crate::schema::{Application, Flow, Nodes, Tcp};
 use crate::values::Name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -19,7 +19,7 @@ use tailback_core::primitives::random::Entity;
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
-use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 
 /// A network with real packets.
 #[derive(Clone, Debug)]
@@ -171,6 +171,10 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     if flow.tcp.is_none() {
         refuse("source", "`source` cannot run in the kernel", "`tcp`");
     }
+    if let Some(kind) = flow.application.as_ref().and_then(Application::request_word) {
+        let message = format!("`application` of kind `{kind}` cannot run in the kernel: kernel flows send in one direction");
+        refuse("application", &message, "an application of another kind, or no `application`");
+    }
     if flow.send_processing.is_some() || flow.receive_processing.is_some() {
         let key = if flow.send_processing.is_some() { "send_processing" } else { "receive_processing" };
         refuse(key, &format!("`{key}` cannot be set for a real host"), "no processing");
@@ -263,7 +267,12 @@ impl Build {
                 let listed = drops.filter(|drop| drop.flow == flow).map(|drop| drop.segment).collect();
                 let of = Entity { seed: self.network.seed, name, index };
                 let until = given.stop.min(Time::ZERO + self.network.duration);
-                let writes = application.as_ref().map(|spec| spec.writes(of, tcp.mss, given.size, given.start..until));
+                let messages = self.network.messages.remove(&flow);
+                let writes = match &application {
+                    Some(ApplicationSpec::Bursts(bursts)) => Some(bursts.writes(of, tcp.mss, given.size, given.start..until)),
+                    Some(ApplicationSpec::Messages) => messages.map(|messages| messages.writes(given.start..until)),
+                    None => None,
+                };
                 transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size, listed, writes });
                 let reverse = FlowId(self.network.flows.len() as u32);
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
@@ -416,6 +425,21 @@ mod tests {
         let write = |ms, bytes| (Time::ZERO + TimeDelta::from_millis(ms), Bytes(bytes));
         assert_eq!(emulated.played[0].transfers[0].writes, Some(vec![write(1000, 3000), write(1024, 4000)]));
         assert!(emulated.network.groups.iter().all(|group| group.application.is_none()));
+        let script = "{kind = \"script\", writes = [{at = \"0 s\", size = \"3 segments\"}, {at = \"24 ms\", size = \"1 kB\"}]}";
+        let flow = flow.split("size = ").next().unwrap().to_string()
+            + "start = \"1 s\"\ntcp = {preset = \"sack\", mss = \"1000 B\"}\napplication = "
+            + script;
+        let scripted = scenario(&flow).emulated(&["web".into()]).unwrap();
+        assert_eq!(scripted.played[0].transfers[0].writes, emulated.played[0].transfers[0].writes);
+        assert!(scripted.network.messages.is_empty());
+    }
+
+    #[test]
+    fn requests_of_kernel_flows_are_refused() {
+        let flow = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"sack\"}\n\
+                    application = {kind = \"requests\", requests = 3, response_size = \"4 kB\"}\n";
+        let errors = scenario(flow).emulated(&["web".into()]).unwrap_err().to_string();
+        assert!(errors.contains("`application` of kind `requests` cannot run in the kernel"), "{errors}");
     }
 
     #[test]

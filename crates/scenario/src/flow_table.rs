@@ -135,13 +135,13 @@ fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Op
 
 /// Position of a column in the file, and the unit of its plain numbers.
 #[derive(Clone, Copy)]
-struct Column {
-    place: usize,
-    unit: Option<&'static str>,
+pub(crate) struct Column {
+    pub(crate) place: usize,
+    pub(crate) unit: Option<&'static str>,
 }
 
 /// The column of that name, with or without a unit; `None` if there is none. Duplicates are reported.
-fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
+pub(crate) fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
     let fits = |known: &str| {
         known == name
             || known.strip_prefix(name).is_some_and(|ending| unit_of(known).is_some() && unit_of(ending) == unit_of(known))

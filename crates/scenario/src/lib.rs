@@ -5,7 +5,7 @@
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: TCP presets;
 //! * `quantity.rs`, `distribution/`: quantities with units, and distributions over flows;
-//! * `flow_table.rs`: tables of flows;
+//! * `flow_table.rs`, `writes.rs`: tables of flows, and of the writes of an application;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with all errors;
 //! * `member.rs`: controllers and policies with the settings that the core declares;
 //! * `record.rs`, `values.rs`: tables with named keys, and plain values;
@@ -45,6 +45,7 @@ mod tree;
 mod user_code;
 mod values;
 mod window_size;
+mod writes;
 
 pub use distribution::Distribution;
 pub use emulation::{AddressPair, Emulated, Host, Played, Transfer};

@@ -25,9 +25,10 @@ use crate::queue::PolicySpec;
 use crate::schedule::SchedulerSpec;
 use crate::settings::words;
 use crate::tcp::{SlowStart, TcpSpec};
-use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, MessagesSpec, PacketSize};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The complete description of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub struct Network {
     pub groups: Vec<Group>,
     /// All flows. Flows of one group are adjacent, in the order of `groups`.
     pub flows: Vec<Flow>,
+    /// The messages of each flow whose group's application is [`ApplicationSpec::Messages`], and of no other flow.
+    pub messages: BTreeMap<FlowId, MessagesSpec>,
     /// The price scheme shared by queues, receivers and senders.
     pub prices: PriceSpec,
     /// Sorted by time.

@@ -66,6 +66,14 @@ pub const TABLES: &[Described] = &[
             ("frame_goodput_cells", "ATM: cells that arrived in complete frames, including duplicate data."),
             ("badput_cells", "ATM: cells that arrived in incomplete frames."),
             ("mean_rtt_s", "Mean of the sender's RTT samples. Missing without samples."),
+            (
+                "stalls",
+                "Times at which the playback ran out of data, over the whole run. Only if some flow is video, and for it.",
+            ),
+            ("stalled_s", "Total duration of the stalls. Present as `stalls` is."),
+            ("bitrate_switches", "Changes of the bit rate between consecutive chunks. Present as `stalls` is."),
+            ("mean_bitrate_bps", "Mean bit rate of the delivered chunks. Present as `stalls` is."),
+            ("startup_s", "Time from the start of the flow to the start of the playback. Present as `stalls` is."),
         ],
     },
     Described {
@@ -172,6 +180,22 @@ pub const TABLES: &[Described] = &[
             ("max_queue_cells", "Maximum number of cells in the buffer."),
             ("held_acks", "Acknowledgements held at the edge."),
             ("mean_hold_s", "Mean holding time of the held acknowledgements. Missing if none were held."),
+        ],
+    },
+    Described {
+        table: "messages",
+        row: "A message of a flow whose `application` writes messages: a scripted write, a request, or a response. Only if some flow has \
+              messages. A row of a response exists once it is requested.",
+        columns: &[
+            GROUP,
+            FLOW,
+            ("message", "Number of the message in its flow, from 0."),
+            ("size_bytes", "Payload of the message."),
+            ("start_s", "Time at which the message is written or, for a response, requested by the client."),
+            (
+                "completion_time_s",
+                "Time from `start_s` until the receiver has the message and all earlier ones. Missing for unfinished messages.",
+            ),
         ],
     },
     Described {

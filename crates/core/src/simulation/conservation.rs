@@ -5,13 +5,12 @@ use super::endpoints::End;
 use super::path::Path;
 use super::port::{Entry, ReorderedPackets};
 use super::state::Engine;
-use crate::network::Transport;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::Segments;
 use crate::queue::DropReason;
+use crate::traffic::ApplicationSpec;
 use std::fmt;
 
 /// A count that does not add up. The results of the run cannot be trusted; please report the error with the scenario and seed.
@@ -110,12 +109,14 @@ impl Engine {
     fn check_application(&self, flow: FlowId) -> Result<(), ConservationError> {
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
-        let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
-        // The first segment opens the connection.
-        let handed_over = match self.endpoints.applications[flow].handed_over(spec) {
-            Segments(0) => SegmentNumber::FIRST,
-            data => tcp.end_of(data),
+        let tcp = group.transport.expect_tcp();
+        let handed_over = match (spec, self.fabric.sim.messages.get(flow.index())) {
+            (ApplicationSpec::Bursts(spec), _) => tcp.end_of(self.endpoints.applications[flow].handed_over(spec)),
+            (ApplicationSpec::Messages, Some(Some(messages))) => messages.limit(),
+            (ApplicationSpec::Messages, _) => tcp.first_data(),
         };
+        // The first segment opens the connection.
+        let handed_over = if handed_over == tcp.first_data() { SegmentNumber::FIRST } else { handed_over };
         let kept = sender.sequence.limit == handed_over || self.endpoints.stops.contains_key(&flow);
         if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
             return Ok(());

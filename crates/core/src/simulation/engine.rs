@@ -46,7 +46,7 @@ impl Engine {
         let fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
         let mut endpoints = Endpoints::new(&network, readers, &factory);
         endpoints.transmissions = fabric.distinguishes_transmissions().then(BTreeMap::new);
-        let network = Arc::new(Network { flows: Vec::new(), ..network });
+        let network = Arc::new(Network { flows: Vec::new(), messages: BTreeMap::new(), ..network });
         let upcoming = UpcomingEvents::default();
         let mut engine = Engine { network, fabric, endpoints, events: 0, next_change: 0, upcoming, monitor };
         engine.schedule_starts();

@@ -8,7 +8,7 @@ use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
 use crate::tcp::{DelayedAck, SlowStart, TcpSpec, validation};
-use crate::traffic::Arrivals;
+use crate::traffic::{ApplicationSpec, Arrivals};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,8 +50,8 @@ pub(crate) struct GroupProfile {
     pub(crate) by_time: bool,
     /// Connections are opened with a SYN as segment 0, which is acknowledged at once.
     pub(crate) opens: bool,
-    /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, or window
-    /// validation.
+    /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, window
+    /// validation, or messages.
     pub(crate) has_extended_sender: bool,
     pub(crate) delayed_ack: Option<Delays>,
     /// Ticks by which a timestamp may be older than the latest one, if the receiver discards older ones.
@@ -108,7 +108,8 @@ impl GroupProfile {
         let by_time = tcp.is_some_and(|spec| spec.recovery.is_by_time());
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
-        let has_extended_sender = by_time || is_watched || opens || uses_are_remembered(group);
+        let has_messages = group.application == Some(ApplicationSpec::Messages);
+        let has_extended_sender = by_time || is_watched || opens || has_messages || uses_are_remembered(group);
         let receivers_signal = signalled.is_some_and(|signalled| signalled.by_receivers);
         let plain_at_receiver = tcp.is_some()
             && !ecn

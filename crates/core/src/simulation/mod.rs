@@ -13,6 +13,7 @@ mod hosts;
 mod inspection;
 mod measurement_interval;
 mod memory;
+mod message_table;
 mod parallel;
 mod path;
 mod port;

@@ -26,7 +26,7 @@ pub(crate) struct Path {
     pub(crate) send: PooledQueue,
     /// Acknowledgements to the sender.
     pub(crate) ack_line: PooledQueue,
-    /// One past the last segment of a transfer; [`SegmentNumber::NONE`] if the flow has no size.
+    /// One past the last segment of a transfer, or of the next message; [`SegmentNumber::NONE`] if there is none.
     pub(crate) complete_at: SegmentNumber,
     /// Marked packets that reached the receiver within the measurement interval.
     pub(crate) marked: u32,

@@ -7,9 +7,10 @@ use super::group_profile::GroupProfile;
 use super::path::Path;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::specialised::{Carriage, Complete, Plain, Reception};
+use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
-use crate::primitives::units::Units;
+use crate::primitives::units::{Time, Units};
 use crate::tcp::handshake::SYN;
 use crate::tcp::receiver::{Cause, EcnFlags, Reply};
 
@@ -178,7 +179,7 @@ impl Path {
                 self.carried.delivered_bytes += payload.0;
             }
             if self.receiver.expected >= self.complete_at && is_tcp {
-                self.counts.completed = time;
+                self.complete(flow, time, sim);
             }
             if !R::PLAIN
                 && let Some(recorder) = &mut sim.recorder
@@ -211,6 +212,18 @@ impl Path {
                 false
             }
         }
+    }
+
+    /// The receiver has the whole transfer, or, for a flow of messages, another message.
+    #[inline]
+    fn complete(&mut self, flow: FlowId, time: Time, sim: &mut SimState) {
+        if sim.has_messages(flow)
+            && let Some(next) = sim.deliver_messages(flow, self.receiver.expected, time)
+        {
+            self.complete_at = next;
+            return;
+        }
+        self.counts.completed = time;
     }
 
     /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.

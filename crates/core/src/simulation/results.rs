@@ -31,6 +31,8 @@ pub struct Results {
     pub classes: Option<Table>,
     /// One row per flow with the available bit rate service, if any.
     pub edges: Option<Table>,
+    /// One row per message of flows of messages, if any.
+    pub messages: Option<Table>,
     /// One row per queue and flow that passed it, if requested.
     pub queue_flows: Option<Table>,
     pub traces: Vec<Table>,
@@ -48,6 +50,7 @@ impl Results {
             .into_iter()
             .chain(&self.classes)
             .chain(&self.edges)
+            .chain(&self.messages)
             .chain(&self.queue_flows)
             .chain(&self.traces)
     }
@@ -75,6 +78,7 @@ impl Engine {
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
             edges: self.edge_table(until),
+            messages: self.message_table(),
             queue_flows: self.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
             complete: until >= self.fabric.sim.interval.end,
@@ -122,10 +126,10 @@ impl Engine {
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
         let channel = |i: FlowId| self.fabric.sim.channels.get(i.index());
-        let columns = vec![
+        let mut columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("start_s", float(&|i| self.endpoints.plans[i].start.seconds())),
+            ("start_s", float(&|i| self.start_seconds(i))),
             ("size_bytes", float(&|i| self.size(i))),
             ("base_rtt_s", float(&|i| self.endpoints.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
@@ -149,6 +153,7 @@ impl Engine {
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
         ];
+        columns.extend(self.playback_columns(until));
         named("flows", columns)
     }
 
@@ -182,7 +187,7 @@ impl Engine {
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
         let warmup = self.fabric.sim.interval.warmup;
-        let started = self.endpoints.plans[flow].start.max(warmup);
+        let started = self.start_of(flow).max(warmup);
         let ended = self.ended(flow).min(until);
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
         let waited = self.endpoints.ends[flow].counts().idle + cut_off;
@@ -219,7 +224,15 @@ impl Engine {
     fn completion(&self, flow: FlowId) -> f64 {
         match self.fabric.paths[flow].counts.completed {
             time if time >= self.fabric.sim.interval.end => f64::NAN,
-            time => time.since(self.endpoints.plans[flow].start).seconds(),
+            time => time.since(self.start_of(flow)).seconds(),
+        }
+    }
+
+    /// NaN for a connection that no request has opened.
+    fn start_seconds(&self, flow: FlowId) -> f64 {
+        match self.start_of(flow) {
+            Time::NEVER => f64::NAN,
+            start => start.seconds(),
         }
     }
 
@@ -231,10 +244,10 @@ impl Engine {
         }
     }
 
-    /// NaN for unfinished flows and for datagrams.
+    /// NaN for unfinished flows, for datagrams, and for flows whose application delays the data.
     fn slowdown(&self, flow: FlowId, links: &[Hop]) -> f64 {
         let completion = self.completion(flow);
-        if completion.is_nan() {
+        if completion.is_nan() || self.messages(flow).is_some() {
             return f64::NAN;
         }
         let Engine { network, fabric, .. } = self;
@@ -478,7 +491,7 @@ impl Engine {
         }
     }
 
-    fn flow_names(&self) -> FlowNames {
+    pub(super) fn flow_names(&self) -> FlowNames {
         FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
     }
 

@@ -24,6 +24,7 @@ use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
+use crate::traffic::{FollowUp, MessageFlow};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -66,6 +67,8 @@ pub(crate) struct SimState {
     pub(crate) channels: Vec<Channel>,
     /// By flow, for flows with the available bit rate service; empty if there are none.
     pub(crate) edges: Vec<Option<Box<Edge>>>,
+    /// By flow, for flows of messages; empty if there are none.
+    pub(crate) messages: Vec<Option<Box<MessageFlow>>>,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// One-way delays per group, if requested.
     pub(crate) delays: Vec<Histogram>,
@@ -170,6 +173,7 @@ impl SimState {
             estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             edges: if network.has_edges() { edges_of(network) } else { Vec::new() },
+            messages: messages_of(network),
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
@@ -177,6 +181,53 @@ impl SimState {
             dropped_acks: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
             boundary: None,
+        }
+    }
+
+    /// Whether the data of a flow are messages.
+    #[inline]
+    pub(crate) fn has_messages(&self, flow: FlowId) -> bool {
+        matches!(self.messages.get(flow.index()), Some(Some(_)))
+    }
+
+    /// The messages of a flow that has them.
+    pub(crate) fn messages_of(&mut self, flow: FlowId) -> &mut MessageFlow {
+        match self.messages.get_mut(flow.index()) {
+            Some(Some(messages)) => messages,
+            _ => unreachable!("flow {flow} has no messages"),
+        }
+    }
+
+    /// A receiver has all segments before `expected`, which may complete messages. Returns the end of the next one, or `None` if the flow is complete.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn deliver_messages(&mut self, flow: FlowId, expected: SegmentNumber, time: Time) -> Option<SegmentNumber> {
+        if time >= self.interval.end {
+            // No application acts after the end of the run.
+            return Some(SegmentNumber::NONE);
+        }
+        while self.messages_of(flow).awaited() <= expected {
+            if let Some(FollowUp { flow, at }) = self.messages_of(flow).deliver(time) {
+                self.plan_write(flow, at);
+            }
+        }
+        let messages = self.messages_of(flow);
+        (!messages.is_complete()).then(|| messages.awaited())
+    }
+
+    /// An application will write a message.
+    fn plan_write(&mut self, flow: FlowId, at: Time) {
+        if at >= self.interval.end {
+            return;
+        }
+        self.messages_of(flow).plan_write(at);
+        let slot = self.order.flow(FlowKind::AppWrite, flow);
+        let pending = self.calendar.time_of(slot);
+        if at < pending {
+            if pending != Time::NEVER {
+                self.calendar.cancel(slot);
+            }
+            self.calendar.schedule(slot, at);
         }
     }
 
@@ -267,6 +318,19 @@ impl SimState {
         }
         self.pool.push(line, packet);
     }
+}
+
+/// By flow; empty if no flow has messages.
+fn messages_of(network: &Network) -> Vec<Option<Box<MessageFlow>>> {
+    if network.messages.is_empty() {
+        return Vec::new();
+    }
+    let of_flow = |(id, flow): (FlowId, &Flow)| {
+        let spec = network.messages.get(&id)?.clone();
+        let tcp = network.groups[flow.group].transport.expect_tcp();
+        Some(Box::new(MessageFlow::new(spec, tcp.mss, tcp.first_data())))
+    };
+    FlowId::enumerate(&network.flows).map(of_flow).collect()
 }
 
 fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {

@@ -1,7 +1,7 @@
-//! An application above TCP. It hands over data at its own times, and TCP buffers the data that it may not send yet.
+//! An application above TCP that hands over bursts at its own times. TCP buffers the data that it may not send yet.
 
 use super::schedule::Schedule;
-use super::spec::ApplicationSpec;
+use super::spec::BurstSpec;
 use crate::primitives::random::Entity;
 use crate::primitives::sizes::MAX_SEGMENTS;
 use crate::primitives::units::{Bytes, Segments, Time};
@@ -23,24 +23,24 @@ impl Application {
     }
 
     /// Time of the first burst, if the application starts at `start`.
-    pub(crate) fn first(&mut self, start: Time, spec: &ApplicationSpec) -> Time {
+    pub(crate) fn first(&mut self, start: Time, spec: &BurstSpec) -> Time {
         spec.process.first(start, &mut self.schedule)
     }
 
     /// Hands over a burst now. Returns the time of the next burst, if there is one.
-    pub(crate) fn hand_over(&mut self, now: Time, spec: &ApplicationSpec) -> Option<Time> {
+    pub(crate) fn hand_over(&mut self, now: Time, spec: &BurstSpec) -> Option<Time> {
         self.schedule.take();
         (self.handed_over(spec) < self.total).then(|| spec.process.next(now, &mut self.schedule))
     }
 
     /// Data handed over until now.
-    pub(crate) fn handed_over(&self, spec: &ApplicationSpec) -> Segments {
+    pub(crate) fn handed_over(&self, spec: &BurstSpec) -> Segments {
         let max = u64::from(self.total.0).min(MAX_SEGMENTS);
         Segments((u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(max) as u32)
     }
 }
 
-impl ApplicationSpec {
+impl BurstSpec {
     /// Times of the writes of an application in `during`, with the bytes written until then: the ones that a simulation hands to TCP.
     ///
     /// `size`: total data; `None` if unlimited.
@@ -68,7 +68,7 @@ mod tests {
     fn it_hands_over_bursts_until_all_is_handed_over() {
         // Three segments of 1000 bytes at 2400 Gbit/s: 10 ns.
         let process = ProcessSpec::Constant(ConstantSpec { rate: Rate(2_400_000_000_000) });
-        let spec = ApplicationSpec { process, burst: 3 };
+        let spec = BurstSpec { process, burst: 3 };
         let mut application =
             Application::new(Schedule::new(Entity { seed: 1, name: "test", index: 0 }, spec.gap(Bytes(1000))), Segments(8));
         let mut seen = Vec::new();

@@ -1,8 +1,9 @@
 //! Traffic. A TCP flow without an application is greedy or transfers its `size`. This module contains applications that hand over data at
-//! their own times, and datagram sources, which theory requires.
+//! their own times, conversations of messages, and datagram sources, which theory requires.
 
 mod application;
 mod arrival_process;
+mod messages;
 mod process;
 mod schedule;
 mod source;
@@ -10,6 +11,8 @@ mod spec;
 mod user_source;
 
 pub(crate) use application::Application;
+pub use messages::{Adaptation, Exchange, MessagesSpec, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, VideoSpec};
+pub(crate) use messages::{FollowUp, MessageFlow, Playback};
 pub use process::*;
 pub(crate) use schedule::Schedule;
 pub(crate) use source::Source;

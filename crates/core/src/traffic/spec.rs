@@ -16,14 +16,22 @@ pub struct DatagramSpec {
 
 /// An application above a transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ApplicationSpec {
+pub enum ApplicationSpec {
+    Bursts(BurstSpec),
+    /// Messages, which [`Network::messages`](crate::network::Network::messages) has for each flow.
+    Messages,
+}
+
+/// Bursts of full segments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BurstSpec {
     /// Process of the bursts; never one that supports only datagrams ([`ProcessSpec::is_of_datagrams`]).
     pub process: ProcessSpec,
     /// Segments per burst, at least 1.
     pub burst: u32,
 }
 
-impl ApplicationSpec {
+impl BurstSpec {
     /// Gap between bursts while the application sends.
     pub fn gap(&self, mss: Bytes) -> TimeDelta {
         self.process.rate().time_to_send(self.burst_size(mss))

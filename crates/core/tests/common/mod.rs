@@ -152,6 +152,7 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Time
         paths: vec![route([0]), route([1])],
         groups: vec![group],
         flows,
+        messages: Default::default(),
         changes: Vec::new(),
         duration,
         warmup: TimeDelta::ZERO,

@@ -1,6 +1,7 @@
 //! Random networks with fixed seeds. They combine anything that a scenario can describe and are valid by construction.
 
 use super::{TestRandom, flow, group, link, one_link, port, reno, route, tcp};
+use std::collections::BTreeMap;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
@@ -14,7 +15,10 @@ use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{
     AckCounting, DelayedAck, EcnCapable, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
-use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
+use tailback_core::traffic::{
+    ApplicationSpec, Arrivals, BurstSpec, DatagramSpec, Exchange, MessagesSpec, PacketSize, ProcessSpec, RequestsSpec,
+    ResponsesSpec, ScriptSpec, ScriptedWrite,
+};
 
 /// In some networks, queues with prices and senders that use them, with any scheme. The draws are separate, so that other networks do not
 /// change.
@@ -258,7 +262,13 @@ pub fn random_network(seed: u64) -> Network {
     give_rates(seed, &mut groups);
     give_capability(seed, &mut groups);
     let queue_flows = impair(seed, &mut ports, &paths, &mut changes, in_cells);
+    let before = flows.len() as u32;
+    let messages = give_messages(seed, &mut groups, &mut flows);
+    for trace in traces.iter_mut().filter(|trace| !trace.kind.is_of_ports()) {
+        trace.of.extend(before..flows.len() as u32);
+    }
     Network {
+        messages,
         ports,
         paths,
         groups,
@@ -270,6 +280,83 @@ pub fn random_network(seed: u64) -> Network {
         record: Recording { traces, delay_percentiles: dice.chance(2), queue_flows },
         stepped: false,
         prices,
+    }
+}
+
+/// In some networks, flows of messages: scripts, and conversations with additional flows for the requests. The draws are separate.
+fn give_messages(seed: u64, groups: &mut Vec<Group>, flows: &mut Vec<Flow>) -> BTreeMap<FlowId, MessagesSpec> {
+    let mut dice = TestRandom::new(seed + (1 << 50));
+    let mut messages = BTreeMap::new();
+    for index in 0..groups.len() as u32 {
+        let group = &mut groups[index as usize];
+        if !matches!(group.transport, Transport::Tcp(..)) || group.abr.is_some() || !dice.chance(4) {
+            continue;
+        }
+        group.application = Some(ApplicationSpec::Messages);
+        let of_group: Vec<FlowId> = FlowId::all(flows.len()).filter(|&id| flows[id.index()].group == GroupId(index)).collect();
+        of_group.iter().for_each(|&id| flows[id.index()].size = None);
+        if dice.chance(3) {
+            for id in of_group {
+                messages.insert(id, MessagesSpec::Script(random_script(&mut dice)));
+            }
+            continue;
+        }
+        let requests = GroupId(groups.len() as u32);
+        groups.push(Group { name: format!("{}.requests", groups[index as usize].name), ..groups[index as usize].clone() });
+        let (connections, first) = (if dice.chance(2) { 1 } else { of_group.len() }, flows.len() as u32);
+        for (place, id) in (0..).zip(of_group.iter().copied()) {
+            let of = flows[id.index()].clone();
+            let (sender_access, receiver_access) = (of.receiver_access, of.sender_access);
+            let follows = place % connections > 0;
+            let start = if follows { Time::NEVER } else { of.start };
+            flows[id.index()].start = start;
+            flows.push(Flow {
+                group: requests,
+                forward: of.backward,
+                backward: of.forward,
+                sender_access,
+                receiver_access,
+                start,
+                ..of
+            });
+            let count = dice.pick(1, 20) as usize;
+            let exchanges: Vec<Exchange> = (0..count).map(|_| random_exchange(&mut dice)).collect();
+            let (exchanges, parallel, asks) = (exchanges.into(), dice.pick(1, 4) as u32, FlowId(first + place as u32));
+            let next = (place + 1 < of_group.len() && (place + 1) % connections > 0).then_some(FlowId(asks.0 + 1));
+            messages.insert(
+                asks,
+                MessagesSpec::Requests(RequestsSpec {
+                    exchanges: std::sync::Arc::clone(&exchanges),
+                    at_start: if follows { 0 } else { parallel },
+                    responses: id,
+                }),
+            );
+            let next_connection = next.map(|flow| (flow, TimeDelta::from_millis(3)));
+            messages.insert(id, MessagesSpec::Responses(ResponsesSpec { exchanges, parallel, requests: asks, next_connection }));
+        }
+    }
+    messages
+}
+
+fn random_script(dice: &mut TestRandom) -> ScriptSpec {
+    let mut at = TimeDelta::ZERO;
+    let writes: Vec<ScriptedWrite> = (0..dice.pick(1, 6))
+        .map(|_| {
+            at = at + TimeDelta::from_micros(dice.one_of(&[0, 0, 700, 30_000, 400_000]));
+            ScriptedWrite { at, size: Bytes(dice.one_of(&[1, 1000, 1001, 40_000])) }
+        })
+        .collect();
+    let repeat = dice.chance(2).then_some(at + TimeDelta::from_millis(5));
+    let count = writes.len() as u32 * if repeat.is_some() { dice.pick(1, 50) as u32 } else { 1 };
+    ScriptSpec { writes: writes.into(), repeat, count }
+}
+
+fn random_exchange(dice: &mut TestRandom) -> Exchange {
+    Exchange {
+        request: Bytes(dice.one_of(&[1, 300, 3000])),
+        response: Bytes(dice.one_of(&[1, 5000, 60_000])),
+        think_time: TimeDelta::from_micros(dice.one_of(&[0, 900, 200_000])),
+        server_time: TimeDelta::from_micros(dice.one_of(&[0, 0, 4000])),
     }
 }
 
@@ -484,7 +571,7 @@ fn random_source(dice: &mut TestRandom) -> DatagramSpec {
 /// Some applications never let TCP wait; others leave it idle for longer than its timeouts.
 fn random_application(dice: &mut TestRandom) -> ApplicationSpec {
     let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
-    ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
+    ApplicationSpec::Bursts(BurstSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) })
 }
 
 /// Some receivers acknowledge the first segments one at a time, some compress acknowledgements that report a gap.

@@ -7,7 +7,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec, WindowValidation};
-use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
+use tailback_core::traffic::{ApplicationSpec, BurstSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};
 
 fn run(network: Network) -> Results {
@@ -35,7 +35,7 @@ fn over(application: ApplicationSpec, window: u32, flow: Flow, seconds: u64) -> 
 fn every(milliseconds: u64, burst: u32) -> ApplicationSpec {
     // Segments of 1000 bytes.
     let rate = Rate(8_000_000 * u64::from(burst) / milliseconds);
-    ApplicationSpec { process: ProcessSpec::Constant(ConstantSpec { rate }), burst }
+    ApplicationSpec::Bursts(BurstSpec { process: ProcessSpec::Constant(ConstantSpec { rate }), burst })
 }
 
 #[test]

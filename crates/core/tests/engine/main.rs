@@ -8,6 +8,7 @@ mod applications;
 mod controllers;
 mod fast_retransmit;
 mod interval;
+mod messages;
 mod overload;
 mod properties;
 mod sequences;

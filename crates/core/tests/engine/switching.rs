@@ -28,6 +28,7 @@ fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
         paths: vec![route([0, 3]), route([1, 3]), route([2, 3]), route([4])],
         groups: vec![group("outside", Transport::Datagram(spec))],
         flows: vec![flow(0, 0, 3), flow(0, 1, 3), flow(0, 2, 3)],
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::from_millis(100),
         warmup: TimeDelta::ZERO,

@@ -52,6 +52,7 @@ fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Netwo
         groups,
         flows,
         prices: tailback_core::price::PriceSpec::default(),
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::from_millis(4000),
         warmup: TimeDelta::from_millis(2000),

@@ -28,6 +28,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
             .map(|(law, name)| group(name, Transport::Tcp(spec.clone(), law)))
             .collect(),
         flows: (0..4).map(|index| flow(index, 2 * index, 2 * index + 1)).collect(),
+        messages: Default::default(),
         changes: Vec::new(),
         duration,
         warmup: TimeDelta(duration.0 / 2),

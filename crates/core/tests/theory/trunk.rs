@@ -234,6 +234,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         paths,
         groups: vec![group("input", Transport::Datagram(spec))],
         flows,
+        messages: Default::default(),
         changes: Vec::new(),
         duration: TimeDelta::ZERO,
         warmup: TimeDelta::ZERO,

@@ -78,7 +78,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
             .expected("less than 200 days between starts");
         return;
     }
-    let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let last = flows.iter().map(|flow| flow.start).filter(|&start| start != Time::NEVER).max().unwrap_or(Time::ZERO);
     let end = (Time::ZERO + duration.time_delta()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
     let is_given = flow.count.is_some() || flow.list_length().is_some();
     // A gap this long at the end is not random: its probability is exp(-10).

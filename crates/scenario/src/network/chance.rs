@@ -3,11 +3,11 @@
 use crate::distribution::Distribution;
 use crate::quantity::Quantity;
 use crate::schema::Description;
-use crate::schema::{Routing, Traffic};
+use crate::schema::{Application, Requests, Routing, Traffic};
 use tailback_core::network::{ChangeKind, Delay, Group, Impairments, Network, Port, Queues, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
-use tailback_core::traffic::{Arrivals, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, PacketSize};
 
 /// Whether round trips, start times, sizes, nodes, routes or links are random.
 pub(super) fn draws(description: &Description) -> bool {
@@ -21,7 +21,18 @@ pub(super) fn draws(description: &Description) -> bool {
                 || flow.propagation_rtt.as_ref().is_some_and(is_random)
                 || is_random(&flow.start)
                 || flow.size.as_ref().is_some_and(is_random)
+                || flow.application.as_ref().is_some_and(exchanges_at_random)
         })
+}
+
+/// Whether sizes or times of requests are random.
+fn exchanges_at_random(application: &Application) -> bool {
+    match application {
+        Application::Requests(Requests { request_size, response_size, think_time, server_time, .. }) => {
+            [request_size, response_size].into_iter().any(is_random) || [think_time, server_time].into_iter().any(is_random)
+        }
+        Application::Script(_) | Application::Video(_) | Application::Bursts(_) => false,
+    }
 }
 
 /// Whether anything else may be random.
@@ -56,7 +67,11 @@ fn group_has_chance(group: &Group) -> bool {
             at_random || !matches!(spec.packet, PacketSize::Fixed(_))
         }
     };
-    let hands_over_at_random = group.application.as_ref().is_some_and(|application| application.process.is_random());
+    let hands_over_at_random = match &group.application {
+        Some(ApplicationSpec::Bursts(bursts)) => bursts.process.is_random(),
+        // The draws of messages are those of the scenario.
+        Some(ApplicationSpec::Messages) | None => false,
+    };
     group.jitter.0 > 0
         || is_drawn(&group.send_processing)
         || is_drawn(&group.receive_processing)

@@ -40,7 +40,8 @@ pub(super) fn flows(
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let of_group = groups.flows(name.as_str(), &at, report).unwrap_or_default();
-        let count = (of_group.end - of_group.start) as usize;
+        let connections = flow.application.as_ref().map_or(1, schema::Application::connections);
+        let count = (u64::from(of_group.end - of_group.start) / connections) as usize;
         let pairs = traffic::ends(name, flow, description.seed.0, count, &graph.sites, report);
         let Some(group) =
             group((name, groups.class(flow.class.as_ref())), flow, &at, pairs.as_deref().unwrap_or_default(), graph, report)
@@ -81,6 +82,7 @@ pub(super) fn flows(
                 name,
                 flow,
                 count: count as u64,
+                connections,
                 arrivals: arrivals::starts(description, name, flow, count),
                 at: &at,
                 group: GroupId(core_groups.len() as u32),
@@ -195,6 +197,8 @@ fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report
 fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
     let end = Time::ZERO + duration.time_delta();
     let stop = flows.first().map_or(Time::NEVER, |flow| flow.stop);
+    // A later connection of a flow starts when the one before it ends.
+    let flows: Vec<&Flow> = flows.iter().filter(|flow| flow.start != Time::NEVER).collect();
     let never = flows.iter().filter(|flow| flow.start >= end.min(stop)).count();
     let at = format!("{at}.start");
     if let Some(latest) =
@@ -258,6 +262,8 @@ struct Expansion<'d> {
     name: &'d Name,
     flow: &'d schema::Flow,
     count: u64,
+    /// Consecutive connections of each flow of the scenario, of which only the first has a start time.
+    connections: u64,
     /// Time from `start` to the start of each flow with `arrivals`; otherwise empty.
     arrivals: Vec<TimeDelta>,
     at: &'d str,
@@ -300,7 +306,7 @@ impl Expansion<'_> {
         for (index, way) in (0..self.count).zip(self.ways.iter().cycle()) {
             let Some(sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
             let Some(size) = self.size(index, transport, &mut problems) else { return };
-            flows.push(Flow {
+            let first = Flow {
                 group: self.group,
                 forward: way.forward,
                 backward: way.backward,
@@ -309,7 +315,9 @@ impl Expansion<'_> {
                 start: self.start + self.wait(index),
                 stop: self.stop,
                 size,
-            });
+            };
+            let later = (1..self.connections).map(|_| Flow { start: Time::NEVER, ..first.clone() });
+            flows.extend(std::iter::once(first.clone()).chain(later));
         }
     }
 

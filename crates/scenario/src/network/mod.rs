@@ -13,6 +13,7 @@ mod flows;
 mod graph;
 mod groups;
 mod marks;
+mod messages;
 mod offered;
 mod paths;
 mod phases;
@@ -49,10 +50,11 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     let graph = Graph::new(description, sites, &groups, report);
     let mut paths = Paths::default();
     let mut changes = changes::changes(description, &groups, &graph, &mut paths, report);
-    let (core_groups, flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
+    let (mut core_groups, mut flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
     let rerouted = failures::reroute(&changes.failures, description, &groups, &graph, &flows, &mut paths, report);
     changes.list.extend(rerouted);
     changes.list.sort_by_key(|change| change.at);
+    let messages = messages::messages(description, &groups, &changes.list, (&mut core_groups, &mut flows), report);
     paths.check(report);
     Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
     let prices = prices::prices(description, report);
@@ -65,6 +67,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         paths: paths.list,
         groups: core_groups,
         flows,
+        messages,
         prices,
         changes: changes.list,
         duration: description.duration.time_delta(),

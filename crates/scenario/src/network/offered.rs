@@ -10,7 +10,7 @@ use crate::quantity::{Quantity, Rate};
 use crate::schema;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
 use tailback_core::primitives::units::{Bytes, TimeDelta};
-use tailback_core::traffic::{Arrivals, DatagramSpec};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec};
 
 /// The first link of a flow group's route, and its highest rate in bit/s.
 pub(super) struct FirstLink<'d> {
@@ -23,8 +23,11 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     let access = flow.sender_access.as_ref().and_then(|access| access.rate);
     let packet = transport::wire_bytes(&group.transport) as f64;
     let (key, given, packets_per_second) = match (&group.transport, &group.application) {
-        (Transport::Tcp(tcp, _), Some(spec)) => {
-            let rate = flow.application.as_ref().and_then(|application| application.arrivals.rate());
+        (Transport::Tcp(tcp, _), Some(ApplicationSpec::Bursts(spec))) => {
+            let rate = match &flow.application {
+                Some(schema::Application::Bursts(bursts)) => bursts.arrivals.rate(),
+                _ => None,
+            };
             ("application", rate, Some(spec.per_second(tcp.mss) * f64::from(spec.burst)))
         }
         (Transport::Datagram(spec), _) if access.is_some() => {

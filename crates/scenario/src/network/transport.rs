@@ -14,7 +14,7 @@ use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{self, AckCounting, EcnCapable, Paws, SlowStart, TcpSpec, TimerSpec};
-use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
+use tailback_core::traffic::{self, ApplicationSpec, BurstSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
@@ -77,8 +77,9 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
 
 /// The application of a TCP flow; `None` if an error was reported.
 pub(super) fn application(given: &Application, at: &str, report: &mut Report) -> Option<ApplicationSpec> {
-    let Member::BuiltIn(config, _) = &given.arrivals else { return None };
-    Some(ApplicationSpec { process: process(config, at, report)?, burst: given.burst.0 as u32 })
+    let Application::Bursts(bursts) = given else { return Some(ApplicationSpec::Messages) };
+    let Member::BuiltIn(config, _) = &bursts.arrivals else { return None };
+    Some(ApplicationSpec::Bursts(BurstSpec { process: process(config, at, report)?, burst: bursts.burst.0 as u32 }))
 }
 
 fn process(config: &MemberConfig, at: &str, report: &mut Report) -> Option<ProcessSpec> {

@@ -14,7 +14,7 @@ use crate::tcp::SlowStart;
 use crate::tcp::sender::Sender;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
-use crate::traffic::{Application, Schedule, Source};
+use crate::traffic::{Application, ApplicationSpec, Schedule, Source};
 use crate::user_code::UserCode;
 
 pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End> {
@@ -78,16 +78,16 @@ pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
     network.flows.iter().map(|flow| of_group(&network.groups[flow.group])).collect()
 }
 
-/// The application of every flow, or an empty list if no group has one.
+/// The bursts of every flow's application, or an empty list if no group has any.
 pub(super) fn make_applications(network: &Network) -> Vec<Application> {
-    if network.groups.iter().all(|group| group.application.is_none()) {
+    if !network.groups.iter().any(|group| matches!(group.application, Some(ApplicationSpec::Bursts(_)))) {
         return Vec::new();
     }
     let first = first_flows(network);
     let make = |(flow, spec): (FlowId, &Flow)| {
         let group = &network.groups[spec.group];
         let (gap, total) = match (&group.transport, &group.application) {
-            (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
+            (Transport::Tcp(tcp, _), Some(ApplicationSpec::Bursts(bursts))) => (bursts.gap(tcp.mss), segments_of(tcp, spec.size)),
             _ => (TimeDelta::ZERO, Segments(0)),
         };
         let index = u64::from(flow - first[spec.group]);

@@ -118,7 +118,7 @@ impl Fabric {
             ports,
             transmitters,
             periodic,
-            paths: make_paths(network, &sim.rates),
+            paths: make_paths(network, &sim.rates, &sim.messages),
             profiles: profile,
             rerouted,
             is_large: CAN_PREFETCH && network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,

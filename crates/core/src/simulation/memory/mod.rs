@@ -23,7 +23,7 @@ use crate::tcp::sequence::SenderCounts;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
-use crate::traffic::Application;
+use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
 use in_flight::packets_in_flight;
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
@@ -119,19 +119,25 @@ fn empty_places(packets: Units, network: &Network) -> u64 {
     packets.0.min(lines.saturating_mul(2 * u64::from(CHUNK - 1)))
 }
 
+/// The messages of a flow, without the description that they share with it.
+fn message_bytes(messages: &MessagesSpec) -> u64 {
+    (size_of::<MessageFlow>() + messages.count() as usize * MessageFlow::BYTES_PER_MESSAGE) as u64
+}
+
 /// Estimate the memory of a run of this network.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
     // Without the queued packets, and with the slots in the calendar.
     let edge = if network.has_edges() { size_of::<Edge>() + size_of::<Option<Box<Edge>>>() + 4 * 16 } else { 0 };
-    let has_applications = network.groups.iter().any(|group| group.application.is_some());
-    let application = if has_applications { size_of::<Application>() } else { 0 };
+    let has_bursts = network.groups.iter().any(|group| matches!(group.application, Some(ApplicationSpec::Bursts(_))));
+    let application = if has_bursts { size_of::<Application>() } else { 0 };
+    let message_flow = if network.messages.is_empty() { 0 } else { size_of::<Option<Box<MessageFlow>>>() };
     let has_watches = network.groups.iter().any(|group| group.transport.slow_start() != SlowStart::Standard);
     let watch = if has_watches { size_of::<SlowStartState>() } else { 0 };
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
-    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + channel + edge + application + watch + usage;
+    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + channel + edge + application + message_flow + watch + usage;
     let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
@@ -181,6 +187,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
             + delivery_traces(network)
+            + network.messages.values().map(message_bytes).sum::<u64>()
             + queue_flows(network),
         cold: of(network.ports.len(), cold),
         packets: packets

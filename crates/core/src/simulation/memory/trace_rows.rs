@@ -14,7 +14,7 @@ use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::PolicySpec;
 use crate::tcp::{TcpSpec, WindowValidation};
-use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
+use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a row of a flow's trace: as recorded, with the slack of a growing list, and as columns.
@@ -152,7 +152,7 @@ impl<'a> RunBounds<'a> {
             TraceKind::Packets => self.sent(&sum) + acks,
             TraceKind::Law => (acks + sum.attempts + sum.flows) * MAX_QUANTITIES as f64,
             // At most one timeout and one recovery per round trip.
-            // A sender without timestamps times one segment per round trip.
+            // A sender without timestamps or transmission times measures one segment per round trip.
             TraceKind::Rtt if !sum.times_all => acks.min(sum.rounds),
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
@@ -194,7 +194,9 @@ impl<'a> RunBounds<'a> {
     fn add(&self, sum: &mut PacketTotals, index: FlowId) {
         let network = self.network;
         let flow = &network.flows[index];
-        let seconds = network.duration.seconds() - flow.start.seconds();
+        // The start of a connection that follows another is not known.
+        let start = if flow.start == Time::NEVER { Time::ZERO } else { flow.start };
+        let seconds = network.duration.seconds() - start.seconds();
         if seconds <= 0.0 {
             return;
         }
@@ -215,12 +217,19 @@ impl<'a> RunBounds<'a> {
             }
             Transport::Tcp(spec, law) => {
                 // A timeout may retransmit segments that had arrived.
-                let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
+                let data = match (network.messages.get(&index), flow.size) {
+                    (Some(messages), _) => messages.max_segments(spec.mss) as f64,
+                    (None, Some(size)) => (size.0 as f64 / spec.mss.0 as f64).ceil(),
+                    (None, None) => f64::INFINITY,
+                };
+                let segments = 3.0 * data + 16.0;
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
-                let of_ack = spec.delayed_ack.map_or(1.0, |delay| 1.0 / f64::from(delay.every.max(1)));
+                // The last segment of each message may be acknowledged alone.
+                let delayed_ack = spec.delayed_ack.filter(|_| group.application != Some(ApplicationSpec::Messages));
+                let of_ack = delayed_ack.map_or(1.0, |delay| 1.0 / f64::from(delay.every.max(1)));
                 sum.acked_share = sum.acked_share.max((1.5 * of_ack).min(1.0));
-                sum.times_all |= spec.timestamps;
+                sum.times_all |= spec.timestamps || spec.recovery.is_by_time();
                 let abilities = law.abilities();
                 let (opens, first_window) =
                     (abilities.max_increase, law.first_window(spec.initial_window, spec.mss + spec.header));
@@ -344,7 +353,8 @@ fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
 
 /// Bytes on the wire of a full packet, or of the smallest if sizes are random.
 fn wire_bytes(group: &Group) -> f64 {
-    let smallest = group.transport.full_packet().unwrap_or(Bytes(1) + header(&group.transport));
+    let full = group.transport.full_packet().filter(|_| group.application != Some(ApplicationSpec::Messages));
+    let smallest = full.unwrap_or(Bytes(1) + header(&group.transport));
     match group.framing {
         Some(framing) => (framing.cells(smallest).0 * CELL_BYTES.0) as f64,
         None => smallest.0 as f64,
@@ -436,6 +446,7 @@ pub(super) mod tests {
                 jitter: TimeDelta::ZERO,
             }],
             flows: vec![flow],
+            messages: Default::default(),
             changes: Vec::new(),
             duration: TimeDelta::from_millis(1000 * seconds),
             warmup: TimeDelta::ZERO,

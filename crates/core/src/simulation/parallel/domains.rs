@@ -136,6 +136,11 @@ impl Engine {
             own.take_sender(other);
         }
         take(&mut own.sim.edges, &other.sim.edges, flow.index());
+        if let (Some(Some(own)), Some(Some(other))) =
+            (own.sim.messages.get_mut(flow.index()), other.sim.messages.get(flow.index()))
+        {
+            own.take_sender(other);
+        }
         if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow.index()), other.sim.channels.get(flow.index())) {
             own.take_sender(other);
         }
@@ -148,6 +153,7 @@ impl Fabric {
         let (path, other) = (&mut self.paths[flow], &from.paths[flow]);
         path.receiver.clone_from(&other.receiver);
         path.marked = other.marked;
+        path.complete_at = other.complete_at;
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow);
         let (own, other) = (&mut self.sim, &from.sim);
@@ -155,6 +161,9 @@ impl Fabric {
             own.take_receiver(other);
         }
         if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
+            own.take_receiver(other);
+        }
+        if let (Some(Some(own)), Some(Some(other))) = (own.messages.get_mut(flow.index()), other.messages.get(flow.index())) {
             own.take_receiver(other);
         }
         if let Some(place) = place {

@@ -121,6 +121,14 @@ impl Graph {
                 let delay = delays[last] + if overtakes { TimeDelta::ZERO } else { delay_to };
                 graph.edges.push(Edge { ends: [last.0, to], delay, load });
             }
+            // A delivery may cause a write at the same node.
+            let messages = fabric.sim.messages.get(flow.index()).into_iter().flatten();
+            if messages.clone().any(|messages| messages.joins_ends()) {
+                graph.edges.push(Edge { ends: [receiver(flow), sender(flow)], delay: TimeDelta::ZERO, load });
+            }
+            for answers in messages.flat_map(|messages| messages.answers_on()) {
+                graph.edges.push(Edge { ends: [receiver(flow), sender(answers)], delay: TimeDelta::ZERO, load });
+            }
             let (back, _) = ends_of(fabric, wire.backward);
             if acknowledged_to[back] > 1 && are_in_order_by_data(&fabric.ports[back].entry) {
                 graph.edges.push(Edge { ends: [back.0, receiver(flow)], delay: TimeDelta::ZERO, load });

@@ -23,7 +23,7 @@ use crate::tcp::sender::{Sender, Tcp};
 use crate::tcp::sequence::IncomingAck;
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::{SlowStart, TimerForm};
-use crate::traffic::Arrivals;
+use crate::traffic::{ApplicationSpec, Arrivals};
 
 /// Treatment of the acknowledgement that follows the one being processed.
 #[derive(Clone, Copy)]
@@ -54,7 +54,8 @@ impl Engine {
             let group = &network.groups[fabric.paths[flow].wire.group];
             let (kind, first) = match (end, &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::SendTimer, source.first(start, spec)),
-                (_, _, Some(spec)) => (FlowKind::AppWrite, Some(applications[flow].first(start, spec))),
+                (_, _, Some(ApplicationSpec::Bursts(spec))) => (FlowKind::AppWrite, Some(applications[flow].first(start, spec))),
+                (_, _, Some(ApplicationSpec::Messages)) => (FlowKind::AppWrite, fabric.sim.messages_of(flow).first(start)),
                 _ => (FlowKind::SendTimer, Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
@@ -277,12 +278,21 @@ impl Engine {
         if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
-        let state = &mut self.endpoints.applications[flow];
-        let next = state.hand_over(now, application).filter(|&next| next < self.fabric.sim.interval.end);
-        if let Some(next) = next {
+        let (next, end) = match application {
+            ApplicationSpec::Bursts(bursts) => {
+                let state = &mut self.endpoints.applications[flow];
+                let next = state.hand_over(now, bursts);
+                (next, spec.end_of(state.handed_over(bursts)))
+            }
+            ApplicationSpec::Messages => {
+                let messages = self.fabric.sim.messages_of(flow);
+                let next = messages.write(now);
+                (next, messages.limit())
+            }
+        };
+        if let Some(next) = next.filter(|&next| next < self.fabric.sim.interval.end) {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
-        let end = spec.end_of(state.handed_over(application));
         sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
         self.act_in_time(flow, now);
     }

@@ -92,6 +92,9 @@ impl SenderTurn<'_> {
             let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
             let bytes = match () {
                 () if is_syn => spec.header,
+                () if O::SIGNALLED && fabric.sim.has_messages(flow) => {
+                    fabric.sim.messages_of(flow).payload(segment) + spec.header
+                }
                 () if segment.next() == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),
                 () => spec.mss + spec.header,
             };

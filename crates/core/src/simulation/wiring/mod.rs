@@ -21,6 +21,7 @@ use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
+use crate::traffic::MessageFlow;
 use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -148,12 +149,14 @@ fn units_alike(network: &Network) -> Vec<bool> {
     crossing.into_iter().map(|crossing| crossing != UnitSizes::Mixed).collect()
 }
 
-pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
+/// `messages`: by flow; empty if there are none.
+pub(crate) fn make_paths(network: &Network, rates: &AccessRates, messages: &[Option<Box<MessageFlow>>]) -> Vec<Path> {
     let starts = route_starts(network);
-    let make = |flow: &network::Flow| {
-        let complete_at = match &network.groups[flow.group].transport {
-            Transport::Tcp(spec, _) => spec.end_of(segments_of(spec, flow.size)),
-            Transport::Datagram(_) => SegmentNumber::NONE,
+    let make = |(id, flow): (FlowId, &network::Flow)| {
+        let complete_at = match (&network.groups[flow.group].transport, messages.get(id.index())) {
+            (Transport::Tcp(..), Some(Some(messages))) => messages.awaited(),
+            (Transport::Tcp(spec, _), _) => spec.end_of(segments_of(spec, flow.size)),
+            (Transport::Datagram(_), _) => SegmentNumber::NONE,
         };
         Path {
             wire: Wire::new(flow, &starts, rates),
@@ -168,7 +171,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
             counts: PathCounts::default(),
         }
     };
-    network.flows.iter().map(make).collect()
+    FlowId::enumerate(&network.flows).map(make).collect()
 }
 
 /// The flows of a group.

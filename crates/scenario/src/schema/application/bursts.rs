@@ -1,4 +1,4 @@
-//! `application = {...}`: an application that writes data to TCP over time.
+//! `application = {kind = "constant", ...}` and other processes: writes of full segments.
 
 use crate::member::{Family, Member, Nobody, Nothing};
 use crate::quantity::Rate;
@@ -8,8 +8,8 @@ use tailback_core::settings::MemberInfo;
 use tailback_core::traffic::ProcessSpec;
 
 record! {
-    /// An application above TCP. Data that TCP cannot send yet is buffered without limit.
-    pub struct Application {
+    /// Writes of full segments at the times of a process.
+    pub struct Bursts {
         /// Full segments per write.
         burst: Integer<1, 1000000> = Integer(1),
     }
