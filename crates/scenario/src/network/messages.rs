@@ -34,7 +34,9 @@ pub(super) fn messages(
         let at = format!("flows.{name}");
         let Some(application) = flow.application.as_ref().filter(|application| application.word().is_some()) else { continue };
         let Some(of_group) = groups.flows(name.as_str(), &at, report) else { continue };
-        refuse(application, flow.size.is_some(), &format!("{at}.size"), report);
+        if flow.size.is_some() {
+            refuse(application, &format!("{at}.size"), report);
+        }
         let group = GroupId(index);
         let Transport::Tcp(tcp, _) = &core_groups[group.index()].transport else { continue };
         let of = MessageGroup {
@@ -49,10 +51,14 @@ pub(super) fn messages(
             Application::Script(script) => of.scripts(script, flows, &mut messages, report),
             Application::Requests(_) | Application::Video(_) => {
                 let is_in_cells = flow.framing.is_some();
-                refuse(application, is_in_cells, &format!("{at}.framing"), report);
+                if is_in_cells {
+                    refuse(application, &format!("{at}.framing"), report);
+                }
                 let is_rerouted =
                     |change: &Change| matches!(change.what, ChangeKind::Route(flow, ..) if of_group.contains(&flow));
-                refuse(application, changes.iter().any(is_rerouted), "timeline", report);
+                if changes.iter().any(is_rerouted) {
+                    refuse(application, "timeline", report);
+                }
                 let asking = of.request_flows(group, core_groups, flows);
                 match application {
                     Application::Video(video) => of.videos(video, asking, flows, &mut messages, report),
@@ -67,12 +73,18 @@ pub(super) fn messages(
 }
 
 /// Reports a setting that this kind of application does not support.
-fn refuse(application: &Application, is_given: bool, at: &str, report: &mut Report) {
-    if is_given && report.is_valid(at) {
+fn refuse(application: &Application, at: &str, report: &mut Report) {
+    if report.is_valid(at) {
         let word = application.word().unwrap_or_default();
         let message = format!("{} cannot be combined with `application` of kind `{word}`", key(at));
         report.add(at, message).expected(format!("no {}, or another application", key(at)));
     }
+}
+
+/// The number of an exchange, and of the flow of the scenario that it belongs to.
+struct Place {
+    session: u64,
+    number: u64,
 }
 
 /// A flow group whose application writes messages.
@@ -185,10 +197,11 @@ impl MessageGroup<'_> {
             for (connection, &id) in (0..).zip(connected) {
                 let first = connection * of_each;
                 let all = first..first + of_each;
-                let exchanges: Arc<[Exchange]> = all.map(|number| self.exchange(requests, session, number)).collect();
+                let exchanges: Arc<[Exchange]> = all.map(|number| self.exchange(requests, Place { session, number })).collect();
                 let asks = FlowId(asking.0 + (id - self.flows.start));
                 let next = (connection + 1 < connections).then(|| {
-                    let think_time = self.exchange(requests, session, first + of_each).think_time;
+                    let next = Place { session, number: first + of_each };
+                    let think_time = self.exchange(requests, next).think_time;
                     (FlowId(asks.0 + 1), think_time)
                 });
                 for (id, size) in
@@ -269,7 +282,7 @@ impl MessageGroup<'_> {
     }
 
     /// An exchange of a flow of the scenario, which may have several connections.
-    fn exchange(&self, requests: &Requests, session: u64, number: u64) -> Exchange {
+    fn exchange(&self, requests: &Requests, Place { session, number }: Place) -> Exchange {
         let nth = Nth { index: number, count: requests.requests.0 };
         let stream =
             |purpose| Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index: session << 32 | number }, purpose);

@@ -98,17 +98,26 @@ impl Player {
         self.updated = now;
     }
 
-    /// A chunk is delivered now.
-    fn take(&mut self, now: Time, spec: &VideoSpec, is_last: bool) {
+    /// A chunk is delivered now. It is played as soon as enough are in the buffer.
+    fn take(&mut self, now: Time, spec: &VideoSpec) {
         self.advance(now);
         self.buffer = self.buffer + spec.chunk;
-        let plays = self.buffer >= spec.start_buffer || is_last;
-        if plays && matches!(self.state, PlayState::Waiting | PlayState::Stalled) {
+        if self.buffer >= spec.start_buffer {
+            self.play(now);
+        }
+    }
+
+    /// The last chunk is delivered now.
+    fn take_last(&mut self, now: Time, spec: &VideoSpec) {
+        self.take(now, spec);
+        self.play(now);
+        self.state = PlayState::Ending;
+    }
+
+    fn play(&mut self, now: Time) {
+        if matches!(self.state, PlayState::Waiting | PlayState::Stalled) {
             self.state = PlayState::Playing;
             self.started = self.started.or(Some(now));
-        }
-        if is_last {
-            self.state = PlayState::Ending;
         }
     }
 }
@@ -194,7 +203,10 @@ impl Messages for Video {
         if self.throughputs.len() > AVERAGED {
             self.throughputs.pop_front();
         }
-        self.player.take(time, &self.spec, is_last);
+        match is_last {
+            true => self.player.take_last(time, &self.spec),
+            false => self.player.take(time, &self.spec),
+        }
         if is_last {
             return None;
         }
