@@ -60,7 +60,9 @@ def everything() -> list[tb.Run]:
         }
     )
     rates = tb.load(ROOT / "examples/abr.toml").with_({"duration": "1 s"})
-    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links, rates)]
+    chunks = {"kind": "video", "ladder": ["1 Mbps", "3 Mbps"], "chunk": "200 ms"}
+    video = tcp.with_({"record.traces": [], "flows.web.application": chunks, "flows.web.tcp": {"preset": "sack"}})
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links, rates, video)]
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")

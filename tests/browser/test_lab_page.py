@@ -165,7 +165,7 @@ def test_only_visible_cards_are_animated_once(opened: Open) -> None:
     page = opened()
     first, last = page.locator(".thumb").first, page.locator(".thumb").last
     facts = page.locator("button:has(.thumb) > small")
-    expect(facts.first).to_contain_text("flows")
+    expect(facts.first).to_contain_text("1 flow")
     before = first.evaluate("canvas => canvas.toDataURL()")
     until(page, "before => document.querySelector('.thumb').toDataURL() !== before", before)
     # The last one was never visible, and thus not even loaded.

@@ -73,6 +73,8 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     (experiment,) = document["experiments"]
     assert [(claim["id"], claim["kind"], claim["finding"]) for claim in experiment["claims"]] == [
         ("C1", "reproduced", "holds"),
+        ("C1b", "not_reproduced", "contradicted"),
+        ("C1c", "reproduced", "holds"),
         ("C3", "reproduced", "holds"),
     ]
     assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document

@@ -138,8 +138,9 @@ def shares(run: tb.Run | Expected) -> NDArray[np.float64]:
     """Rates of the flows divided by their sum, in order of arrival."""
     if isinstance(run, Expected):
         return run.shares
-    rates = np.asarray(run.flows["goodput_bps"], float)
-    found: NDArray[np.float64] = rates / rates.sum()
+    # Of the same interval for all, also for flows that stop in or before it.
+    delivered = np.asarray(run.flows["delivered_bytes"], float)
+    found: NDArray[np.float64] = delivered / delivered.sum()
     return found
 
 
