@@ -223,7 +223,7 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| !matches!(spec.recovery, Recovery::Tahoe | Recovery::Reno),
     },
     Mechanism { name: "limited transmit", source: "RFC 3042", is_on: |spec| spec.limited_transmit },
-    Mechanism { name: "SACK", source: "RFC 2018", is_on: |spec| has_sack(spec.recovery) },
+    Mechanism { name: "SACK", source: "RFC 2018", is_on: |spec| spec.recovery.uses_sack() },
     Mechanism { name: "loss detection by SACKed segments", source: "RFC 6675", is_on: |spec| spec.recovery == Recovery::Sack },
     Mechanism { name: "loss detection by time (RACK), also for retransmissions", source: "RFC 8985 section 6", is_on: by_time },
     Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", is_on: by_time },
@@ -291,7 +291,7 @@ const MECHANISMS: &[Mechanism] = &[
     Mechanism {
         name: "each partial acknowledgement restarts the timer",
         source: "RFC 6582 section 4",
-        is_on: |spec| spec.timer.newreno_variant == NewRenoVariant::SlowButSteady || spec.recovery == Recovery::RackTlp,
+        is_on: |spec| spec.timer.newreno_variant == NewRenoVariant::SlowButSteady || by_time(spec),
     },
     Mechanism {
         name: "timer without ticks",
@@ -300,12 +300,8 @@ const MECHANISMS: &[Mechanism] = &[
     },
 ];
 
-fn has_sack(recovery: Recovery) -> bool {
-    matches!(recovery, Recovery::Sack | Recovery::BpdSack | Recovery::RackTlp)
-}
-
 fn by_time(spec: &TcpSpec) -> bool {
-    spec.recovery == Recovery::RackTlp
+    spec.recovery.is_by_time()
 }
 
 /// Every setting of every preset, as a page in Markdown.

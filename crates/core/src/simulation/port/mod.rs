@@ -22,7 +22,8 @@ pub(crate) use equipment::{Equipment, PortRecording};
 pub(crate) use impairments::ReorderedPackets;
 pub(crate) use multi_queue::{ClassCounts, MultiQueue, QueuesOfFlows};
 pub(crate) use precomputed_queue::QueuedUnit;
-pub(crate) use stepped::{ArrivalOutcome, PacketInService, Stepped};
+pub(crate) use stepped::{ArrivalOutcome, Stepped};
+pub(crate) use transmitters::PacketInService;
 
 use super::measurement_interval::MeasurementInterval;
 use crate::network;

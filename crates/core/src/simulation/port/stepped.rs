@@ -8,7 +8,7 @@ use super::impairments::ReorderedPackets;
 use super::multi_queue::{ClassCounts, MultiQueue};
 use super::port_features::FullPort;
 use super::queue::Queue;
-use super::transmitters::Transmitters;
+use super::transmitters::{PacketInService, Transmitters};
 use crate::network;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
@@ -41,16 +41,6 @@ pub(crate) struct Stepped {
     idle_from: Time,
     /// Latest scheduled departure from the delay line: packets do not overtake one another when the delay decreases.
     last_out: Time,
-}
-
-/// A packet in service.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct PacketInService {
-    pub(crate) packet: Packet,
-    /// The queue in which it waited, or would have waited.
-    pub(super) queue: u32,
-    /// The next port is a cut-through port and the head has gone ahead; only the rest of the packet is left.
-    pub(crate) head_has_left: bool,
 }
 
 /// Outcome of an arrival.

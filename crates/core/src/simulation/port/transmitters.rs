@@ -1,9 +1,19 @@
 //! The transmitters of a port, with a bit set of the idle ones: an arrival at a trunk of a hundred channels does not search them all.
 
-use super::PacketInService;
+use crate::primitives::packet::Packet;
 use serde::{Deserialize, Serialize};
 
 const BITS: usize = u64::BITS as usize;
+
+/// A packet in service.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct PacketInService {
+    pub(crate) packet: Packet,
+    /// The queue in which it waited, or would have waited.
+    pub(super) queue: u32,
+    /// The next port is a cut-through port and the head has gone ahead; only the rest of the packet is left.
+    pub(crate) head_has_left: bool,
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Transmitters {
@@ -78,7 +88,7 @@ impl Transmitters {
 mod tests {
     use super::*;
     use crate::primitives::ids::FlowId;
-    use crate::primitives::packet::{OutgoingPacket, Packet};
+    use crate::primitives::packet::OutgoingPacket;
     use crate::primitives::segment_number::SegmentNumber;
     use crate::primitives::units::{Bytes, Time};
 

@@ -41,12 +41,12 @@ macro_rules! recoveries {
 
         impl Recovery {
             /// Whether the receiver should report SACK blocks.
-            pub(crate) fn uses_sack(self) -> bool {
+            pub fn uses_sack(self) -> bool {
                 match self { $(Recovery::$member => $module::$member::USES_SACK),+ }
             }
 
             /// Whether losses are detected by transmission times.
-            pub(crate) fn is_by_time(self) -> bool {
+            pub fn is_by_time(self) -> bool {
                 match self { $(Recovery::$member => $module::$member::BY_TIME),+ }
             }
 
