@@ -88,7 +88,7 @@ def measured(scenario: dict[str, Any], seed: int, run: dict[str, Any]) -> dict[s
         "end": END_S,
         "seed": seed,
     }
-    command = ["ns", PROGRAM, *(f"{name}={value}" for name, value in settings.items())]
+    command = ["ns", str(PROGRAM), *(f"{name}={value}" for name, value in settings.items())]
     first, *rest = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     link, flows = words(first), [words(line) for line in rest]
     duration = END_S - WARMUP_S

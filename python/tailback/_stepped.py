@@ -38,7 +38,7 @@ class Simulation:
     >>> import tailback as tb
     >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s")
     >>> simulation = tb.Simulation(scenario)
-    >>> while simulation.step(simulation.now_s + 0.5).flows["timeouts"].sum() == 0 and not simulation.is_complete:
+    >>> while simulation.step(simulation.now_s + 0.5).queues["dropped_units"].sum() == 0 and not simulation.is_complete:
     ...     pass
     >>> slower = simulation.fork({"link": "bottleneck", "rate": "5 Mbps"})
     >>> slower.now_s == simulation.now_s

@@ -17,10 +17,10 @@ HANDSHAKE = """0 < S 0:0(0) win 65535 <mss 1000,sackOK>
 """
 
 
-def replay(tmp_path: Path, script: str, **arguments: object) -> tb.Replay:
+def replay(tmp_path: Path, script: str, *, preset: str | None = None) -> tb.Replay:
     file = tmp_path / "script.pkt"
     file.write_text(script)
-    return tb.packetdrill(file, **arguments)
+    return tb.packetdrill(file, preset=preset)
 
 
 def verdicts(done: tb.Replay) -> dict[int, tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Published documents as experiments: the runs, measures, claims and assumptions behind each figure.
 
-A document is a package such as `tailback_papers.bpd_2001`, which defines a `DOCUMENT` from the names exported here; `_documents` finds it.
+A document is a package such as `tailback_papers.bpd_2001`, which defines a `DOCUMENT` from the names exported here;
+`_documents` finds it.
 `_experiment` defines experiments and `_expression` the statements of their claims. `_plan` runs experiments, `_requirement` and
 `_outcome` judge claims, and `_report` writes the report.
 """

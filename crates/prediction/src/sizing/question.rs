@@ -118,7 +118,9 @@ fn nearest_answer(controller: &str) -> &'static str {
         // Flows that reduce their windows together keep the link busy if the buffer holds the reduction: (1 - 0.7) / 0.7.
         "cubic" => "; CUBIC keeps 0.7 of its window (RFC 9438 section 4.6), which needs 0.43 of `bandwidth_delay`",
         // `cwnd_gain` of 2 (Cardwell and others, ACM Queue 14(5), 2016).
-        "bbrv1" | "bbrv3" => "; BBR has at most two bandwidth-delay products in flight, so that about `bandwidth_delay` holds its queue",
+        "bbrv1" | "bbrv3" => {
+            "; BBR has at most two bandwidth-delay products in flight, so that about `bandwidth_delay` holds its queue"
+        }
         _ => "",
     }
 }
