@@ -87,8 +87,7 @@ class Run:
         completion time lasts from the flow's start until its receiver has all data; the warm-up does not shorten it. The active
         share is the share of the time between the flow's start, or the end of the warm-up, and its end in which it does not wait
         for a retransmission timeout. Such a wait begins at the last transmission; waiting for a tail loss probe does not count.
-        `waiting_at_end` is 1 if the flow is waiting for
-        a timeout at the end of the run.
+        `waiting_at_end` is 1 if the flow is waiting for a timeout at the end of the run.
         """
         return self._tables["flows"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,9 +115,6 @@ class Script:
     ecn: bool = False
     window_scale: int = 0
     congestion: str | None = None
-
-    def of(self, kind: type) -> Iterator[Statement]:
-        return (statement for statement in self.statements if isinstance(statement, kind))
 
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)*", re.DOTALL)
