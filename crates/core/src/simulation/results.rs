@@ -176,7 +176,7 @@ impl Engine {
         let is_stopped = self.endpoints.stops.contains_key(&flow) && matches!(self.endpoints.ends[flow], End::Tcp(_));
         let seconds = if is_stopped || !self.size(flow).is_nan() {
             let ended = if is_stopped { self.ended(flow) } else { path.counts.completed };
-            let started = self.endpoints.plans[flow].start.max(self.fabric.sim.interval.warmup);
+            let started = self.start_of(flow).max(self.fabric.sim.interval.warmup);
             ended.min(until).since(started).seconds()
         } else {
             self.measured_seconds(until)
