@@ -179,6 +179,9 @@ fn a_connection_follows_the_one_before_it() {
     near(&column(&results, "completion_time_s")[..2], &[whole; 2]);
     near(&results.flows.floats("start_s").expect("a column"), &[0.0, whole + 0.05, 0.0, whole + 0.05]);
     near(&results.flows.floats("completion_time_s").expect("a column")[..2], &[whole; 2]);
+    // Both transfer as much in as long a lifetime.
+    let goodput = results.flows.floats("goodput_bps").expect("a column");
+    assert!(goodput[0] > 0.0 && goodput[1] == goodput[0], "{goodput:?}");
 }
 
 #[test]
