@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
-from tailback._completions import completions
-from tailback._delivery_trace import departure_opportunities, write_opportunities
 from tailback._html import notebook
-from tailback._quantity import Column, Quantity, quantity_of
 from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tailback._fairness import Fairness
+    from tailback._quantity import Column, Quantity
 
 __all__ = ["Interrupted", "Run", "advance", "read_run", "with_changes"]
 
@@ -188,6 +186,8 @@ class Run:
           completed              242           128
           slowdown_p50        1.4469        1.5357
         """
+        from tailback._completions import completions
+
         return completions(self.flows, classes, percentiles)
 
     def write_mahimahi(self, path: str | os.PathLike[str], queue: str) -> None:
@@ -212,6 +212,8 @@ class Run:
         OutputError
             The file cannot be written.
         """
+        from tailback._delivery_trace import departure_opportunities, write_opportunities
+
         departures = self.trace("departures")
         queues = [str(name) for name in self.queues["queue"]]
         if queue not in queues:
@@ -271,6 +273,8 @@ class Run:
         >>> 0.5 <= run.value("jain(flows.*.goodput_bps)") <= 1
         True
         """
+        from tailback._quantity import quantity_of
+
         asked = quantity_of(quantity) if isinstance(quantity, str) else quantity
         return asked.value({name: self._columns(asked, name) for name in asked.tables})
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,7 +193,7 @@ def _staging_directory(target: Path, name: str) -> Iterator[Path]:
         late.was_run = True
         raise late from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         if lock is not None:
             os.close(lock)
 
@@ -206,6 +204,8 @@ def _stage(target: Path) -> tuple[Path, int | None]:
     The operating system releases the locks of a process that dies. The parent is locked meanwhile, so that no other process
     removes the new directory before it is locked.
     """
+    import tempfile
+
     parent = _locked(target.parent, wait=True)
     try:
         if parent is not None:
@@ -222,8 +222,15 @@ def _remove_dead(target: Path) -> None:
     name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.partial")
     for folder in target.parent.iterdir():
         if name.fullmatch(folder.name) and (lock := _locked(folder)) is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    # Imported here, as below, because most runs write no files.
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(folder: Path, *, wait: bool = False) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from pathlib import Path
 
 import click
@@ -29,6 +28,8 @@ def lab(port: int | None, no_open: bool, out: Path | None) -> ExitCode:
     The simulation runs in the page itself. This command serves the page to this machine only, until Ctrl-C. The files that
     `--out` writes can be published on any web server.
     """
+    import webbrowser
+
     from tailback._lab import USUAL_PORT, serve_at, write
     from tailback.errors import OutputError, ParameterError
 

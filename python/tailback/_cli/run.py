@@ -67,7 +67,6 @@ def run(
 ) -> ExitCode:
     """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _store
-    from tailback._fairness import check_weights
     from tailback._scenario import load
     from tailback.errors import OutputError, ParameterError
     from tailback.plots import require
@@ -82,6 +81,8 @@ def run(
         raise ParameterError("--weight sets the weight of flows in the fair rates; add --fairness")
     weights = dict(_weight(text) for text in weight)
     if weights:
+        from tailback._fairness import check_weights
+
         check_weights(weights, list(scenario.normalised().get("flows", {})))
     try:
         with (

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["SCRIPT", "HtmlList", "HtmlTable", "hint", "markup", "notebook", "page", "rendered"]
 
 # Makes plots of reports and of the site interactive. `make setup` builds it from web/; the wheel contains it.
-SCRIPT = files("tailback") / "_web" / "plots.js"
+SCRIPT = Path(__file__).parents[1] / "_web" / "plots.js"
 
 
 @dataclass(frozen=True)
@@ -96,6 +94,9 @@ class _Script:
     def of_package(cls) -> _Script:
         if not SCRIPT.is_file():
             return cls(markup(""), "'none'")
+        import base64
+        import hashlib
+
         text = SCRIPT.read_text(encoding="utf-8")
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         return cls(markup(text), f"'sha256-{digest}'")
