@@ -5,6 +5,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
 use tailback_core::settings::MemberInfo;
+use tailback_core::traffic::ProcessSpec;
 
 /// The hint for an invalid word among these valid ones, if one of them is its new name, is similar or has the same meaning.
 pub fn hint(given: &str, words: &[&str]) -> Option<String> {
@@ -83,7 +84,7 @@ fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Queue policies of Linux that are several settings here, with these settings.
-const LINUX_POLICIES: &[(&str, &str)] = &[
+const LINUX_POLICIES: [(&str, &str); 3] = [
     ("fqcodel", "FQ-CoDel is `policy = \"codel\"` and `scheduler = {kind = \"flow_queue\", queues = 1024}`"),
     ("fqpie", "FQ-PIE is `policy = \"pie\"` and `scheduler = {kind = \"flow_queue\", queues = 1024}`"),
     (
@@ -93,27 +94,33 @@ const LINUX_POLICIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The lines that replace a name which is valid under another key, or is several settings; `noun` describes the valid names.
-pub(crate) fn lines_for(noun: &str, name: &str) -> Option<String> {
+/// The lines that replace a name which is valid under another key, or is several settings; `noun` describes the valid names, `words`. A
+/// misspelt name counts if none of the valid ones is similar.
+pub(crate) fn lines_for(noun: &str, name: &str, words: &[&str]) -> Option<String> {
     let lower = name.to_lowercase();
-    let is_in = |members: &[MemberInfo]| members.iter().any(|member| member.name == lower);
+    let is_near_valid = nearest_word(name, words).is_some();
+    let find = |names: &[&'static str], given: &str| {
+        let same = names.iter().copied().find(|known| *known == given && synonym(name, words).is_none());
+        same.or_else(|| if is_near_valid { None } else { nearest(given, names) })
+    };
+    let member = |members: &'static [MemberInfo]| find(&members.iter().map(|member| member.name).collect::<Vec<_>>(), &lower);
     match noun {
         "queue policy" => {
-            let plain = lower.replace(['-', '_'], "");
-            let linux = LINUX_POLICIES.iter().find(|(policy, _)| *policy == plain);
-            let is_scheduler = is_in(SchedulerSpec::MEMBERS) && synonym(name, &["drop_tail"]).is_none();
-            linux
-                .map(|(_, lines)| (*lines).into())
-                .or_else(|| is_scheduler.then(|| format!("`{lower}` is a scheduler: `scheduler = \"{lower}\"`")))
+            let linux = find(&LINUX_POLICIES.map(|(policy, _)| policy), &lower.replace(['-', '_'], ""));
+            let lines =
+                |linux: &str| LINUX_POLICIES.iter().find(|(policy, _)| *policy == linux).map(|(_, lines)| (*lines).into());
+            linux.and_then(lines).or_else(|| {
+                member(SchedulerSpec::MEMBERS).map(|word| format!("`{word}` is a scheduler: `scheduler = \"{word}\"`"))
+            })
         }
-        "scheduler" => is_in(PolicySpec::MEMBERS).then(|| format!("`{lower}` is a queue policy: `policy = \"{lower}\"`")),
-        "preset" => {
-            let marks =
-                ControllerSpec::samples().iter().any(|spec| spec.name() == Some(&*lower) && spec.abilities().subscriptions.marks);
-            let ecn = if marks { ", ecn = true" } else { "" };
-            let lines = format!("`{lower}` is a controller: `tcp = {{preset = \"sack\", controller = \"{lower}\"{ecn}}}`");
-            is_in(ControllerSpec::MEMBERS).then_some(lines)
-        }
+        "scheduler" => member(PolicySpec::MEMBERS).map(|word| format!("`{word}` is a queue policy: `policy = \"{word}\"`")),
+        "preset" => member(ControllerSpec::MEMBERS).map(|word| {
+            let marks = |spec: &ControllerSpec| spec.name() == Some(word) && spec.abilities().subscriptions.marks;
+            let ecn = if ControllerSpec::samples().iter().any(marks) { ", ecn = true" } else { "" };
+            format!("`{word}` is a controller: `tcp = {{preset = \"sack\", controller = \"{word}\"{ecn}}}`")
+        }),
+        "kind of application" => member(ProcessSpec::MEMBERS)
+            .map(|word| format!("`{word}` is a kind of source: `source = {{kind = \"{word}\"}}`, with its settings")),
         _ => None,
     }
 }
@@ -162,12 +169,12 @@ mod tests {
             |hint: String| hint.split('`').skip(1).step_by(2).filter(|part| part.contains('=')).collect::<Vec<_>>().join("\n");
         let mut checked = 0;
         for (noun, names) in [
-            ("queue policy", &["fq_codel", "FQ-PIE", "cake", "drr"][..]),
-            ("scheduler", &["codel"]),
-            ("preset", &["dctcp", "vegas"]),
+            ("queue policy", &["fq_codel", "FQ-PIE", "cake", "drr", "fq_codell", "drrr", "flow_que"][..]),
+            ("scheduler", &["codel", "codell"]),
+            ("preset", &["dctcp", "vegas", "dctpc"]),
         ] {
             for name in names {
-                let written = lines(lines_for(noun, name).unwrap());
+                let written = lines(lines_for(noun, name, &[]).unwrap());
                 let text = match noun {
                     "queue policy" | "scheduler" => scenario(&written, "tcp = {preset = \"cubic\"}"),
                     _ => scenario("", &written),
@@ -177,8 +184,11 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 7);
-        assert_eq!(lines_for("queue policy", "fifo"), None);
-        assert_eq!(lines_for("preset", "newrno"), None);
+        assert_eq!(checked, 12);
+        assert_eq!(lines_for("queue policy", "fifo", &["drop_tail"]), None);
+        assert_eq!(lines_for("preset", "newrno", &["newreno"]), None);
+        // A similar valid word has precedence over a similar one of another key, but not over the same one.
+        assert_eq!(lines_for("scheduler", "rad", &["ram"]), None);
+        assert_eq!(lines_for("scheduler", "red", &["ram"]).as_deref(), Some("`red` is a queue policy: `policy = \"red\"`"));
     }
 }

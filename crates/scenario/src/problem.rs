@@ -331,8 +331,9 @@ impl<'a> Report<'a> {
         let is_shown = self.is_shown();
         let problem = self.add(at, format!("{} names an unknown {noun}: `{}`", key(at), name.escape_debug()));
         if is_shown {
-            problem.one_of(name, known);
-            if let Some(lines) = lines_for(noun, name) {
+            let known: Vec<&str> = known.into_iter().collect();
+            problem.one_of(name, known.iter().copied());
+            if let Some(lines) = lines_for(noun, name, &known) {
                 problem.hint(lines);
             }
         }
