@@ -171,6 +171,11 @@ def test_a_flow_table_defines_starts_and_sizes(tmp_path: Path) -> None:
         ("\x00\x01\x02,\n\x03", SIZE, "unknown column"),
         ("size,size\n1 kB,2 kB\n", SIZE, "several columns `size`"),
         ("size\n" + "1 kB\n" * 4_000_001, SIZE, "at most 4000000"),
+        ("value,share\n1 kB,0.5\n500 B,1\n", 'size = {cdf = "flows.csv"}', r"size\.cdf.*line 3"),
+        ("value,share\n1 kB,most\n", 'size = {cdf = "flows.csv"}', r"line 2\]\.share"),
+        ("value,weight\n1 kB,0.5\n1 mile,1\n", 'size = {weights = "flows.csv"}', r"line 3\]\.value"),
+        ("value,share\n1 kB,1\n", 'size = {weights = "flows.csv"}', "has no column `weight`"),
+        ("at,factor\n0 s,1\n0 s,2\n", 'arrivals = {mean_interval = "1 s", profile = "flows.csv"}', r"profile\[.*line 3\]\.at"),
     ],
 )
 def test_an_invalid_flow_table_is_reported_with_its_line(tmp_path: Path, text: str, keys: str, told: str) -> None:
@@ -188,6 +193,8 @@ def test_an_invalid_flow_table_is_reported_with_its_line(tmp_path: Path, text: s
         ({"cdf": [["1 kB", 0.5], ["2 kB", 0.4], ["3 kB", 1]]}, "is below the point before"),
         ({"cdf": [["1 kB", 0.5], ["500 B", 1]]}, "is below the point before"),
         ({"cdf": []}, "1 as the last share"),
+        ({"weights": [["1 kB", 0]]}, "no weight above 0"),
+        ({"weights": [["1 kB", -1]]}, "out of range"),
         ({"cdf": [["1 kB"]]}, "is not a point"),
         ({"workload": "web_serch"}, "did you mean `web_search`"),
     ],

@@ -56,7 +56,7 @@ def python_type(value: dict[str, Any]) -> str:
     if words:
         return f"Literal[{', '.join(repr(word) for word in words)}]"
     if value["type"] == "array":
-        return f"list[{python_type(value['items'])}]"
+        return f"list[{python_type(value.get('items') or {'anyOf': value['prefixItems']})}]"
     if value["type"] == "object":
         inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
         return f"dict[str, {python_type(inner[0])}]" if inner else "dict[str, Any]"

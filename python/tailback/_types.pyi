@@ -271,6 +271,8 @@ Flow = TypedDict("Flow", {"abr": Abr, "application": Application, "arrivals": Fl
 class FlowArrivals(TypedDict, total=False):
     load: Probability
     mean_interval: Duration
+    profile: RateProfile
+    profile_end: ProfileEnd
     reference_rate: Rate
 FlowTable: TypeAlias = str | Columns
 class Framing(TypedDict, total=False):
@@ -415,6 +417,7 @@ class Prices(TypedDict, total=False):
     levels: int
 Probability: TypeAlias = float | str
 Processing: TypeAlias = Duration | dict[str, Any]
+ProfileEnd: TypeAlias = Literal['repeat', 'stop']
 QueueLength: TypeAlias = str
 class RandomRegular(TypedDict, total=False):
     degree: int
@@ -430,6 +433,7 @@ class RandomRegular(TypedDict, total=False):
     rate: LinkRate
     switches: int
 Rate: TypeAlias = str
+RateProfile: TypeAlias = str | list[list[Duration | float]]
 class Record(TypedDict, total=False):
     delay_percentiles: bool
     queue_flows: bool

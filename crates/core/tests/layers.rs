@@ -62,7 +62,7 @@ const SCENARIO: &[Modules] = &[
             &["quantity", "segments"],
             &["buffer", "distribution", "user_code"],
             &["flow_table", "link_rate", "question", "threshold", "window_size"],
-            &["writes"],
+            &["rate_profile", "writes"],
             &["setting"],
             &["member", "preset_settings"],
             &["schema"],

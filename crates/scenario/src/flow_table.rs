@@ -7,6 +7,7 @@
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;
 use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, shown, unit_of, with_unit};
+use crate::distribution::csv_rows::{Column, column};
 use crate::nearest::nearest_word;
 use crate::problem::RepeatedErrors;
 use crate::quantity::Duration;
@@ -131,28 +132,6 @@ fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Op
     let cells: Vec<Node> = numbers.iter().map(|number| with_unit(number.0.to_string().as_bytes(), unit_of(key))).collect();
     let read = decoder.inside(key, |decoder| decoder.entries(&cells, Q::expected, Q::decode));
     *quantities = Some(read.unwrap_or_default());
-}
-
-/// Position of a column in the file, and the unit of its plain numbers.
-#[derive(Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) place: usize,
-    pub(crate) unit: Option<&'static str>,
-}
-
-/// The column of that name, with or without a unit; `None` if there is none. Duplicates are reported.
-pub(crate) fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
-    let fits = |known: &str| {
-        known == name
-            || known.strip_prefix(name).is_some_and(|ending| unit_of(known).is_some() && unit_of(ending) == unit_of(known))
-    };
-    let mut places = (0..names.len()).filter(|&place| fits(&names[place]));
-    let place = places.next()?;
-    if let Some(other) = places.next() {
-        let problem = decoder.fault(format!("`{file}` has several columns for `{name}`"));
-        problem.given(format!("`{}` and `{}`", names[place].escape_debug(), names[other].escape_debug())).expected("one column");
-    }
-    Some(Column { place, unit: unit_of(&names[place]) })
 }
 
 fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {

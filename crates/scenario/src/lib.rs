@@ -5,7 +5,7 @@
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: TCP presets;
 //! * `quantity.rs`, `distribution/`: quantities with units, and distributions over flows;
-//! * `flow_table.rs`, `writes.rs`: tables of flows, and of the writes of an application;
+//! * `flow_table.rs`, `writes.rs`, `rate_profile.rs`: tables of flows, of the writes of an application, and of rates over time;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with all errors;
 //! * `member.rs`: controllers and policies with the settings that the core declares;
 //! * `record.rs`, `values.rs`: tables with named keys, and plain values;
@@ -34,6 +34,7 @@ mod probes;
 mod problem;
 mod quantity;
 mod question;
+mod rate_profile;
 mod record;
 mod renamed;
 mod scenario;

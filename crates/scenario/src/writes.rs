@@ -5,13 +5,10 @@
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;
-use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, shown, with_unit};
-use crate::flow_table::column;
-use crate::problem::RepeatedErrors;
+use crate::distribution::csv_rows;
 use crate::quantity::{Duration, Size, pattern};
 use crate::record::record;
 use crate::tree::Node;
-use csv::{ReaderBuilder, Trim};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -98,10 +95,7 @@ impl JsonSchema for WriteSize {
 impl Decode for Writes {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Writes> {
         let writes = match node {
-            Node::Text(file) => {
-                let bytes = bytes_of(file, decoder)?;
-                read(&bytes, file, decoder)
-            }
+            Node::Text(file) => csv_rows::read(file, ["at", "size"], &Writes::expected(), decoder, write),
             Node::List(_) => Vec::<Write>::decode(node, decoder),
             _ => decoder.invalid_value(node, format!("must be a list of writes, not {}", kind(node))),
         }?;
@@ -136,44 +130,8 @@ impl JsonSchema for Writes {
     }
 }
 
-fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Write>> {
-    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
-    let names: Vec<String> = match reader.byte_headers() {
-        Ok(names) => names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
-        Err(error) => {
-            decoder.fault(format!("`{file}` cannot be read: {error}")).given(file).expected(Writes::expected());
-            return None;
-        }
-    };
-    let [at, size] = ["at", "size"].map(|name| {
-        let found = column(name, &names, file, decoder);
-        if found.is_none() {
-            let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
-            let known: Vec<String> = shown(&names).iter().map(|name| format!("`{name}`")).collect();
-            problem.given(if known.is_empty() { "no names of columns".into() } else { known.join(", ") });
-            problem.expected("`at` and `size`, or with a unit: `at_s` and `size_bytes`");
-        }
-        found
-    });
-    let (at, size) = (at?, size?);
-    let (mut writes, mut faults) = (Vec::new(), RepeatedErrors::default());
-    for (index, record) in reader.byte_records().enumerate() {
-        if index >= MAX_FLOWS {
-            decoder.fault(format!("`{file}` has too many rows")).given(file).expected(format!("at most {MAX_FLOWS}"));
-            return None;
-        }
-        let Ok(record) = record else { continue };
-        let line = record.position().map_or(0, csv::Position::line);
-        let write = decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| {
-            let cell = |place: usize, unit| with_unit(record.get(place).unwrap_or_default(), unit);
-            let at = decoder.inside("at", |decoder| Duration::decode(&cell(at.place, at.unit), decoder));
-            let size = decoder.inside("size", |decoder| WriteSize::decode(&cell(size.place, size.unit), decoder));
-            Some(Write { at: at?, size: size? })
-        });
-        writes.extend(write);
-    }
-    if let Some(problem) = decoder.rest(&faults, "lines") {
-        problem.given(file).expected("a valid value in each column");
-    }
-    (!faults.any()).then_some(writes)
+fn write([at, size]: [Node; 2], decoder: &mut Decoder) -> Option<Write> {
+    let at = decoder.inside("at", |decoder| Duration::decode(&at, decoder));
+    let size = decoder.inside("size", |decoder| WriteSize::decode(&size, decoder));
+    Some(Write { at: at?, size: size? })
 }

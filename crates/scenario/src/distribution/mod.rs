@@ -1,6 +1,7 @@
 //! Distributions of a quantity over the flows of a group.
 
 pub(crate) mod csv_column;
+pub(crate) mod csv_rows;
 mod reading;
 mod transfer;
 mod varied;

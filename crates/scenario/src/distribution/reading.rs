@@ -2,7 +2,7 @@
 
 use super::varied::Varied;
 use super::workload::WORKLOADS;
-use super::{Distribution, csv_column};
+use super::{Distribution, csv_column, csv_rows};
 use crate::decode::{Decode, Decoder, entries};
 use crate::problem::listed;
 use crate::quantity::Quantity;
@@ -27,6 +27,7 @@ impl<Q: Varied> Decode for Distribution<Q> {
                         .map(|(median, sigma)| Distribution::Lognormal { median, sigma }),
                     "bounded_pareto" => bounded_pareto(value, decoder),
                     "cdf" => cdf(value, decoder).map(Distribution::Cdf),
+                    "weights" => weights(value, decoder).map(Distribution::Cdf),
                     "workload" => workload(value, decoder),
                     _ => csv_column::read(value, decoder).map(Distribution::List),
                 })
@@ -63,36 +64,84 @@ fn bounded_pareto<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Dis
 
 /// Points of a cumulative distribution: values and shares do not decrease, and the last share is 1.
 fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>> {
-    let expected = || format!("a list of [value, share], such as `[[VALUE, 0.5], [VALUE, 1]]`, each value {}", Q::expected());
-    let Node::List(items) = node else {
-        decoder.wrong("must be a list of points").given(node.to_string()).expected(expected());
-        return None;
-    };
-    let point = |item: &Node, decoder: &mut Decoder| {
-        let Node::List(pair) = item else {
-            decoder.wrong("is not a point").given(item.to_string()).expected(expected());
+    let mut before: Option<(Q, f64)> = None;
+    let points = points(node, "share", SHARES, decoder, |point, decoder| {
+        if before.is_some_and(|before| point.0 < before.0 || point.1 < before.1) {
+            decoder.wrong("is below the point before").expected("ascending values and shares");
             return None;
-        };
-        let [value, share] = pair.as_slice() else {
-            decoder.wrong("is not a point").given(item.to_string()).expected(expected());
-            return None;
-        };
-        let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
-        let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
-        Some((value?, share?))
-    };
-    let points: Vec<(Q, f64)> = decoder.entries(items, expected, point)?;
-    if let Some(index) = points.windows(2).position(|pair| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1) {
-        let at = format!("[{}]", index + 1);
-        decoder.inside(&at, |decoder| _ = decoder.wrong("is below the point before").expected("ascending values and shares"));
-        return None;
-    }
+        }
+        before = Some(point);
+        before
+    })?;
     if points.last().is_none_or(|&(_, share)| share != 1.0) {
         let given = points.last().map_or("no point".into(), |(_, share)| share.to_string());
         decoder.wrong("does not end with a share of 1").given(given).expected("1 as the last share");
         return None;
     }
     Some(points)
+}
+
+/// Values with their relative frequencies, as the steps of a cumulative distribution.
+fn weights<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>> {
+    let mut values: Vec<(Q, f64)> = points(node, "weight", WEIGHTS, decoder, |point, _| Some(point))?;
+    values.sort_by_key(|(value, _)| value.base());
+    let whole: f64 = values.iter().map(|(_, weight)| weight).sum();
+    if whole == 0.0 {
+        decoder.wrong("has no weight above 0").given(format!("{} values", values.len())).expected(expected_points::<Q>("weight"));
+        return None;
+    }
+    let (mut steps, mut sum) = (Vec::new(), 0.0);
+    for (value, weight) in values.into_iter().filter(|(_, weight)| *weight > 0.0) {
+        if !steps.is_empty() {
+            steps.push((value, sum / whole));
+        }
+        sum += weight;
+        steps.push((value, sum / whole));
+    }
+    Some(steps)
+}
+
+const SHARES: (f64, f64) = (0.0, 1.0);
+const WEIGHTS: (f64, f64) = (0.0, 1e12);
+
+fn expected_points<Q: Quantity>(second: &str) -> String {
+    format!(
+        "a list of [value, {second}], such as `[[VALUE, 0.5], [VALUE, 1]]`, or the name of a CSV file with columns `value` and `{second}`, \
+         each value {}",
+        Q::expected()
+    )
+}
+
+/// Values with a number each, from a list or a CSV file. `check` is applied to each point in its place.
+fn points<Q: Quantity>(
+    node: &Node,
+    second: &'static str,
+    bounds: (f64, f64),
+    decoder: &mut Decoder,
+    mut check: impl FnMut((Q, f64), &mut Decoder) -> Option<(Q, f64)>,
+) -> Option<Vec<(Q, f64)>> {
+    let mut point = |[value, share]: [&Node; 2], keys: [&str; 2], decoder: &mut Decoder| {
+        let value = decoder.inside(keys[0], |decoder| Q::decode(value, decoder));
+        let share = number(share, keys[1], bounds, decoder);
+        check((value?, share?), decoder)
+    };
+    let expected = || expected_points::<Q>(second);
+    match node {
+        Node::Text(file) => csv_rows::read(file, ["value", second], &expected(), decoder, |[value, share], decoder| {
+            point([&value, &csv_rows::number(&share)], ["value", second], decoder)
+        }),
+        Node::List(items) => decoder.entries(items, expected, |item, decoder| match item {
+            Node::List(pair) if pair.len() == 2 => point([&pair[0], &pair[1]], ["[0]", "[1]"], decoder),
+            _ => {
+                decoder.wrong("is not a point").given(item.to_string()).expected(expected());
+                None
+            }
+        }),
+        _ => {
+            decoder.wrong("must be a list of points").given(node.to_string()).expected(expected());
+            None
+        }
+    }
 }
 
 fn workload<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
@@ -117,8 +166,9 @@ fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64),
 const MEANING: &str = "One value per flow: the same for all, a list, or a table with one of these keys. `uniform` draws between two bounds, \
     `evenly` spreads the flows between them. `exponential` and `pareto` are given by their mean, `lognormal` by its median and the standard \
     deviation of its logarithm, `bounded_pareto` by two bounds and its shape. `cdf` lists values with their cumulative shares, with linear \
-    interpolation. `workload` is a published distribution of sizes. `csv` reads a column of a CSV file, with a unit in each cell or in the \
-    column's name (`start_s`, `size_bytes`).";
+    interpolation, or names a CSV file with columns `value` and `share`. `weights` gives values and their relative \
+    frequencies, or a file with columns `value` and `weight`. `workload` is a published distribution of sizes. `csv` reads a column of a CSV \
+    file, with a unit in each cell or in the column's name (`start_s`, `size_bytes`).";
 
 impl<Q: Varied> JsonSchema for Distribution<Q> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -134,7 +184,10 @@ impl<Q: Varied> JsonSchema for Distribution<Q> {
             json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
         };
         let number = |(low, high): (f64, f64)| json!({"type": "number", "minimum": low, "maximum": high});
-        let point = json!({"type": "array", "prefixItems": [quantity, number((0.0, 1.0))], "minItems": 2, "maxItems": 2});
+        let points = |bounds| {
+            let point = json!({"type": "array", "prefixItems": [quantity, number(bounds)], "minItems": 2, "maxItems": 2});
+            json!({"anyOf": [{"type": "string"}, {"type": "array", "items": point, "minItems": 1}]})
+        };
         let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
         let shape = |word: &str| match word {
             "uniform" | "evenly" => pair.clone(),
@@ -144,7 +197,8 @@ impl<Q: Varied> JsonSchema for Distribution<Q> {
             "bounded_pareto" => {
                 table(&[("lowest", json!(quantity)), ("highest", json!(quantity)), ("shape", number(BOUNDED_SHAPES))])
             }
-            "cdf" => json!({"type": "array", "items": point, "minItems": 1}),
+            "cdf" => points(SHARES),
+            "weights" => points(WEIGHTS),
             "workload" => json!({"enum": names}),
             _ => table(&[("file", json!({"type": "string"})), ("column", json!({"type": "string"}))]),
         };

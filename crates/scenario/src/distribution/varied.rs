@@ -5,9 +5,9 @@ use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, Quantity, Size};
 use crate::tree::Node;
 
-const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "csv"];
+const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "weights", "csv"];
 const WORDS_OF_SIZES: &[&str] =
-    &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "workload", "csv"];
+    &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "weights", "workload", "csv"];
 
 /// A quantity that may differ from flow to flow.
 pub(crate) trait Varied: Quantity {

@@ -5,6 +5,7 @@ use super::traffic;
 use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
+use crate::rate_profile::InverseProfile;
 use crate::schema::Description;
 use crate::schema::{self, FlowArrivals};
 use crate::values::Name;
@@ -80,7 +81,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     }
     let last = flows.iter().map(|flow| flow.start).filter(|&start| start != Time::NEVER).max().unwrap_or(Time::ZERO);
     let end = (Time::ZERO + duration.time_delta()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
-    let is_given = flow.count.is_some() || flow.list_length().is_some();
+    let is_given = (flow.count.is_some() || flow.list_length().is_some()) && arrivals.profile.is_none();
     // A gap this long at the end is not random: its probability is exp(-10).
     if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
         let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
@@ -125,14 +126,18 @@ struct Process<'d> {
     name: &'d str,
     index: u64,
     mean: f64,
+    /// Time at a constant rate.
     at: u64,
+    profile: Option<InverseProfile>,
 }
 
 impl Process<'_> {
     fn of<'d>(description: &Description, name: &'d Name, flow: &schema::Flow) -> Option<Process<'d>> {
-        let mean = mean_interval(flow, flow.arrivals.as_ref()?);
+        let arrivals = flow.arrivals.as_ref()?;
+        let (mean, profile) = (mean_interval(flow, arrivals), arrivals.profile.as_ref());
+        let profile = profile.map(|profile| profile.inverse(arrivals.profile_end));
         let seed = description.seed.0;
-        (mean >= 1.0).then_some(Process { seed, name: name.as_str(), index: 0, mean, at: 0 })
+        (mean >= 1.0).then_some(Process { seed, name: name.as_str(), index: 0, mean, at: 0, profile })
     }
 }
 
@@ -143,7 +148,7 @@ impl Iterator for Process<'_> {
         let stream = Stream::new(Entity { seed: self.seed, name: self.name, index: self.index }, Purpose::Start);
         self.at = self.at.saturating_add((self.mean * stream.exponential(0)) as u64);
         self.index += 1;
-        Some(TimeDelta(self.at))
+        Some(TimeDelta(self.profile.as_ref().map_or(self.at, |profile| profile.time_of(self.at as f64) as u64)))
     }
 }
 
@@ -174,6 +179,64 @@ mod tests {
             "{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, reference_rate = \"10 Mbps\"}}\n"
         ));
         assert!((network.flows.len() as f64 - 625.0).abs() < 5.0 * 25.0, "{}", network.flows.len());
+    }
+
+    /// A curve in a file: expected arrivals in each quarter of a second are the integral of the rate, within five standard deviations.
+    #[test]
+    fn arrivals_follow_the_curve_of_a_file() {
+        let folder = std::env::temp_dir().join(format!("tailback-profile-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("day.csv");
+        let read = |curve: &str, more: &str| {
+            std::fs::write(&path, curve).unwrap();
+            let profile = path.display();
+            let text =
+                format!("{GROUP}size = \"1 kB\"\narrivals = {{mean_interval = \"1 ms\", profile = \"{profile}\"{more}}}\n");
+            let link = "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
+            Scenario::from_toml(&format!("duration = \"10 s\"\n{link}{text}"), "")
+        };
+        let curve = "at_s,note,factor\n0,night,0\n1,day,4\n2,\"night, again\",0\n";
+        let starts = |more| {
+            let network = read(curve, more).unwrap().build().unwrap();
+            network.flows.iter().map(|flow| flow.start.since(Time::ZERO).seconds()).collect::<Vec<f64>>()
+        };
+        let once = starts(", profile_end = \"stop\"");
+        let repeated = starts("");
+        // The rate rises to 4000 flows per second after a second and falls to 0: its integral is 2000 (t^2) up to there.
+        for quarter in 0..8 {
+            let (from, to) = (f64::from(quarter) / 4.0, f64::from(quarter + 1) / 4.0);
+            let integral = |t: f64| if t <= 1.0 { 2000.0 * t * t } else { 4000.0 - 2000.0 * (2.0 - t) * (2.0 - t) };
+            let expected = integral(to) - integral(from);
+            let found = once.iter().filter(|&&start| (from..to).contains(&start)).count() as f64;
+            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{quarter}: {found} {expected}");
+            let found = repeated.iter().filter(|&&start| (from..to).contains(&(start % 2.0))).count() as f64;
+            assert!((found - 5.0 * expected).abs() < 5.0 * (5.0 * expected).sqrt(), "{quarter}: {found} {expected}");
+        }
+        // Both have the same arrivals in the first period, and the first ends there.
+        assert!(once[..] == repeated[..once.len()] && once.last().is_some_and(|last| *last < 2.0));
+        assert!(starts(", profile_end = \"stop\"") == once);
+
+        let error = |curve: &str| read(curve, "").unwrap_err().to_string();
+        assert!(error("at,factor\n0 s,1\n0 s,1\n").contains("day.csv line 3].at"));
+        assert!(error("at,factor\n1 s,1\n2 s,1\n").contains("day.csv line 2].at"));
+        assert!(error("at,factor\n0 s,1\n2 s,-1\n").contains("day.csv line 3].factor"));
+        assert!(error("at,factor\n0 s,1\n2 s,much\n").contains("`factor` must be a number"));
+        assert!(error("at,factor\n0 s,0\n2 s,0\n").contains("`profile` is zero at all times"));
+        assert!(error("at,factor\n0 s,1\n").contains("`profile` has fewer than two points"));
+        assert!(error("at,rate\n0 s,1\n").contains("has no column `factor`"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_profile_varies_the_rate() {
+        // None in the first half of each second, and 2000 flows per second in the other: 1000 per second.
+        let network = dumbbell(&format!(
+            "{GROUP}size = \"10 kB\"\narrivals = {{mean_interval = \"1 ms\", \
+             profile = [[\"0 s\", 0], [\"499.999 ms\", 0], [\"500 ms\", 2], [\"1 s\", 2]]}}\n"
+        ));
+        assert!((network.flows.len() as f64 - 10_000.0).abs() < 5.0 * 100.0, "{}", network.flows.len());
+        let second = TimeDelta::from_millis(1000).0;
+        assert!(network.flows.iter().all(|flow| flow.start.0 % second >= 499 * (second / 1000)));
     }
 
     #[test]

@@ -485,4 +485,44 @@ mod tests {
             &text.replace("10 Mbps", "2.58 Tbps").replace("[flows.web]", "[flows.web]\nsender_access = {rate = \"1 Tbps\"}")
         ));
     }
+
+    /// Sizes of 20,000 flows in bytes, sorted.
+    fn sizes(points: &str, key: &str) -> Vec<u64> {
+        let path = std::env::temp_dir().join(format!("tailback-sizes-{}-{key}.csv", std::process::id()));
+        std::fs::write(&path, points).unwrap();
+        let network = dumbbell(&format!(
+            "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\ncount = 20000\nsize = {{{key} = \"{}\"}}\n",
+            path.display()
+        ));
+        std::fs::remove_file(&path).unwrap();
+        let mut sizes: Vec<u64> = network.flows.iter().filter_map(|flow| flow.size).map(|size| size.0).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    /// The share below a quantile has a standard error of at most 0.0035.
+    fn assert_share(sizes: &[u64], up_to: u64, expected: f64) {
+        let share = sizes.iter().filter(|&&size| size <= up_to).count() as f64 / sizes.len() as f64;
+        assert!((share - expected).abs() < 5.0 * 0.0035, "{share} up to {up_to}, expected {expected}");
+    }
+
+    #[test]
+    fn quantiles_of_sizes_are_those_of_a_cumulative_distribution_in_a_file() {
+        let sizes = sizes("value,share\n1 kB,0.5\n11 kB,0.9\n1 MB,1\n", "cdf");
+        assert_eq!((sizes.len(), sizes[0]), (20_000, 1000));
+        // Half have the first size; in the next part, 40 % are spread evenly over 10 kB, and 10 % over 989 kB.
+        for (up_to, expected) in [(1000, 0.5), (3500, 0.6), (11_000, 0.9), (505_500, 0.95)] {
+            assert_share(&sizes, up_to, expected);
+        }
+    }
+
+    #[test]
+    fn sizes_with_weights_are_drawn_as_often() {
+        let sizes = sizes("weight,value_bytes\n1,5000\n6,40\n0,7\n3,1500\n", "weights");
+        let mut different = sizes.clone();
+        different.dedup();
+        assert_eq!(different, [40, 1500, 5000]);
+        assert_share(&sizes, 40, 0.6);
+        assert_share(&sizes, 1500, 0.9);
+    }
 }

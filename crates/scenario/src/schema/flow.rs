@@ -10,6 +10,7 @@ use super::traffic::Traffic;
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::rate_profile::{ProfileEnd, RateProfile};
 use crate::record::record;
 use crate::tree::Node;
 use crate::values::{Integer, Name};
@@ -81,6 +82,11 @@ record! {
         load: Option<Probability>,
         /// Rate that `load` refers to, such as that of the bottleneck.
         reference_rate: Option<Rate>,
+        /// Factor of the rate over time from `start` on, with linear interpolation. `mean_interval` or `load` applies where it is 1. Default:
+        /// always 1.
+        profile: Option<RateProfile>,
+        /// Rate after the last time of `profile`.
+        profile_end: ProfileEnd = ProfileEnd::Repeat,
     }
 }
 

@@ -1,0 +1,86 @@
+//! Rows of two columns of a CSV file, whose first line names the columns.
+
+use super::csv_column::{MAX_FLOWS, bytes_of, shown, unit_of, with_unit};
+use crate::decode::Decoder;
+use crate::problem::RepeatedErrors;
+use crate::tree::Node;
+use csv::{ReaderBuilder, Trim};
+
+/// Position of a column in the file, and the unit of its plain numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) place: usize,
+    pub(crate) unit: Option<&'static str>,
+}
+
+/// The column of that name, with or without a unit; `None` if there is none. Duplicates are reported.
+pub(crate) fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
+    let fits = |known: &str| {
+        known == name
+            || known.strip_prefix(name).is_some_and(|ending| unit_of(known).is_some() && unit_of(ending) == unit_of(known))
+    };
+    let mut places = (0..names.len()).filter(|&place| fits(&names[place]));
+    let place = places.next()?;
+    if let Some(other) = places.next() {
+        let problem = decoder.fault(format!("`{file}` has several columns for `{name}`"));
+        problem.given(format!("`{}` and `{}`", names[place].escape_debug(), names[other].escape_debug())).expected("one column");
+    }
+    Some(Column { place, unit: unit_of(&names[place]) })
+}
+
+/// A cell without a unit as a number, where it is one.
+pub(crate) fn number(cell: &Node) -> Node {
+    match cell {
+        Node::Text(text) => text.parse().map_or_else(|_| cell.clone(), Node::Float),
+        _ => cell.clone(),
+    }
+}
+
+/// Reads both columns, with units in the cells or in the column's name. `expected` describes the file for messages.
+pub(crate) fn read<T>(
+    file: &str,
+    names: [&str; 2],
+    expected: &str,
+    decoder: &mut Decoder,
+    mut row: impl FnMut([Node; 2], &mut Decoder) -> Option<T>,
+) -> Option<Vec<T>> {
+    let bytes = bytes_of(file, decoder)?;
+    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(&bytes[..]);
+    let titles: Vec<String> = match reader.byte_headers() {
+        Ok(titles) => titles.iter().map(|title| String::from_utf8_lossy(title).into_owned()).collect(),
+        Err(error) => {
+            decoder.fault(format!("`{file}` cannot be read: {error}")).given(file).expected(expected);
+            return None;
+        }
+    };
+    let [first, second] = names.map(|name| {
+        let found = column(name, &titles, file, decoder);
+        if found.is_none() {
+            let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
+            let known: Vec<String> = shown(&titles).iter().map(|title| format!("`{title}`")).collect();
+            problem.given(if known.is_empty() { "no names of columns".into() } else { known.join(", ") });
+            problem.expected(expected);
+        }
+        found
+    });
+    let (first, second) = (first?, second?);
+    let (mut rows, mut faults) = (Vec::new(), RepeatedErrors::default());
+    for (index, record) in reader.byte_records().enumerate() {
+        if index >= MAX_FLOWS {
+            decoder.fault(format!("`{file}` has too many rows")).given(file).expected(format!("at most {MAX_FLOWS}"));
+            return None;
+        }
+        let (line, cells) = match &record {
+            Ok(record) => {
+                let cells = [first, second].map(|column| with_unit(record.get(column.place).unwrap_or_default(), column.unit));
+                (record.position().map_or(0, csv::Position::line), cells)
+            }
+            Err(error) => (error.position().map_or(0, csv::Position::line), [(); 2].map(|()| Node::Text(String::new()))),
+        };
+        rows.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| row(cells, decoder)));
+    }
+    if let Some(problem) = decoder.rest(&faults, "lines") {
+        problem.given(file).expected("a valid value in each column");
+    }
+    (!faults.any()).then_some(rows)
+}
