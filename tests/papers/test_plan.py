@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,10 @@ import tailback as tb
 from tailback._study.runner import Progress
 from tailback.papers import (
     AxisValue,
+    Claim,
+    Condition,
     Experiment,
+    at,
     vary,
 )
 from tailback.papers._plan import Plan
@@ -69,6 +74,27 @@ def test_a_scenario_that_cannot_run_names_its_experiment_before_anything_runs() 
     variants = vary(BASE, [AxisValue({"rate": "none"}, {"topology.dumbbell.rate": "10"})])
     with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\): .*`rate` has no unit"):
         Plan([Experiment("toy/fig9", "", "", "", variants, {"goodput": goodput}, ())], 2)
+
+
+def test_points_that_are_only_drawn_have_three_seeds_unless_in_the_full_form() -> None:
+    both = at("goodput", packets=50) > at("goodput", packets=2)
+    variants = (*vary(BASE, buffers(2, 20), state="a"), *vary(BASE, buffers(2, 20, 50), state="b"))
+
+    def experiment(**more: Any) -> Experiment:
+        return Experiment("toy/fig1", "", "", "", variants, TOY.measures, **more)
+
+    condition = Condition("state", "not stated", ("b", "a"), "the usual")
+    claim = Claim("T1", "more", at("goodput", packets=20).equals(1, 0.5))
+    assert experiment(claims=()).seeds_of_variants(5) == [5, 5, 5, 5, 5]
+    assert experiment(claims=(Claim("T1", "", at("goodput", packets=50) > 0),)).seeds_of_variants(5) == [3, 3, 3, 3, 5]
+    assert experiment(claims=(Claim("T1", "", both),), conditions=(condition,)).seeds_of_variants(5) == [3, 3, 5, 3, 5]
+    assert experiment(claims=(claim,), conditions=(condition,)).seeds_of_variants(5) == [3, 5, 3, 5, 3]
+    answered = experiment(
+        claims=(claim,), conditions=(condition,), answer=lambda results: results.formatted(at("goodput", packets=50))
+    )
+    assert answered.seeds_of_variants(5) == [3, 5, 3, 5, 5]
+    assert replace(answered, is_full=True).seeds_of_variants(5) == [5, 5, 5, 5, 5]
+    assert answered.seeds_of_variants(2) == [2, 2, 2, 2, 2]
 
 
 def test_an_experiment_may_take_a_multiple_of_the_seeds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,7 @@ class Losses:
     cells: NDArray[np.int64]
 
 
+@lru_cache(maxsize=1)
 def _losses(run: tb.Run) -> Losses:
     """All losses of a run with the traces `segments`, `drops` and `queue`.
 

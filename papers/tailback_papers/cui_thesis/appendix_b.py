@@ -306,15 +306,8 @@ def random_loss(form: str, probability: float) -> tb.Scenario:
             "tcp": {**fast.tcp(fast.ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
         }
     }
-    return tb.dumbbell(
-        name="cui-thesis, figure B.11",
-        rate="100 Mbps",
-        delay="5 ms",
-        buffer="100000 packets",
-        flows=flows,
-        duration="220 s",
-        warmup="20 s",
-    ).with_({"topology.dumbbell.loss": {"probability": probability}})
+    link = fast.shared_link("cui-thesis, figure B.11", flows, 220)
+    return link.with_({"warmup": "20 s", "topology.dumbbell.loss": {"probability": probability}})
 
 
 RARE_LOSS: dict[str, Label] = {"form": "module", "loss": 1e-5}

@@ -18,6 +18,7 @@ from tailback.papers import (
     Experiment,
     Expression,
     Line,
+    Measure,
     ReferenceLine,
     TracePanel,
     Variant,
@@ -40,6 +41,7 @@ __all__ = [
     "FAIRNESS",
     "FORMS",
     "MEASURED_S",
+    "OF_ARRIVALS",
     "QUEUE",
     "SHARE_1",
     "SHARE_2",
@@ -51,10 +53,6 @@ __all__ = [
     "Expected",
     "arrivals",
     "expected_of_fast",
-    "fairness",
-    "first_of_equal",
-    "queue",
-    "rate_of",
     "sender",
     "shared_link",
     "shares",
@@ -238,6 +236,16 @@ FEWER = (
     "less than a packet: a flow keeps one to three packets fewer than alpha."
 )
 
+# Measures of flows that arrive one after the other.
+OF_ARRIVALS: dict[str, Measure] = {
+    "rate_of_second": partial(rate_of, number=2),
+    "rate_of_sixth": partial(rate_of, number=6),
+    "first_of_equal": first_of_equal,
+    "fairness": fairness,
+    "queue": queue,
+    "share_1": SHARE_1,
+}
+
 FIGURE_4_2 = Experiment(
     id="cui-thesis/fig4.2",
     title="Figures 4.2, 4.5 and 4.8: FAST flows that arrive one after the other",
@@ -258,15 +266,7 @@ FIGURE_4_2 = Experiment(
             for count in COUNTS
         ),
     ),
-    measures={
-        "rate_of_second": partial(rate_of, number=2),
-        "rate_of_sixth": partial(rate_of, number=6),
-        "first_of_equal": first_of_equal,
-        "fairness": fairness,
-        "queue": queue,
-        "off_model": off_model,
-        "share_1": SHARE_1,
-    },
+    measures={**OF_ARRIVALS, "off_model": off_model},
     claims=tuple(
         claim
         for form in FORMS

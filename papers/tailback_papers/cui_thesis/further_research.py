@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at, lines
+from tailback.papers import Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at, lines, quick_form
 from tailback_papers.cui_thesis.fast import FAIRNESS, QUEUE, UTILISATION
 
 __all__ = ["EXPERIMENTS"]
@@ -341,4 +341,11 @@ ROUTE = Experiment(
     ),
 )
 
-EXPERIMENTS = (BESIDE, MIXTURE, MANAGED, RANDOM_LOSS, BOTTLENECKS, ROUTE)
+EXPERIMENTS = (
+    BESIDE,
+    MIXTURE,
+    MANAGED,
+    RANDOM_LOSS,
+    BOTTLENECKS,
+    quick_form(ROUTE, "claims whose interval, with twenty seeds, includes the bound", times=2),
+)

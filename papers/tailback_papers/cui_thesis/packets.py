@@ -298,7 +298,10 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
 
 
 SCALED = replace(
-    scaled(QUICK_RATES), full=scaled(RATES), undecided="6, 8 and 10 Gb/s, which change the curves at 40 Gb/s slightly"
+    scaled(QUICK_RATES),
+    max_seeds=6,
+    full=scaled(RATES),
+    undecided="6, 8 and 10 Gb/s, which change the curves at 40 Gb/s slightly",
 )
 
 # Trunks that the document extrapolated, at their own size: inputs, channels, places, flows, and the document's utilisation.

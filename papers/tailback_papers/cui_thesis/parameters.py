@@ -152,14 +152,14 @@ def rate_of(text: str) -> float:
 
 EXPERIMENTS = (
     replace(
-        over_links((1, 4, 16), 0.5),
+        over_links((1, 4, 8), 0.5),
         full=over_links((1, 4, 16, 100), 40.0),
-        undecided="links of 40 Gb/s, of which a flow has a smaller fraction, and trunks of 100 of them: here links have 0.5 "
-        "Gb/s. The quick form does not cover the 30, 73 and 72 % that the text quotes for 16 and 100 links; `cui-thesis/direct` "
-        "does",
+        undecided="links of 40 Gb/s, of which a flow has a smaller fraction, and trunks of 16 and 100 of them: here links have "
+        "0.5 Gb/s. The quick form does not cover the 30, 73 and 72 % that the text quotes for 16 and 100 links; "
+        "`cui-thesis/direct` does",
     ),
     replace(
-        over_rate(0.0125, (1, 4, 16, 64)),
+        over_rate(0.0125, (1, 4, 16, 32)),
         full=over_rate(1.0, (1, 2, 4, 8, 16, 32, 64, 128)),
         undecided="20,000 flows over links of 1 to 128 Gb/s: the quick form has 250 flows and an eightieth of the rates",
     ),

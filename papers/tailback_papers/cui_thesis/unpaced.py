@@ -239,5 +239,9 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
 
 WINDOWS = (FITTED[0], OTHER, FITTED[1], BEYOND)
 UNPACED = replace(
-    unpaced(WINDOWS), full=unpaced((*WINDOWS, 144)), undecided="windows of 144 packets, those of the document's flows"
+    unpaced(WINDOWS),
+    max_seeds=6,
+    full=unpaced((*WINDOWS, 144)),
+    undecided="windows of 144 packets, those of the document's flows, and claims whose interval, with six seeds, includes the "
+    "bound",
 )

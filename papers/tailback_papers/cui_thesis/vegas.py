@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,11 @@ from tailback_papers.cui_thesis.fast import (
     CAPACITY_PPS,
     COUNTS,
     MEASURED_S,
-    SHARE_1,
+    OF_ARRIVALS,
     SPACING_S,
     Expected,
     arrivals,
     expected_of_fast,
-    fairness,
-    first_of_equal,
-    queue,
-    rate_of,
     sender,
     shares,
 )
@@ -147,15 +142,7 @@ FIGURE_4_3 = Experiment(
             for count in COUNTS
         ),
     ),
-    measures={
-        "rate_of_second": partial(rate_of, number=2),
-        "rate_of_sixth": partial(rate_of, number=6),
-        "first_of_equal": first_of_equal,
-        "fairness": fairness,
-        "queue": queue,
-        "off_model": off_model,
-        "share_1": SHARE_1,
-    },
+    measures={**OF_ARRIVALS, "off_model": off_model},
     claims=(
         Claim(
             "C-4.2.1-2475",

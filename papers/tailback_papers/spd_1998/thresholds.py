@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback.papers import AxisValue, Claim, Contrast, Curves, Experiment, Expression, Measure, at, lines, vary
+from tailback.papers import AxisValue, Claim, Contrast, Curves, Experiment, Expression, Measure, at, lines, quick_form, vary
 from tailback_papers.spd_1998 import measures
 from tailback_papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback_papers.spd_1998.published import DROPPING
@@ -162,4 +162,7 @@ def figure(number: int, vcs: int) -> Experiment:
     )
 
 
-EXPERIMENTS = tuple(figure(number, vcs) for number, vcs in enumerate(DROPPING, 1))
+EXPERIMENTS = tuple(
+    quick_form(figure(number, vcs), "claims whose interval, with ten seeds, includes the bound")
+    for number, vcs in enumerate(DROPPING, 1)
+)

@@ -40,7 +40,11 @@ KEPT = "study"
     "command resumes there.",
 )
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
-@click.option("--full", is_flag=True, help="Run at the document's full size, which can take hours, instead of the quick form.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Run at the document's full size and with all seeds, which can take hours, instead of the quick form.",
+)
 @click.option(
     "--workers", type=options.WholeNumber(1), metavar="N", help="Number of parallel runs; by default one per processor."
 )
@@ -109,7 +113,7 @@ def _lines(done: Reproduction) -> Iterator[str]:
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
         if outcome.experiment.is_full:
-            yield "  Full form, at the document's size."
+            yield "  Full form: at the document's size, all points with all seeds."
         if outcome.experiment.undecided:
             quick = f"Quick form; `--full` decides {outcome.experiment.undecided}."
             yield from textwrap.wrap(quick, 108, initial_indent="  ", subsequent_indent="  ")

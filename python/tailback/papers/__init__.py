@@ -27,6 +27,7 @@ from tailback.papers._experiment import (
     Variant,
     axis,
     lines,
+    quick_form,
     variants,
     vary,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "highest",
     "lines",
     "lowest",
+    "quick_form",
     "reproduce",
     "variants",
     "vary",

@@ -6,7 +6,8 @@ Nothing here runs a simulation: `_plan` runs, `_outcome` judges, `_experiment_pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,6 +16,7 @@ from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
 from tailback.papers._expression import Comparison, Expression
 from tailback.papers._measured import Label, Measured
+from tailback.papers._reads import read_points
 from tailback.papers._requirement import Requirement
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ __all__ = [
     "Variant",
     "axis",
     "lines",
+    "quick_form",
     "variants",
     "vary",
 ]
@@ -48,6 +51,9 @@ __all__ = [
 # entry of the return value of its function, or a function of that value.
 Measure: TypeAlias = str | Callable[[Any], float]
 Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
+
+# Seeds of points that are only drawn, unless in the full form: enough to show their spread.
+_DRAWN_SEEDS = 3
 
 
 @arguments_checked
@@ -352,7 +358,7 @@ class Experiment:
     undecided : str
         For a quick form: the question that only the full form decides.
     is_full : bool
-        This is the full form.
+        This is the full form. In others, points that are only drawn have at most three seeds.
     answer : callable or None
         Function from the measurements to the answer in words and numbers; blank lines separate paragraphs.
     """
@@ -402,14 +408,36 @@ class Experiment:
         return [panels if isinstance(panels, tuple) else (panels,) for panels in self.panels]
 
     def seeds(self, requested: int) -> int:
-        """Number of runs per variant."""
+        """Number of runs per variant, except for those that are only drawn."""
         if self.exact:
             return 1
         return requested * self.times if self.max_seeds is None else min(requested * self.times, self.max_seeds)
 
+    def seeds_of_variants(self, requested: int) -> list[int]:
+        """Number of runs of each variant."""
+        seeds = self.seeds(requested)
+        drawn = min(seeds, _DRAWN_SEEDS) if self.claims and not self.is_full else seeds
+        return [seeds if drawn == seeds or index in self._read else drawn for index in range(len(self.variants))]
+
     def runs(self, seeds: int) -> int:
         """Number of simulations, if none is shared with other experiments."""
-        return len(self.variants) * self.seeds(seeds) + len(self.traces)
+        return sum(self.seeds_of_variants(seeds)) + len(self.traces)
+
+    @cached_property
+    def _read(self) -> frozenset[int]:
+        """Indices of the variants that claims or the answer read."""
+        names, choices = [each.label for each in self.conditions], [each.values for each in self.conditions]
+        settings = [dict(zip(names, choice, strict=True)) for choice in product(*choices)]
+        readers: list[Callable[[Measured], object]] = [claim.statement.measured for claim in self.claims]
+        readers += [claim.contrast.measured for claim in self.claims if claim.contrast]
+        if self.answer:
+            readers.append(self.answer)
+        return read_points([each.labels for each in self.variants], self.measures, readers, settings)
+
+
+def quick_form(whole: Experiment, undecided: str, *, times: int = 1, max_seeds: int | None = None) -> Experiment:
+    """Return the quick form of an experiment: the same runs with fewer seeds. `undecided`: what only the whole one decides."""
+    return replace(whole, times=times, max_seeds=max_seeds, full=whole, undecided=undecided)
 
 
 @arguments_checked

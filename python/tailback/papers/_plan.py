@@ -38,11 +38,13 @@ class Plan:
         self._points: dict[str, list[Runs]] = {}
         self._traces: dict[str, list[tuple[Curve, Runs]]] = {}
         for experiment in experiments:
-            results = range(1, experiment.seeds(seeds) + 1)
             readers = self._measures[experiment.id].values()
             # Traced runs come first: they are often long, and should not run last.
             self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
-            self._points[experiment.id] = [self._want(experiment, variant, results, readers) for variant in experiment.variants]
+            self._points[experiment.id] = [
+                self._want(experiment, variant, range(1, count + 1), readers)
+                for variant, count in zip(experiment.variants, experiment.seeds_of_variants(seeds), strict=True)
+            ]
         self._found: dict[tuple[str, str], list[Column]] = {}
         self.tally = Tally(len(self._measurements), 0, 0, 0.0, [])
 

@@ -126,6 +126,9 @@ class _Section:
 def _section(outcome: Outcome, figures: Figures) -> _Section:
     experiment = outcome.experiment
     runs = "deterministic: one run each" if experiment.exact else f"{outcome.seeds} seeds each"
+    least = min(len(values) for point in outcome.points for values in point.values.values())
+    if least < outcome.seeds:
+        runs += f", {least} for points that are only drawn"
     return _Section(
         outcome,
         f"{_variants(experiment)}, {runs}",

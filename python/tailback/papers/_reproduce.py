@@ -45,7 +45,8 @@ def reproduce(
     fresh : bool
         Ignore stored runs and run everything again.
     full : bool
-        Run experiments at the document's size, which may take hours, instead of their quick forms.
+        Run experiments at the document's size, which may take hours, instead of their quick forms, and all points with all seeds,
+        also those that are only drawn.
     workers : int, optional
         Number of parallel runs; one per processor by default.
     progress : callable, optional
@@ -76,7 +77,7 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval requires two runs")
-    chosen = [replace(each.full, is_full=True) if full and each.full else each for each in experiments(*wanted)]
+    chosen = [replace(each.full or each, is_full=True) if full else each for each in experiments(*wanted)]
     own = [each for each in wanted if isinstance(each, Document)]
     names = [each if isinstance(each, str) else each.id for each in wanted]
     words = ["tailback reproduce", *names, f"--seeds {seeds}", *(["--full"] if full else [])]

@@ -1,0 +1,59 @@
+"""Which points of an experiment its claims and its answer read: the others are only drawn, and need few seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tailback.papers._measured import Label, Measured, Point, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["read_points"]
+
+
+class _Recorded(Mapping[str, Values]):
+    """Values of a point that remember whether any of them was read."""
+
+    def __init__(self, values: Mapping[str, Values]) -> None:
+        self._values = values
+        self.is_read = False
+
+    def __getitem__(self, measure: str) -> Values:
+        self.is_read = True
+        return self._values[measure]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def read_points(
+    labels: Iterable[Mapping[str, Label]],
+    measures: Iterable[str],
+    readers: Iterable[Callable[[Measured], object]],
+    settings: Iterable[Mapping[str, Label]],
+) -> frozenset[int]:
+    """Return the indices of the points whose values any of these functions reads in any of these settings of the open conditions.
+
+    There are no measurements yet, so the functions are called with arbitrary values. If that fails, all points count as read.
+    """
+    import numpy as np
+
+    random, names = np.random.default_rng(1), list(measures)
+    points = [Point(each, _Recorded({name: random.uniform(0.1, 0.9, 2) for name in names})) for each in labels]
+    chosen = list(settings)
+    for reader in readers:
+        for setting in chosen:
+            fits = [each for each in points if all(each.labels.get(name, value) == value for name, value in setting.items())]
+            # A claim may select another value of a condition.
+            with suppress(LookupError):
+                try:
+                    reader(Measured(fits))
+                except (ArithmeticError, ValueError):
+                    return frozenset(range(len(points)))
+    return frozenset(index for index, each in enumerate(points) if each.values.is_read)  # type: ignore[attr-defined]
