@@ -218,12 +218,20 @@ impl Emulation {
             let mut described = json!({
                 "from": transfer.from.to_string(),
                 "to": transfer.to.to_string(),
-                "start_s": transfer.start.seconds(),
+                "start_s": (transfer.start != Time::NEVER).then(|| transfer.start.seconds()),
                 "stop_s": (transfer.stop != Time::NEVER).then(|| transfer.stop.seconds()),
                 "size": transfer.size.map(|size| size.0),
             });
             if let Some(writes) = &transfer.writes {
                 described["writes"] = writes.iter().map(|(at, bytes)| json!([at.seconds(), bytes.0])).collect();
+            }
+            if let Some(conversation) = &transfer.conversation {
+                described["conversation"] = json!({
+                    "requests": json!(conversation.requests).to_string(),
+                    "requested_on": conversation.requested_on.0,
+                    "responses": json!(conversation.responses).to_string(),
+                    "handshake": conversation.handshake,
+                });
             }
             described
         });

@@ -13,6 +13,7 @@ mod emulation;
 mod errors;
 mod lone_sender;
 mod memory;
+mod message_rules;
 mod models;
 mod prediction;
 mod prices;
@@ -40,6 +41,8 @@ mod _core {
     use crate::emulation::{DeviceDoor, Emulation};
     #[pymodule_export]
     use crate::lone_sender::LoneSender;
+    #[pymodule_export]
+    use crate::message_rules::MessageRules;
     #[pymodule_export]
     use crate::models::describing::models;
     #[pymodule_export]

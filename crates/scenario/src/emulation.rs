@@ -19,7 +19,7 @@ use tailback_core::primitives::random::Entity;
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
-use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, MessagesSpec, PacketSize};
 
 /// A network with real packets.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct Played {
 }
 
 /// A flow that the kernel runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
@@ -79,10 +79,26 @@ pub struct Transfer {
     pub listed: Vec<SegmentNumber>,
     /// Times at which its application writes, with the bytes written until then; `None` without an application.
     pub writes: Option<Vec<(Time, Bytes)>>,
+    /// Requests of the receiver, which the data of the flow answer.
+    pub conversation: Option<Conversation>,
+}
+
+/// The messages of both directions of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversation {
+    pub requests: MessagesSpec,
+    /// The flow of the requests.
+    pub requested_on: FlowId,
+    pub responses: MessagesSpec,
+    /// Whether messages wait for the handshake.
+    pub handshake: bool,
 }
 
 /// Maximum number of hosts. Each pair of hosts has two external flows, and each host has its own processes.
 const MAX_HOSTS: usize = 64;
+
+/// Bytes in which a request names the size of the chunk.
+const SIZE_OF_A_CHUNK: u64 = 8;
 
 /// 198.18.0.0/15 is reserved for network tests (RFC 2544, RFC 6890).
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -171,9 +187,11 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     if flow.tcp.is_none() {
         refuse("source", "`source` cannot run in the kernel", "`tcp`");
     }
-    if let Some(kind) = flow.application.as_ref().and_then(Application::request_word) {
-        let message = format!("`application` of kind `{kind}` cannot run in the kernel: kernel flows send in one direction");
-        refuse("application", &message, "an application of another kind, or no `application`");
+    if let Some(Application::Video(video)) = &flow.application
+        && video.request_size.bytes() < SIZE_OF_A_CHUNK
+    {
+        let message = "`request_size` is too small for a kernel flow, whose requests contain the size of a chunk";
+        refuse("application.request_size", message, &format!("at least {SIZE_OF_A_CHUNK} B"));
     }
     if flow.send_processing.is_some() || flow.receive_processing.is_some() {
         let key = if flow.send_processing.is_some() { "send_processing" } else { "receive_processing" };
@@ -244,19 +262,10 @@ impl Build {
             let Some(group) = self.group(name) else { continue };
             let Transport::Tcp(tcp, controller) = self.network.groups[group].transport.clone() else { continue };
             self.network.groups[group].transport = external();
-            let back = GroupId(self.network.groups.len() as u32);
-            self.network.groups.push(Group {
-                name: format!("{name}.reverse"),
-                class: 0,
-                l4s: false,
-                transport: external(),
-                application: None,
-                framing: None,
-                abr: None,
-                send_processing: None,
-                receive_processing: None,
-                jitter: Default::default(),
-            });
+            let back = self.reverse_group(group);
+            let handshake = matches!(&self.network.groups[back].transport, Transport::Tcp(spec, _) if spec.handshake);
+            self.network.groups[back].transport = external();
+            self.network.groups[back].application = None;
             let (sender, receiver) = (self.host(format!("{name}.sender")), self.host(format!("{name}.receiver")));
             let mut transfers = Vec::new();
             let application = self.network.groups[group].application.take();
@@ -270,13 +279,20 @@ impl Build {
                 let messages = self.network.messages.remove(&flow);
                 let writes = match &application {
                     Some(ApplicationSpec::Bursts(bursts)) => Some(bursts.writes(of, tcp.mss, given.size, given.start..until)),
-                    Some(ApplicationSpec::Messages) => messages.map(|messages| messages.writes(given.start..until)),
+                    Some(ApplicationSpec::Messages) => {
+                        let script = messages.as_ref().filter(|messages| messages.requested_on().is_none());
+                        script.map(|messages| messages.writes(given.start..until))
+                    }
                     None => None,
                 };
-                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size, listed, writes });
-                let reverse = FlowId(self.network.flows.len() as u32);
-                self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
-                self.reroute_alike(FlowPair { there: flow, back: reverse });
+                let conversation = messages.and_then(|responses| {
+                    let requested_on = responses.requested_on()?;
+                    let requests = self.network.messages.remove(&requested_on)?;
+                    Some(Conversation { requests, requested_on, responses, handshake })
+                });
+                let requested_on = conversation.as_ref().map(|conversation| conversation.requested_on);
+                let (start, stop, size) = (given.start, given.stop, given.size);
+                transfers.push(Transfer { from, to, start, stop, size, listed, writes, conversation });
                 // The kernel decides when and how much it sends, so that the flow has no limits.
                 let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
                 let turned = CoreFlow {
@@ -288,10 +304,39 @@ impl Build {
                     ..open.clone()
                 };
                 self.network.flows[flow] = open;
-                self.network.flows.push(turned);
+                let reverse = requested_on.unwrap_or(FlowId(self.network.flows.len() as u32));
+                match requested_on {
+                    Some(requests) => self.network.flows[requests] = turned,
+                    None => self.network.flows.push(turned),
+                }
+                self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
+                self.reroute_alike(FlowPair { there: flow, back: reverse });
             }
             self.played.push(Played { group: name.clone(), sender, receiver, tcp, controller, transfers });
         }
+    }
+
+    /// The group of the requests of a group, or a new group, for the data in the reverse direction.
+    fn reverse_group(&mut self, group: GroupId) -> GroupId {
+        let first = self.flows_of(group).first().copied();
+        let requests = first.and_then(|flow| self.network.messages.get(&flow)?.requested_on());
+        if let Some(requests) = requests {
+            return self.network.flows[requests].group;
+        }
+        let back = GroupId(self.network.groups.len() as u32);
+        self.network.groups.push(Group {
+            name: format!("{}.reverse", self.network.groups[group].name),
+            class: 0,
+            l4s: false,
+            transport: external(),
+            application: None,
+            framing: None,
+            abr: None,
+            send_processing: None,
+            receive_processing: None,
+            jitter: Default::default(),
+        });
+        back
     }
 
     /// Applies route changes of a flow to its reverse flow.
@@ -435,11 +480,20 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_kernel_flows_are_refused() {
-        let flow = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"sack\"}\n\
+    fn requests_travel_on_the_connection_of_their_responses() {
+        let flow = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ncount = 2\ntcp = {preset = \"sack\", handshake = true}\n\
                     application = {kind = \"requests\", requests = 3, response_size = \"4 kB\"}\n";
-        let errors = scenario(flow).emulated(&["web".into()]).unwrap_err().to_string();
-        assert!(errors.contains("`application` of kind `requests` cannot run in the kernel"), "{errors}");
+        let emulated = scenario(flow).emulated(&["web".into()]).unwrap();
+        let network = &emulated.network;
+        assert!(network.messages.is_empty() && network.groups.iter().all(|group| group.application.is_none()));
+        for transfer in &emulated.played[0].transfers {
+            let Conversation { requests, requested_on, responses, handshake } = transfer.conversation.clone().unwrap();
+            assert_eq!((requests.count(), responses.count(), handshake), (3, 3, true));
+            let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).map(|way| way.flow);
+            assert_eq!(way(transfer.to, transfer.from), Some(requested_on));
+            assert_eq!(network.groups[network.flows[requested_on].group].name, "web.requests");
+            assert_eq!(transfer.writes, None);
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ mod window_size;
 mod writes;
 
 pub use distribution::Distribution;
-pub use emulation::{AddressPair, Emulated, Host, Played, Transfer};
+pub use emulation::{AddressPair, Conversation, Emulated, Host, Played, Transfer};
 pub use location::Location;
 pub use member::{Family, Member, MemberConfig};
 pub use nearest::{hint, nearest_word};

@@ -206,7 +206,7 @@ def emulate(
         duration.
     kernel_flows : sequence of str
         Flow groups that run on the kernel's TCP stack instead of being simulated, with their controllers, RTTs, start and stop
-        times and sizes.
+        times, sizes and applications.
     seed : int, optional
         Seed to use instead of the scenario's.
     sysctls : mapping, optional
@@ -318,7 +318,7 @@ class EmulationPlan:
             kernel_groups = [KernelGroup(group, hosts) for group in self._groups]
             with self._forwarding(hosts, capture) as forwarder:
                 for kernel_group in kernel_groups:
-                    kernel_group.begin(forwarder.origin, self._core.warmup_s)
+                    kernel_group.begin(forwarder.origin, self._core.warmup_s, self._core.duration_s)
                 steal = StealClock()
                 try:
                     supervisor.start(self._commands, self._stdout)

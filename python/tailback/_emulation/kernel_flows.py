@@ -94,10 +94,10 @@ class KernelGroup:
         # The receiver must listen before the sender connects.
         self._ends = [KernelProcess(group, way, hosts) for way in ("receiver", "sender")]
 
-    def begin(self, origin: float, warmup_s: float) -> None:
+    def begin(self, origin: float, warmup_s: float, duration_s: float) -> None:
         """Schedule the flows; `origin` is the start of the emulation on the monotonic clock."""
         for end in self._ends:
-            end.send({"origin": origin, "warmup_s": warmup_s})
+            end.send({"origin": origin, "warmup_s": warmup_s, "duration_s": duration_s})
 
     def finish(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The reports of sender and receiver: all flows, and the mean wait for a processor."""
@@ -113,7 +113,7 @@ class KernelProcess:
         self._from, answers = os.pipe2(os.O_CLOEXEC)
         self._host = group[way]
         try:
-            hosts.start(self._host, [sys.executable, "-I", transfer.__file__, way], stdin=theirs, stdout=answers)
+            hosts.start(self._host, [sys.executable, "-I", *_program(group), way], stdin=theirs, stdout=answers)
         finally:
             os.close(theirs)
             os.close(answers)
@@ -135,3 +135,14 @@ class KernelProcess:
         if not line:
             raise EmulationError(f"the process that runs the flows on `{self._host}` has failed; its output is above")
         return line
+
+
+# A program that imports Tailback from the folder in its first argument.
+_MESSAGE_ENDS = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tailback._emulation.message_ends import main; main()"
+
+
+def _program(group: Group) -> list[str]:
+    """Arguments of Python for the program of a group."""
+    if any("conversation" in described for described in group["transfers"]):
+        return ["-c", _MESSAGE_ENDS, str(Path(transfer.__file__).parents[2])]
+    return [transfer.__file__]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tailback._emulation.kernel_flows import kernel_name
+from tailback._emulation.kernel_messages import message_columns, playback_columns
 from tailback._run import Run
 from tailback._table import Table
 
@@ -51,7 +52,7 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     }
     flows, groups = run.flows.to_dict(), run.groups.to_dict()
     real = {name for name in groups["group"] if "->" in name} | {
-        f"{name}{way}" for name, _ in transfers for way in ("", ".reverse")
+        f"{name}{way}" for name, _ in transfers for way in ("", ".reverse", ".requests")
     }
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
@@ -74,7 +75,12 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
         (*place, laws[place[0]], _began(sender), _failure(sender, receiver)) for place, (sender, receiver) in transfers.items()
     ]
     listed = {name: [row[index] for row in rows] for index, name in enumerate(_TRANSFER_COLUMNS)}
+    flows |= playback_columns(flows, transfers)
     tables = {"flows": flows, "groups": groups, "transfers": listed}
+    simulated = run.tables["messages"].to_dict() if "messages" in run.tables else {}
+    messages = message_columns(simulated, transfers, run.simulated_s)
+    if messages is not None:
+        tables["messages"] = messages
     return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
 
 
@@ -83,7 +89,12 @@ def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured: tuple[float, flo
     received = receiver["measured"]["transferred"]
     ended = _MISSING if receiver["ended_s"] is None else receiver["ended_s"]
     first, last = measured
-    lifetime = last - first if math.isnan(ended) else min(ended, last) - max(_began(sender), first)
+    if "messages" in receiver:
+        # A connection that follows another may begin at any time.
+        began = _began(receiver)
+        lifetime = _MISSING if math.isnan(began) else (last if math.isnan(ended) else min(ended, last)) - max(began, first)
+    else:
+        lifetime = last - first if math.isnan(ended) else min(ended, last) - max(_began(sender), first)
     return {
         "retransmitted_packets": sender["measured"]["retransmitted"],
         "timeouts": sender["measured"]["timeouts"],
@@ -106,7 +117,10 @@ def _began(sender: Mapping[str, Any]) -> float:
 
 
 def _failure(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> str:
-    return sender["failure"] or receiver["failure"] or ("" if receiver["began_s"] is not None else "the connection failed")
+    failure = sender["failure"] or receiver["failure"]
+    # A connection that follows another may not have been opened.
+    is_opened = receiver.get("messages", {}).get("opened_s", 0.0) is not None
+    return failure or ("" if receiver["began_s"] is not None or not is_opened else "the connection failed")
 
 
 def _alike(values: list[Any]) -> list[Any]:

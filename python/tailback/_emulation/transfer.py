@@ -1,8 +1,8 @@
 """Kernel flows: this file runs as a program on a host, with the argument ``sender`` or ``receiver``.
 
 It reads two lines of JSON from stdin: the flows (addresses, start, stop, size, writes, controller), which it confirms with a line
-when all is ready; then the start of the emulation on the monotonic clock, with the warm-up. At the end of stdin it writes the
-results as a line of JSON to stdout. It imports no other module of Tailback, so that it starts fast.
+when all is ready; then the start of the emulation on the monotonic clock, with the warm-up and the duration. At the end of stdin
+it writes the results as a line of JSON to stdout. It imports no other module of Tailback, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["PORT"]
+__all__ = ["PIECE", "PORT", "SPACE", "EventLoop", "Flow", "flow_of", "make_socket", "run"]
 
 # Port of the discard service (RFC 863), because received data is discarded.
 PORT = 9
@@ -32,7 +32,7 @@ PORT = 9
 # Below that of the thread that forwards packets.
 _PRIORITY = 5
 
-_PIECE = bytes(1 << 18)
+PIECE = bytes(1 << 18)
 
 # An unlimited flow is read at this interval. Linux acknowledges two segments at once if the program has read the earlier ones, or
 # if less than SO_RCVLOWAT is unread, of which there are 20 ms at 800 Mbit/s. With a program that reads at every arrival, its
@@ -67,8 +67,8 @@ class Flow:
         Index in its group.
     ends : tuple
         Addresses of sender and receiver.
-    start_s, stop_s : float
-        Time since the start of the emulation.
+    start_s, stop_s : float or None
+        Time since the start of the emulation; without a start, an earlier connection causes it.
     size : int or None
         Bytes to transfer; None if unlimited.
     writes : list of (float, int), or None
@@ -77,7 +77,7 @@ class Flow:
 
     number: int
     ends: tuple[str, str]
-    start_s: float
+    start_s: float | None
     stop_s: float | None
     size: int | None
     writes: list[tuple[float, int]] | None = None
@@ -110,8 +110,8 @@ class Flow:
             if len(info) >= _TIMEOUTS.size:
                 (self.counts.timeouts,) = _TIMEOUTS.unpack_from(info)
 
-    def report(self) -> dict[str, Any]:
-        """The report of the flow, with counts of the measurement interval."""
+    def report(self, until_s: float) -> dict[str, Any]:
+        """The report of the flow until this time, with counts of the measurement interval."""
         measured = {name: count - getattr(self.before, name) for name, count in vars(self.counts).items()}
         return {"began_s": self.began_s, "ended_s": self.ended_s, "failure": self.failure, "measured": measured}
 
@@ -150,8 +150,9 @@ class Senders:
     def __init__(self, flows: Sequence[Flow], controller: str, loop: EventLoop) -> None:
         self._agenda = loop
         for flow in flows:
-            flow.connection = _socket(controller)
+            flow.connection = make_socket(controller)
             flow.connection.bind((flow.ends[0], 0))
+            assert flow.start_s is not None
             loop.at(flow.start_s, partial(self._connect, flow))
             if flow.stop_s is not None:
                 loop.at(flow.stop_s, partial(self._finish, flow))
@@ -181,7 +182,7 @@ class Senders:
             flow.began_s = self._agenda.now()
         try:
             while (ready := flow.ready()) is None or ready > 0:
-                flow.counts.transferred += flow.connection.send(_PIECE if ready is None else memoryview(_PIECE)[:ready])
+                flow.counts.transferred += flow.connection.send(PIECE if ready is None else memoryview(PIECE)[:ready])
         except BlockingIOError:
             self._await_space(flow)
             return
@@ -221,7 +222,7 @@ class Receivers:
     def __init__(self, flows: Sequence[Flow], controller: str, loop: EventLoop) -> None:
         self._agenda = loop
         for flow in flows:
-            listener = _socket(controller)
+            listener = make_socket(controller)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((flow.ends[1], PORT))
             listener.listen(1)
@@ -251,7 +252,7 @@ class Receivers:
     def _read(self, flow: Flow) -> None:
         assert flow.connection is not None
         try:
-            while count := flow.connection.recv_into(_SPACE):
+            while count := flow.connection.recv_into(SPACE):
                 flow.counts.transferred += count
                 # The FIN may arrive later: it is a separate segment, which may have to wait for the window.
                 if flow.counts.transferred == flow.size:
@@ -269,10 +270,10 @@ class Receivers:
         flow.connection.close()
 
 
-_SPACE = bytearray(1 << 20)
+SPACE = bytearray(1 << 20)
 
 
-def _socket(controller: str) -> socket.socket:
+def make_socket(controller: str) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setblocking(False)
     made.setsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, controller.encode())
@@ -305,20 +306,27 @@ def answer(message: Any) -> None:
     sys.stdout.flush()
 
 
-def main() -> None:
-    """Run one end of a group's flows."""
+class Ends(Protocol):
+    """One end of a group's flows."""
+
+    def count(self, flow: Any) -> None:
+        """Update the counts of the flow."""
+
+
+F = TypeVar("F", bound=Flow)
+
+
+def run(make_flow: Callable[[int, dict[str, Any]], F], make_ends: Callable[[list[F], str, EventLoop], Ends]) -> None:
+    """Run one end of a group's flows: of the described flows, each with its number."""
     # The emulating process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.loads(sys.stdin.readline())
-    flows = [
-        Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"], flow.get("writes"))
-        for number, flow in enumerate(given["flows"])
-    ]
+    flows = [make_flow(number, described) for number, described in enumerate(given["flows"])]
     with suppress(OSError):
         # Not permitted for every user. A delayed program delays the kernel's acknowledgements and the data that it may send.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     loop = EventLoop()
-    ends = (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], loop)
+    ends = make_ends(flows, given["controller"], loop)
     answer("ready")
     began = json.loads(sys.stdin.readline())
     loop.origin = began["origin"]
@@ -334,8 +342,14 @@ def main() -> None:
     loop.run()
     for flow in flows:
         ends.count(flow)
-    answer({"flows": [flow.report() for flow in flows], "mean_wait_s": wait.mean_s()})
+    answer({"flows": [flow.report(min(loop.now(), began["duration_s"])) for flow in flows], "mean_wait_s": wait.mean_s()})
+
+
+def flow_of(number: int, described: dict[str, Any]) -> Flow:
+    """The flow of this description."""
+    start_s, stop_s, size = (described[key] for key in ("start_s", "stop_s", "size"))
+    return Flow(number, (described["from"], described["to"]), start_s, stop_s, size, described.get("writes"))
 
 
 if __name__ == "__main__":
-    main()
+    run(flow_of, Senders if sys.argv[1] == "sender" else Receivers)

@@ -11,8 +11,10 @@ mod spec;
 mod user_source;
 
 pub(crate) use application::Application;
-pub use messages::{Adaptation, Exchange, MessagesSpec, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, VideoSpec};
-pub(crate) use messages::{FollowUp, MessageFlow, Playback};
+pub use messages::{
+    Adaptation, Exchange, MessageRules, MessagesSpec, Playback, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, VideoSpec,
+};
+pub(crate) use messages::{FollowUp, MessageFlow};
 pub use process::*;
 pub(crate) use schedule::Schedule;
 pub(crate) use source::Source;

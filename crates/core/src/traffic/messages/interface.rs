@@ -16,6 +16,11 @@ pub(super) trait Messages {
     /// Total number of messages.
     fn count(&self) -> u32;
 
+    /// Number of messages with a known size: the first ones.
+    fn known(&self) -> u32 {
+        self.count()
+    }
+
     /// Size of a message, at least 1 byte. It is requested after the message has been written, or is the next one to be delivered.
     fn size(&self, message: u32) -> Bytes;
 

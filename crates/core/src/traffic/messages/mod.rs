@@ -8,13 +8,15 @@ mod ends;
 mod exchange;
 mod interface;
 mod playback;
+mod rules;
 mod script;
 mod video;
 
 pub(crate) use ends::MessageFlow;
 pub use exchange::{Exchange, RequestsSpec, ResponsesSpec};
 pub(crate) use interface::FollowUp;
-pub(crate) use playback::Playback;
+pub use playback::Playback;
+pub use rules::MessageRules;
 pub use script::{ScriptSpec, ScriptedWrite};
 pub use video::{Adaptation, VideoSpec};
 
@@ -44,6 +46,10 @@ macro_rules! kinds {
 
             fn count(&self) -> u32 {
                 match self { $(Kinds::$kind(kind) => kind.count()),+ }
+            }
+
+            fn known(&self) -> u32 {
+                match self { $(Kinds::$kind(kind) => kind.known()),+ }
             }
 
             fn size(&self, message: u32) -> Bytes {
@@ -91,6 +97,11 @@ macro_rules! kinds {
             /// Number of messages of the flow.
             pub fn count(&self) -> u32 {
                 Kinds::new(self.clone()).count()
+            }
+
+            /// The flow whose messages request those of this flow.
+            pub fn requested_on(&self) -> Option<FlowId> {
+                Kinds::new(self.clone()).requested_on()
             }
 
             /// Maximum number of segments of the flow.

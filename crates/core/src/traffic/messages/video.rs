@@ -184,6 +184,10 @@ impl Messages for Video {
         self.spec.count
     }
 
+    fn known(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
     fn size(&self, message: u32) -> Bytes {
         self.chunk_size(self.levels[message as usize] as usize)
     }

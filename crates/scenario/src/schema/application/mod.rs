@@ -117,11 +117,6 @@ impl Application {
         processes.chain(Application::WORDS.iter().copied()).collect()
     }
 
-    /// The word of a kind with requests in the reverse direction.
-    pub(crate) fn request_word(&self) -> Option<&'static str> {
-        self.word().filter(|_| !matches!(self, Application::Script(_)))
-    }
-
     /// Number of consecutive connections of each flow.
     pub(crate) fn connections(&self) -> u64 {
         match self {
