@@ -154,8 +154,13 @@ const WASM: &[Modules] = &[
 const LAYERED: &[(&str, &[Modules])] =
     &[("core", &[CORE, SIMULATION]), ("scenario", SCENARIO), ("models", MODELS), ("prediction", PREDICTION), ("wasm", WASM)];
 
-const CRATES: Layers =
-    &[&["allocation", "core", "models"], &["capture", "scenario"], &["emulator", "prediction"], &["python", "wasm"]];
+const CRATES: Layers = &[
+    &["allocation", "core", "models"],
+    &["capture", "scenario"],
+    &["host", "prediction"],
+    &["emulator", "stacks"],
+    &["python", "wasm"],
+];
 
 #[test]
 fn files_import_one_another_in_no_circle() {

@@ -112,9 +112,9 @@ pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seed
 }
 
 #[cfg(target_os = "linux")]
-const EMULATOR: &str = tailback_emulator::SOURCES;
+const EMULATOR: [&str; 2] = [tailback_emulator::SOURCES, tailback_host::SOURCES];
 #[cfg(not(target_os = "linux"))]
-const EMULATOR: &str = "";
+const EMULATOR: [&str; 0] = [];
 
 /// A fingerprint of all sources from which this module was compiled: results of its functions depend only on it and on their
 /// arguments.
@@ -127,7 +127,7 @@ pub fn sources() -> String {
         tailback_allocation::SOURCES,
         tailback_prediction::SOURCES,
     ];
-    [crates.concat().as_str(), EMULATOR, env!("TAILBACK_SOURCES")].concat()
+    [crates.concat().as_str(), EMULATOR.concat().as_str(), env!("TAILBACK_SOURCES")].concat()
 }
 
 /// The JSON Schema of a scenario.

@@ -19,12 +19,11 @@ use tailback_core::network::Network;
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{
-    AddressPair, EmulationControl, ListedSegments, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns,
-};
+use tailback_emulator::{TunDevice, Tuns};
+use tailback_host::{AddressPair, Driver, DriverControl, ListedSegments, Monotonic, PacketObserver, RunProperties};
 use tailback_scenario::{Emulated, Host, Integer, Played};
 
-type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
+type Running = Driver<Tuns, Monotonic>;
 
 /// A network with hosts whose packets are real.
 #[pyclass(frozen, module = "tailback._core")]
@@ -46,7 +45,7 @@ pub struct Emulation {
     #[pyo3(get)]
     lossless_reverses: Vec<String>,
     identity: RunIdentity,
-    control: EmulationControl,
+    control: DriverControl,
     state: Mutex<State>,
 }
 
@@ -91,7 +90,7 @@ impl Emulation {
             lead,
             lossless_reverses,
             identity,
-            control: EmulationControl::default(),
+            control: DriverControl::default(),
             state,
         })
     }

@@ -1,4 +1,4 @@
-//! The emulation's clock. It runs at the machine's rate and is set back by the duration of stalls. If packets delayed by a stall
+//! The clock of a loop. In real time, it runs at the machine's rate and is set back by the duration of stalls. If packets delayed by a stall
 //! of some milliseconds were all released at once, they would form a burst that no link of that rate can send.
 
 use std::time::Instant;
@@ -53,7 +53,7 @@ impl<C: Clock> Pacer<C> {
         }
     }
 
-    /// The emulation's time.
+    /// The loop's time.
     pub(crate) fn now(&self) -> Time {
         Time((self.clock.elapsed() - self.slipped).0)
     }

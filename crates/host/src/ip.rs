@@ -1,4 +1,4 @@
-//! The IPv4 (RFC 791) header fields that the emulator uses: source, destination and ECN field. Hosts have no other addresses.
+//! The IPv4 (RFC 791) header fields that the loop uses: source, destination and ECN field. Hosts have no other addresses.
 
 use std::net::Ipv4Addr;
 
@@ -7,6 +7,8 @@ pub(crate) type Addresses = (Ipv4Addr, Ipv4Addr);
 
 /// Length of the shortest header.
 pub(crate) const HEADER: usize = 20;
+/// Length of the longest packet.
+pub(crate) const LONGEST: usize = 65_535;
 /// Index of the byte whose two low bits are the ECN field (RFC 3168 section 5).
 const ECN_FIELD: usize = 1;
 const PROTOCOL: usize = 9;

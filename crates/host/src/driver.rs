@@ -37,20 +37,20 @@ pub struct RunProperties {
     pub lead: TimeDelta,
 }
 
-/// Access from other threads while an emulation runs.
+/// Access from other threads while the loop runs.
 #[derive(Debug, Default)]
-pub struct EmulationControl {
+pub struct DriverControl {
     stopped: AtomicBool,
     now: AtomicU64,
 }
 
-impl EmulationControl {
-    /// Ends the emulation.
+impl DriverControl {
+    /// Ends the loop.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The emulation time reached.
+    /// The time reached.
     pub fn now(&self) -> Time {
         Time(self.now.load(Ordering::Relaxed))
     }
@@ -70,7 +70,7 @@ struct RejectedPackets {
 }
 
 /// An engine, the hosts connected to it, and the clock that drives it.
-pub struct Emulation<H, C> {
+pub struct Driver<H, C> {
     engine: Engine,
     hosts: H,
     pacer: Pacer<C>,
@@ -92,13 +92,10 @@ pub struct Emulation<H, C> {
     observer: PacketObserver,
 }
 
-/// The longest IPv4 packet.
-const LONGEST: usize = 65_535;
-
 /// Interval at which the loop checks whether to stop.
 const PATIENCE: TimeDelta = TimeDelta::from_millis(20);
 
-impl<H: Hosts, C: Clock> Emulation<H, C> {
+impl<H: Hosts, C: Clock> Driver<H, C> {
     /// `clock` starts now.
     pub fn new(
         engine: Engine,
@@ -107,13 +104,13 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         observer: PacketObserver,
         hosts: H,
         clock: C,
-    ) -> Emulation<H, C> {
+    ) -> Driver<H, C> {
         let flows = ways.iter().map(|way| way.flow.index() + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
             to[way.flow] = way.host;
         }
-        Emulation {
+        Driver {
             engine,
             hosts,
             pacer: Pacer::new(clock),
@@ -123,7 +120,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
             due: BinaryHeap::new(),
             fates: Vec::new(),
-            buffer: vec![0; LONGEST],
+            buffer: vec![0; ip::LONGEST],
             end: course.end,
             lead: course.lead,
             sent: 0,
@@ -137,6 +134,10 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         &self.engine
     }
 
+    pub(crate) fn into_hosts(self) -> H {
+        self.hosts
+    }
+
     /// The observed traffic at the hosts' devices.
     pub fn observer(&mut self) -> &mut PacketObserver {
         &mut self.observer
@@ -146,7 +147,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     ///
     /// # Errors
     /// A device failed.
-    pub fn run(&mut self, control: &EmulationControl) -> io::Result<()> {
+    pub fn run(&mut self, control: &DriverControl) -> io::Result<()> {
         let mut ready = Vec::new();
         while !control.stopped.load(Ordering::Relaxed) && self.turn(&mut ready)? {
             control.now.store(self.engine.now().0, Ordering::Relaxed);
@@ -386,7 +387,7 @@ mod tests {
     }
 
     /// 12 Mbit/s: 1500 bytes take 1 ms; 5 ms each way.
-    fn world(to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<TestEnvironment>, Emulation<FakeHosts, ManualClock>) {
+    fn world(to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<TestEnvironment>, Driver<FakeHosts, ManualClock>) {
         led(TimeDelta::from_millis(5), to_send, policy)
     }
 
@@ -394,7 +395,7 @@ mod tests {
         lead: TimeDelta,
         to_send: Vec<(TimeDelta, Vec<u8>)>,
         policy: PolicySpec,
-    ) -> (Rc<TestEnvironment>, Emulation<FakeHosts, ManualClock>) {
+    ) -> (Rc<TestEnvironment>, Driver<FakeHosts, ManualClock>) {
         let spec =
             DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(20) };
         let group = |name: &str| Group {
@@ -439,7 +440,7 @@ mod tests {
             AddressPair { from: RIGHT, to: LEFT, flow: FlowId(1), host: 0, listed: None },
         ];
         let course = RunProperties { end: Time(TimeDelta::from_millis(100).0), lead };
-        let emulation = Emulation::new(
+        let emulation = Driver::new(
             Engine::new(network),
             course,
             &ways,
@@ -457,7 +458,7 @@ mod tests {
     #[test]
     fn packets_arrive_after_serialisation_and_delay_and_answers_return() {
         let (world, mut emulation) = world(sends(&[10, 10, 10, 10], 0), PolicySpec::DropTail(()));
-        emulation.run(&EmulationControl::default()).unwrap();
+        emulation.run(&DriverControl::default()).unwrap();
         // One is served, two wait, the fourth is discarded. An answer of 40 bytes takes 27 us and 5 ms.
         let expected = [(16_000, 1, 0), (17_000, 1, 0), (18_000, 1, 0), (21_026, 0, 0), (22_026, 0, 0), (23_026, 0, 0)];
         let near = |(a, b): (&ObservedPacket, &ObservedPacket)| a.0.abs_diff(b.0) <= 1 && a.1 == b.1 && a.2 == b.2;
@@ -476,7 +477,7 @@ mod tests {
     fn deferring_events_changes_nothing() {
         let seen = |lead| {
             let (world, mut emulation) = led(lead, sends(&[1, 1, 3, 7, 7, 7, 20], 0), PolicySpec::DropTail(()));
-            emulation.run(&EmulationControl::default()).unwrap();
+            emulation.run(&DriverControl::default()).unwrap();
             let rounded: Vec<_> = world.seen.borrow().iter().map(|seen| (seen.0 / 10, seen.1)).collect();
             (rounded, emulation.engine().results().unwrap().bytes())
         };
@@ -487,7 +488,7 @@ mod tests {
     fn a_stall_causes_no_burst() {
         let (world, mut emulation) = world(sends(&[10, 10, 10], 0), PolicySpec::DropTail(()));
         world.stall.set(Some((TimeDelta::from_micros(15_500), TimeDelta::from_millis(7))));
-        emulation.run(&EmulationControl::default()).unwrap();
+        emulation.run(&DriverControl::default()).unwrap();
         // The first was due at 16 ms and leaves at 22.5 ms; the others keep their distance of one millisecond.
         let at_right: Vec<u64> = world.seen.borrow().iter().filter(|seen| seen.1 == 1).map(|seen| seen.0).collect();
         assert_eq!(at_right, [22_500, 23_500, 24_500]);
@@ -510,7 +511,7 @@ mod tests {
         };
         let fields = |ecn| {
             let (world, mut emulation) = world(sends(&[10, 10, 10], ecn), PolicySpec::Red(red));
-            emulation.run(&EmulationControl::default()).unwrap();
+            emulation.run(&DriverControl::default()).unwrap();
             let seen = world.seen.borrow();
             seen.iter().filter(|seen| seen.1 == 1).map(|seen| seen.2).collect::<Vec<_>>()
         };
@@ -527,7 +528,7 @@ mod tests {
             (TimeDelta::from_millis(3), Vec::new()),
         ];
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
-        emulation.run(&EmulationControl::default()).unwrap();
+        emulation.run(&DriverControl::default()).unwrap();
         assert!(world.seen.borrow().is_empty());
         assert_eq!(emulation.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
     }
@@ -535,7 +536,7 @@ mod tests {
     #[test]
     fn it_stops_on_request() {
         let (_world, mut emulation) = world(Vec::new(), PolicySpec::DropTail(()));
-        let control = EmulationControl::default();
+        let control = DriverControl::default();
         control.stop();
         emulation.run(&control).unwrap();
         assert!(!emulation.engine().results().unwrap().complete);

@@ -1,31 +1,11 @@
-//! Sources and destinations of packets.
+//! Real hosts: network stacks behind TUN devices.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 use std::io;
 use std::os::fd::OwnedFd;
 use tailback_core::primitives::units::{Bytes, TimeDelta};
-
-/// The hosts of an emulation, by number.
-pub trait Hosts {
-    /// Reads the next packet that a host has sent; `None` if there is none now.
-    ///
-    /// # Errors
-    /// The device failed.
-    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>>;
-
-    /// Writes a packet to a host. Returns false if the host refuses it, in which case it is lost.
-    ///
-    /// # Errors
-    /// The device failed.
-    fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool>;
-
-    /// Waits until a host has sent a packet, or for at most this time; appends the hosts with packets to `ready`.
-    ///
-    /// # Errors
-    /// A device failed.
-    fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()>;
-}
+use tailback_host::Hosts;
 
 /// Hosts behind TUN devices, which are open and non-blocking.
 pub struct Tuns(Vec<OwnedFd>);

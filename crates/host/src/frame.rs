@@ -1,0 +1,135 @@
+//! Packets of a host: IPv4 (RFC 791) with UDP (RFC 768), or IPv4 packets that the host has made itself.
+
+use crate::ip;
+use etherparse::{IpEcn, IpHeaders, Ipv4Header, Ipv4Slice, PacketBuilder, UdpSlice, ip_number};
+use std::net::SocketAddrV4;
+
+/// The ECN field of an IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    #[default]
+    NotEct,
+    /// RFC 9331: the sender's controller reacts as L4S requires.
+    Ect1,
+    Ect0,
+    /// A queue has marked the packet.
+    Ce,
+}
+
+impl EcnField {
+    fn of(bits: u8) -> EcnField {
+        match bits & 3 {
+            0 => EcnField::NotEct,
+            1 => EcnField::Ect1,
+            2 => EcnField::Ect0,
+            _ => EcnField::Ce,
+        }
+    }
+
+    fn codepoint(self) -> IpEcn {
+        IpEcn::try_new(self as u8).unwrap_or_default()
+    }
+}
+
+/// A payload between two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    pub source: SocketAddrV4,
+    pub destination: SocketAddrV4,
+    pub ecn: EcnField,
+    pub payload: &'a [u8],
+}
+
+/// What the payloads of a host are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// UDP payloads. Packets get headers of 28 bytes.
+    #[default]
+    Udp,
+    /// Whole IPv4 packets, which contain the addresses and the ECN field. Ports in a [`Datagram`] are 0, and only its payload is read.
+    Ip,
+}
+
+const TIME_TO_LIVE: u8 = 64;
+
+impl Framing {
+    /// The packet of a datagram. One that is too long for IPv4 is truncated by nobody: its headers are those of an empty one, and the
+    /// network rejects it by its size.
+    pub(crate) fn packet(self, datagram: &Datagram<'_>) -> Vec<u8> {
+        let Datagram { source, destination, ecn, payload } = *datagram;
+        if self == Framing::Ip {
+            return payload.to_vec();
+        }
+        let (from, to) = (source.ip().octets(), destination.ip().octets());
+        let header = Ipv4Header {
+            ecn: ecn.codepoint(),
+            dont_fragment: true,
+            ..Ipv4Header::new(0, TIME_TO_LIVE, ip_number::UDP, from, to).unwrap_or_default()
+        };
+        let builder = PacketBuilder::ip(IpHeaders::Ipv4(header, Default::default())).udp(source.port(), destination.port());
+        let mut packet = Vec::with_capacity(builder.size(payload.len()));
+        if builder.write(&mut packet, payload).is_err() {
+            packet.resize(ip::LONGEST + 1, 0);
+        }
+        packet
+    }
+
+    /// The datagram in a packet; `None` if the packet is not of this kind.
+    pub(crate) fn datagram(self, packet: &[u8]) -> Option<Datagram<'_>> {
+        let ip = Ipv4Slice::from_slice(packet).ok()?;
+        let header = ip.header();
+        let ecn = EcnField::of(header.ecn().value());
+        let (source, destination) = (header.source_addr(), header.destination_addr());
+        match self {
+            Framing::Ip => Some(Datagram {
+                source: SocketAddrV4::new(source, 0),
+                destination: SocketAddrV4::new(destination, 0),
+                ecn,
+                payload: packet,
+            }),
+            Framing::Udp => {
+                let payload = ip.payload();
+                let udp = (payload.ip_number == ip_number::UDP).then(|| UdpSlice::from_slice(payload.payload).ok()).flatten()?;
+                Some(Datagram {
+                    source: SocketAddrV4::new(source, udp.source_port()),
+                    destination: SocketAddrV4::new(destination, udp.destination_port()),
+                    ecn,
+                    payload: udp.payload(),
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn a_datagram_survives_its_packet_and_marks_are_seen() {
+        let end = |last, port| SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, last), port);
+        for (ecn, marked) in
+            [(EcnField::NotEct, EcnField::NotEct), (EcnField::Ect0, EcnField::Ce), (EcnField::Ect1, EcnField::Ce)]
+        {
+            let sent = Datagram { source: end(1, 1000), destination: end(2, 443), ecn, payload: &[1, 2, 3] };
+            let mut packet = Framing::Udp.packet(&sent);
+            assert_eq!(packet.len(), 31);
+            assert_eq!(Framing::Udp.datagram(&packet), Some(sent));
+            if ip::is_capable(&packet) {
+                ip::mark(&mut packet);
+            }
+            assert_eq!(Framing::Udp.datagram(&packet), Some(Datagram { ecn: marked, ..sent }));
+            let whole = Datagram { source: end(1, 0), destination: end(2, 0), ecn: marked, payload: &packet };
+            assert_eq!(Framing::Ip.datagram(&packet), Some(whole));
+            assert_eq!(Framing::Ip.packet(&whole), packet);
+        }
+    }
+
+    #[test]
+    fn other_packets_have_no_datagram() {
+        for packet in [&[][..], &[0x60; 60], &[0x45; 19]] {
+            assert_eq!((Framing::Udp.datagram(packet), Framing::Ip.datagram(packet)), (None, None));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The interface of a transport.
+
+use crate::frame::{Datagram, Framing};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use tailback_core::primitives::units::Time;
+
+/// A transport that performs no input or output of its own and has no clock.
+///
+/// Times are those of the simulation, from 0. A host is polled at the start, after each packet that it has received, and when its deadline
+/// is reached. All of its behaviour must follow from these calls and from fixed seeds, so that a run can be repeated.
+pub trait Host: Any {
+    /// A packet has arrived.
+    fn receive(&mut self, now: Time, datagram: &Datagram<'_>);
+
+    /// Hand out everything that may be sent now.
+    fn poll(&mut self, now: Time, outbox: &mut Outbox);
+
+    /// The time at which to poll next if nothing arrives; `None` if only an arrival can cause an action. It must not be in the past after
+    /// a poll.
+    fn deadline(&self) -> Option<Time>;
+
+    /// What its packets contain.
+    fn framing(&self) -> Framing {
+        Framing::Udp
+    }
+}
+
+/// Packets that a host sends.
+pub struct Outbox {
+    framing: Framing,
+    packets: VecDeque<Vec<u8>>,
+}
+
+/// More packets in one poll than any window holds: the host is in an endless loop.
+const MOST: usize = 4_000_000;
+
+/// Unwinds from an endless loop of a host.
+pub(crate) struct Endless;
+
+impl Outbox {
+    pub(crate) fn new(framing: Framing) -> Outbox {
+        Outbox { framing, packets: VecDeque::new() }
+    }
+
+    /// Sends a datagram.
+    pub fn send(&mut self, datagram: &Datagram<'_>) {
+        if self.packets.len() == MOST {
+            resume_unwind(Box::new(Endless));
+        }
+        self.packets.push_back(self.framing.packet(datagram));
+    }
+
+    /// Sends a train (generic segmentation offload, as `UDP_SEGMENT` of udp(7)): one datagram for each `segment` bytes of the payload.
+    /// The last may be shorter; a segment size of 0 sends one datagram.
+    pub fn send_train(&mut self, train: &Datagram<'_>, segment: usize) {
+        let segment = if segment == 0 { train.payload.len().max(1) } else { segment };
+        for payload in train.payload.chunks(segment) {
+            self.send(&Datagram { payload, ..*train });
+        }
+    }
+
+    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
+        self.packets.pop_front()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+}

@@ -1,0 +1,48 @@
+//! Hosts whose packets cross a simulated network.
+//!
+//! A [`Host`] is a transport without sockets and clocks: it is told what has arrived and what time it is, and hands out packets. A
+//! [`Testbed`] connects hosts by the network of a scenario and runs them in virtual time, where the same inputs give the same bytes.
+//! [`Driver`] is the loop behind it. It also carries the packets of real hosts in real time, with a clock and devices of another crate.
+//!
+//! Modules:
+//!
+//! * `host`: the interface of a transport
+//! * `testbed`: hosts on the nodes of a scenario, and the results of a run
+//! * `virtual_hosts`: hosts in virtual time, and their errors
+//! * `frame`: IPv4 and UDP headers
+//! * `driver`: the event loop
+//! * `hosts`: sources and destinations of packets, as the loop sees them
+//! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
+//! * `ip`: addresses and ECN field of a packet
+//! * `in_flight`: the packets in the network
+//! * `segment_numbers`: the numbers of segments, for listed drops
+//! * `packet_observer`: TCP connections as measured at the hosts, and a capture
+//!
+//! The engine has no knowledge of hosts: it sees sizes and ECN fields, and reports the fate of each packet.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
+
+mod driver;
+mod frame;
+mod host;
+mod hosts;
+mod in_flight;
+mod ip;
+mod pacer;
+mod packet_observer;
+mod segment_numbers;
+mod testbed;
+mod virtual_hosts;
+
+pub use driver::{AddressPair, Driver, DriverControl, RunProperties};
+pub use frame::{Datagram, EcnField, Framing};
+pub use host::{Host, Outbox};
+pub use hosts::Hosts;
+pub use pacer::{Clock, Monotonic};
+pub use packet_observer::PacketObserver;
+pub use segment_numbers::ListedSegments;
+pub use testbed::{Outcome, Rebinding, Testbed, TestbedError};
+pub use virtual_hosts::{HostError, HostFault};
+
+/// A fingerprint of the sources from which this crate was built.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");

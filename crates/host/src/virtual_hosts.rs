@@ -1,0 +1,247 @@
+//! Hosts in virtual time: the clock jumps to the next arrival or deadline.
+
+use crate::frame::{Datagram, Framing};
+use crate::host::{Endless, Host, Outbox};
+use crate::hosts::Hosts;
+use crate::pacer::Clock;
+use crate::testbed::Rebinding;
+use std::any::Any;
+use std::cell::Cell;
+use std::net::Ipv4Addr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::{error, fmt, io};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+
+/// A clock that only [`VirtualHosts`] advance.
+#[derive(Clone, Default)]
+pub(crate) struct VirtualClock(Rc<Cell<TimeDelta>>);
+
+impl Clock for VirtualClock {
+    fn elapsed(&self) -> TimeDelta {
+        self.0.get()
+    }
+}
+
+/// A fault of a host, which ends the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostError {
+    /// Its name.
+    pub host: String,
+    pub at: Time,
+    /// Number of packets that it had sent before.
+    pub sent: u64,
+    pub fault: HostFault,
+}
+
+/// What a host has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostFault {
+    /// It panicked, with this message.
+    Panicked(String),
+    /// After a poll, its deadline was before the time of the poll.
+    DeadlineInThePast(Time),
+    /// It asked to be polled again at the same instant this many times, or sent packets without end.
+    NoProgress(u32),
+    /// It sent a packet of this size (with headers), above the MTU of its interface.
+    PacketTooLarge { bytes: Bytes, mtu: Bytes },
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HostError { host, at, sent, fault } = self;
+        write!(f, "the host `{host}` ")?;
+        match fault {
+            HostFault::Panicked(message) => write!(f, "panicked: {message}")?,
+            HostFault::DeadlineInThePast(deadline) => write!(f, "has a deadline in the past, {} s", deadline.seconds())?,
+            HostFault::NoProgress(polls) => write!(f, "asked to be polled at the same instant {polls} times")?,
+            HostFault::PacketTooLarge { bytes, mtu } => {
+                write!(f, "sent a packet of {} bytes; its interface has an MTU of {} bytes", bytes.0, mtu.0)?;
+            }
+        }
+        write!(f, " (at {} s, after {sent} packets)", at.seconds())
+    }
+}
+
+impl error::Error for HostError {}
+
+/// A host and its interface.
+pub(crate) struct VirtualHost {
+    pub(crate) name: String,
+    pub(crate) address: Ipv4Addr,
+    /// `None`: nobody is there.
+    pub(crate) transport: Option<Box<dyn Host>>,
+    outbox: Outbox,
+    framing: Framing,
+    /// Largest packet that its interface sends.
+    mtu: Bytes,
+    sent: u64,
+    /// Polls at the current instant because of deadlines.
+    polls: u32,
+    /// Changes of its source port, in order of time.
+    rebound: Vec<Rebinding>,
+    /// Its own port.
+    port: u16,
+}
+
+/// Polls at one instant because of deadlines. Transports have a handful of timers.
+const MOST_POLLS: u32 = 1000;
+
+impl VirtualHost {
+    pub(crate) fn new(name: String, address: Ipv4Addr, mtu: Bytes) -> VirtualHost {
+        let framing = Framing::default();
+        VirtualHost {
+            name,
+            address,
+            transport: None,
+            outbox: Outbox::new(framing),
+            framing,
+            mtu,
+            sent: 0,
+            polls: 0,
+            rebound: Vec::new(),
+            port: 0,
+        }
+    }
+
+    pub(crate) fn attach(&mut self, transport: Box<dyn Host>) {
+        self.framing = transport.framing();
+        self.outbox = Outbox::new(self.framing);
+        self.transport = Some(transport);
+    }
+
+    /// From `at` on, packets leave with this source port, and only packets to it arrive.
+    pub(crate) fn rebind(&mut self, rebinding: Rebinding) {
+        self.rebound.push(rebinding);
+        self.rebound.sort_by_key(|rebinding| rebinding.at);
+    }
+
+    pub(crate) fn set_mtu(&mut self, mtu: Bytes) {
+        self.mtu = mtu;
+    }
+
+    /// The port that others see.
+    fn outer_port(&self, now: Time) -> Option<u16> {
+        self.rebound.iter().take_while(|rebinding| rebinding.at <= now).last().map(|rebinding| rebinding.port)
+    }
+
+    /// Calls the transport; a panic becomes a fault.
+    fn call(&mut self, now: Time, act: impl FnOnce(&mut dyn Host, &mut Outbox)) -> io::Result<()> {
+        let Some(transport) = &mut self.transport else { return Ok(()) };
+        let outbox = &mut self.outbox;
+        match catch_unwind(AssertUnwindSafe(|| act(&mut **transport, outbox))) {
+            Ok(()) => Ok(()),
+            Err(panic) if panic.is::<Endless>() => Err(self.fault(now, HostFault::NoProgress(1))),
+            Err(panic) => Err(self.fault(now, HostFault::Panicked(text(&*panic)))),
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> io::Result<()> {
+        self.call(now, |transport, outbox| transport.poll(now, outbox))?;
+        match self.deadline() {
+            Some(deadline) if deadline < now => Err(self.fault(now, HostFault::DeadlineInThePast(deadline))),
+            _ => Ok(()),
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.transport.as_ref().and_then(|transport| transport.deadline())
+    }
+
+    fn fault(&self, at: Time, fault: HostFault) -> io::Error {
+        io::Error::other(HostError { host: self.name.clone(), at, sent: self.sent, fault })
+    }
+
+    fn receive(&mut self, now: Time, packet: &[u8]) -> io::Result<bool> {
+        let (framing, outer) = (self.framing, self.outer_port(now));
+        let Some(mut datagram) = framing.datagram(packet).filter(|_| self.transport.is_some()) else { return Ok(false) };
+        if let Some(outer) = outer {
+            if datagram.destination.port() != outer {
+                return Ok(false);
+            }
+            datagram.destination.set_port(self.port);
+        }
+        self.polls = 0;
+        self.call(now, |transport, _| transport.receive(now, &datagram))?;
+        self.poll(now)?;
+        Ok(true)
+    }
+
+    /// The next packet that leaves its interface.
+    fn take(&mut self, now: Time) -> io::Result<Option<Vec<u8>>> {
+        let Some(packet) = self.outbox.take() else { return Ok(None) };
+        if packet.len() as u64 > self.mtu.0 {
+            return Err(self.fault(now, HostFault::PacketTooLarge { bytes: Bytes(packet.len() as u64), mtu: self.mtu }));
+        }
+        self.sent += 1;
+        let Some(outer) = self.outer_port(now) else { return Ok(Some(packet)) };
+        let translated = self.framing.datagram(&packet).map(|datagram| {
+            let mut source = datagram.source;
+            source.set_port(outer);
+            (datagram.source.port(), self.framing.packet(&Datagram { source, ..datagram }))
+        });
+        let Some((own, packet)) = translated else { return Ok(Some(packet)) };
+        self.port = own;
+        Ok(Some(packet))
+    }
+}
+
+fn text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|&text| text.to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}
+
+/// All hosts of a testbed, and their clock.
+pub(crate) struct VirtualHosts {
+    pub(crate) hosts: Vec<VirtualHost>,
+    clock: VirtualClock,
+    has_begun: bool,
+}
+
+impl VirtualHosts {
+    pub(crate) fn new(hosts: Vec<VirtualHost>, clock: VirtualClock) -> VirtualHosts {
+        VirtualHosts { hosts, clock, has_begun: false }
+    }
+
+    fn now(&self) -> Time {
+        Time(self.clock.elapsed().0)
+    }
+}
+
+impl Hosts for VirtualHosts {
+    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
+        let now = self.now();
+        let Some(taken) = self.hosts[host].take(now)? else { return Ok(None) };
+        packet[..taken.len()].copy_from_slice(&taken);
+        Ok(Some(Bytes(taken.len() as u64)))
+    }
+
+    fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool> {
+        let now = self.now();
+        self.hosts[host].receive(now, packet)
+    }
+
+    fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
+        let before = self.now();
+        let deadline = self.hosts.iter().filter_map(VirtualHost::deadline).min().unwrap_or(Time::NEVER);
+        let now = (before + at_most).min(deadline.max(before));
+        self.clock.0.set(TimeDelta(now.0));
+        for (index, host) in self.hosts.iter_mut().enumerate() {
+            if now > before {
+                host.polls = 0;
+            }
+            if !self.has_begun || host.deadline().is_some_and(|deadline| deadline <= now) {
+                host.polls += 1;
+                if host.polls > MOST_POLLS {
+                    return Err(host.fault(now, HostFault::NoProgress(MOST_POLLS)));
+                }
+                host.poll(now)?;
+            }
+            if !host.outbox.is_empty() {
+                ready.push(index);
+            }
+        }
+        self.has_begun = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Real transports as hosts of a simulated network ([`tailback_host::Testbed`]).
+//!
+//! * [`quinn`]: QUIC of `quinn-proto`, with cryptography that encrypts nothing
+//! * [`smoltcp`]: TCP of `smoltcp`
+//!
+//! A sender opens one connection and sends a number of bytes, or as much as it can; a receiver reads everything. All random numbers of the
+//! stacks follow from a seed.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
+
+pub mod quinn;
+pub mod smoltcp;
+
+use std::net::SocketAddrV4;
+use tailback_core::primitives::units::{Bytes, Time};
+
+/// What a sender transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    pub local: SocketAddrV4,
+    pub remote: SocketAddrV4,
+    /// The time at which it opens the connection.
+    pub start: Time,
+    /// `None`: it always has data to send.
+    pub size: Option<Bytes>,
+}
+
+/// Data that applications send.
+const ZEROS: [u8; 65_536] = [0; 65_536];
+
+/// The part of a transfer that has been handed to the transport.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    size: Option<Bytes>,
+    bytes: u64,
+}
+
+impl Written {
+    fn none_of(transfer: &Transfer) -> Written {
+        Written { size: transfer.size, bytes: 0 }
+    }
+
+    /// The next bytes; empty at the end.
+    fn next(&self) -> &'static [u8] {
+        let left = self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes));
+        &ZEROS[..left.min(ZEROS.len() as u64) as usize]
+    }
+}

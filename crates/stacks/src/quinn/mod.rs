@@ -1,0 +1,339 @@
+//! QUIC of `quinn-proto` (RFC 9000), the state machine behind quinn.
+
+mod null_crypto;
+
+use crate::{Transfer, Written};
+use bytes::BytesMut;
+use null_crypto::Null;
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, ConnectionStats, DatagramEvent, Dir,
+    EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig,
+    VarInt, WriteError,
+};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tailback_core::primitives::units::Time;
+use tailback_host::{Datagram, EcnField, Host, Outbox};
+
+/// quinn's congestion controllers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Congestion {
+    /// Its default.
+    #[default]
+    Cubic,
+    NewReno,
+    /// Marked as experimental by quinn.
+    Bbr,
+}
+
+/// Settings that both ends have. All others are quinn's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub congestion: Congestion,
+    /// Determines connection ids and the other random choices.
+    pub seed: u64,
+    /// Most datagrams that are sent as one train.
+    pub train: usize,
+    /// Limit of unacknowledged data at the sender and of unread data at the receiver, in bytes.
+    pub window: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { congestion: Congestion::Cubic, seed: 1, train: 10, window: 16 << 20 }
+    }
+}
+
+/// An end of a connection.
+pub struct Quinn {
+    endpoint: Endpoint,
+    local: SocketAddrV4,
+    /// Times of quinn are relative to this instant.
+    origin: Instant,
+    train: usize,
+    /// The connection that a sender opens.
+    to_open: Option<(Transfer, ClientConfig)>,
+    connection: Option<(ConnectionHandle, Connection)>,
+    sending: Option<Sending>,
+    received: u64,
+    /// Why the connection has ended.
+    ended: Option<String>,
+    /// The connection's next timer.
+    timer: Option<Time>,
+    buffer: Vec<u8>,
+    /// Answers outside the connection.
+    replies: Vec<(SocketAddrV4, EcnField, Vec<u8>)>,
+}
+
+struct Sending {
+    written: Written,
+    stream: Option<StreamId>,
+    is_finished: bool,
+}
+
+impl Quinn {
+    /// The end that sends a transfer.
+    pub fn sender(settings: &Settings, transfer: Transfer) -> Quinn {
+        let mut config = ClientConfig::new(Arc::new(Null));
+        let cid = ConnectionId::new(&seed_bytes(settings.seed, 0)[..20]);
+        config.transport_config(Arc::new(transport(settings))).initial_dst_cid_provider(Arc::new(move || cid));
+        let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
+        Quinn { to_open: Some((transfer, config)), sending: Some(sending), ..Quinn::end(settings, transfer.local, None) }
+    }
+
+    /// The end that accepts a connection and reads everything.
+    pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Quinn {
+        let mut config = ServerConfig::new(Arc::new(Null), Arc::new(Null));
+        config.transport_config(Arc::new(transport(settings)));
+        Quinn::end(settings, local, Some(Arc::new(config)))
+    }
+
+    fn end(settings: &Settings, local: SocketAddrV4, server: Option<Arc<ServerConfig>>) -> Quinn {
+        let side = 1 + u8::from(server.is_some());
+        let mut config = EndpointConfig::new(Arc::new(Null));
+        let seed = settings.seed;
+        config.rng_seed(Some(seed_bytes(seed, side)));
+        config.cid_generator(move || Box::new(CountedIds { seed: seed_bytes(seed, side), next: 0 }));
+        Quinn {
+            endpoint: Endpoint::new(Arc::new(config), server, true, None),
+            local,
+            origin: Instant::now(),
+            train: settings.train.max(1),
+            to_open: None,
+            connection: None,
+            sending: None,
+            received: 0,
+            ended: None,
+            timer: None,
+            buffer: Vec::new(),
+            replies: Vec::new(),
+        }
+    }
+
+    /// Bytes that the application has read.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// quinn's own statistics; `None` before the connection is opened.
+    pub fn stats(&self) -> Option<ConnectionStats> {
+        self.connection.as_ref().map(|(_, connection)| connection.stats())
+    }
+
+    /// Why the connection has ended; `None` while it is open.
+    pub fn ended(&self) -> Option<&str> {
+        self.ended.as_deref()
+    }
+
+    fn instant(&self, now: Time) -> Instant {
+        self.origin + Duration::from_nanos(now.0 / 1000)
+    }
+
+    fn open(&mut self, now: Time) {
+        let Some((transfer, config)) = self.to_open.take_if(|(transfer, _)| transfer.start <= now) else { return };
+        let instant = self.instant(now);
+        match self.endpoint.connect(instant, config, transfer.remote.into(), "tailback") {
+            Ok(opened) => self.connection = Some(opened),
+            Err(error) => self.ended = Some(error.to_string()),
+        }
+    }
+
+    /// Lets the application read and write, and passes events between endpoint and connection, until nothing happens.
+    fn settle(&mut self) {
+        let Some((handle, connection)) = &mut self.connection else { return };
+        loop {
+            let mut is_idle = true;
+            while let Some(event) = connection.poll_endpoint_events() {
+                is_idle = false;
+                if let Some(answer) = self.endpoint.handle_event(*handle, event) {
+                    connection.handle_event(answer);
+                }
+            }
+            while let Some(event) = connection.poll() {
+                is_idle = false;
+                match event {
+                    Event::Connected => {
+                        if let Some(sending) = &mut self.sending {
+                            sending.stream = connection.streams().open(Dir::Uni);
+                        }
+                    }
+                    Event::ConnectionLost { reason } => self.ended = Some(reason.to_string()),
+                    Event::Stream(StreamEvent::Opened { dir }) => {
+                        while let Some(stream) = connection.streams().accept(dir) {
+                            self.received += read(connection, stream);
+                        }
+                    }
+                    Event::Stream(StreamEvent::Readable { id }) => self.received += read(connection, id),
+                    _ => {}
+                }
+            }
+            if let Some(sending) = &mut self.sending {
+                is_idle &= !sending.write(connection);
+            }
+            if is_idle {
+                return;
+            }
+        }
+    }
+
+    fn reply(&mut self, transmit: &Transmit) {
+        if let SocketAddr::V4(to) = transmit.destination {
+            self.replies.push((to, field(transmit.ecn), self.buffer[..transmit.size].to_vec()));
+        }
+    }
+}
+
+impl Sending {
+    /// Hands as much as possible to the connection. Returns whether it has taken any.
+    fn write(&mut self, connection: &mut Connection) -> bool {
+        let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return false };
+        let before = self.written.bytes;
+        loop {
+            let next = self.written.next();
+            if next.is_empty() {
+                self.is_finished = true;
+                // The stream may have been stopped by the peer, which ends the transfer as well.
+                let _ = connection.send_stream(stream).finish();
+                return true;
+            }
+            match connection.send_stream(stream).write(next) {
+                Ok(bytes) => self.written.bytes += bytes as u64,
+                Err(WriteError::Blocked) => return self.written.bytes > before,
+                Err(_) => {
+                    self.is_finished = true;
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+fn read(connection: &mut Connection, stream: StreamId) -> u64 {
+    let mut stream = connection.recv_stream(stream);
+    // A stream whose end has been read is closed.
+    let Ok(mut chunks) = stream.read(true) else { return 0 };
+    let mut bytes = 0;
+    loop {
+        match chunks.next(usize::MAX) {
+            Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
+            Ok(None) | Err(ReadError::Blocked | ReadError::Reset(_)) => break,
+        }
+    }
+    // The connection is polled for packets in any case.
+    let _ = chunks.finalize();
+    bytes
+}
+
+impl Host for Quinn {
+    fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
+        let Datagram { source, destination, ecn, payload } = *datagram;
+        let now = self.instant(now);
+        let ecn = EcnCodepoint::from_bits(ecn as u8);
+        self.buffer.clear();
+        let data = BytesMut::from(payload);
+        match self.endpoint.handle(now, source.into(), Some((*destination.ip()).into()), ecn, data, &mut self.buffer) {
+            Some(DatagramEvent::ConnectionEvent(to, event)) => {
+                if let Some((_, connection)) = self.connection.as_mut().filter(|(handle, _)| *handle == to) {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, now, &mut self.buffer, None) {
+                Ok(accepted) => self.connection = Some(accepted),
+                Err(error) => {
+                    self.ended = Some(error.cause.to_string());
+                    if let Some(response) = &error.response {
+                        self.reply(response);
+                    }
+                }
+            },
+            Some(DatagramEvent::Response(transmit)) => self.reply(&transmit),
+            None => {}
+        }
+    }
+
+    fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+        self.open(now);
+        let (instant, source) = (self.instant(now), self.local);
+        for (destination, ecn, payload) in self.replies.drain(..) {
+            outbox.send(&Datagram { source, destination, ecn, payload: &payload });
+        }
+        if let Some((_, connection)) = &mut self.connection
+            && connection.poll_timeout().is_some_and(|due| due <= instant)
+        {
+            connection.handle_timeout(instant);
+        }
+        loop {
+            self.settle();
+            let Some((_, connection)) = &mut self.connection else { return };
+            self.buffer.clear();
+            let Some(transmit) = connection.poll_transmit(instant, self.train, &mut self.buffer) else {
+                let since_origin = |due: Instant| Time(due.duration_since(self.origin).as_nanos() as u64 * 1000);
+                self.timer = connection.poll_timeout().map(since_origin);
+                return;
+            };
+            let SocketAddr::V4(destination) = transmit.destination else { continue };
+            let train = Datagram { source, destination, ecn: field(transmit.ecn), payload: &self.buffer[..transmit.size] };
+            outbox.send_train(&train, transmit.segment_size.unwrap_or(0));
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let start = self.to_open.as_ref().map(|(transfer, _)| transfer.start);
+        start.into_iter().chain(self.timer).min()
+    }
+}
+
+/// The transport settings of both ends.
+fn transport(settings: &Settings) -> TransportConfig {
+    let controller: Arc<dyn ControllerFactory + Send + Sync> = match settings.congestion {
+        Congestion::Cubic => Arc::new(CubicConfig::default()),
+        Congestion::NewReno => Arc::new(NewRenoConfig::default()),
+        Congestion::Bbr => Arc::new(BbrConfig::default()),
+    };
+    let mut config = TransportConfig::default();
+    let window = VarInt::from_u32(settings.window);
+    config.congestion_controller_factory(controller);
+    config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());
+    config
+}
+
+/// Connection ids in sequence.
+struct CountedIds {
+    seed: [u8; 32],
+    next: u32,
+}
+
+impl ConnectionIdGenerator for CountedIds {
+    fn generate_cid(&mut self) -> ConnectionId {
+        self.next += 1;
+        let mut id = [0; 8];
+        id[..4].copy_from_slice(&self.seed[..4]);
+        id[4..].copy_from_slice(&self.next.to_be_bytes());
+        ConnectionId::new(&id)
+    }
+
+    fn cid_len(&self) -> usize {
+        8
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn seed_bytes(seed: u64, of: u8) -> [u8; 32] {
+    let mut bytes = [of; 32];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    bytes
+}
+
+fn field(ecn: Option<EcnCodepoint>) -> EcnField {
+    match ecn {
+        None => EcnField::NotEct,
+        Some(EcnCodepoint::Ect0) => EcnField::Ect0,
+        Some(EcnCodepoint::Ect1) => EcnField::Ect1,
+        Some(EcnCodepoint::Ce) => EcnField::Ce,
+    }
+}

@@ -1,0 +1,223 @@
+//! TCP of `smoltcp`, which is written for devices without an operating system.
+
+use crate::{Transfer, Written};
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
+use smoltcp::time::Instant;
+use smoltcp::wire::{HardwareAddress, IpCidr, IpEndpoint};
+use std::collections::VecDeque;
+use std::net::SocketAddrV4;
+use tailback_core::primitives::units::Time;
+use tailback_host::{Datagram, EcnField, Framing, Host, Outbox};
+
+/// smoltcp's congestion controllers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Congestion {
+    /// Its default: only the receiver's window limits the sender.
+    None,
+    Reno,
+    #[default]
+    Cubic,
+}
+
+/// Settings that both ends have. All others are smoltcp's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub congestion: Congestion,
+    /// Determines initial sequence numbers.
+    pub seed: u64,
+    /// Bytes of each buffer, which bound the window.
+    pub buffer: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { congestion: Congestion::Cubic, seed: 1, buffer: 1 << 20 }
+    }
+}
+
+/// An end of a connection.
+pub struct Smoltcp {
+    interface: Interface,
+    sockets: SocketSet<'static>,
+    socket: SocketHandle,
+    wire: Wire,
+    local: SocketAddrV4,
+    /// The connection that a sender opens.
+    to_open: Option<Transfer>,
+    sending: Option<Written>,
+    received: u64,
+    deadline: Option<Time>,
+    /// Why the connection could not be opened.
+    failure: Option<String>,
+}
+
+impl Smoltcp {
+    /// The end that sends a transfer.
+    pub fn sender(settings: &Settings, transfer: Transfer) -> Smoltcp {
+        let sending = Some(Written::none_of(&transfer));
+        let deadline = Some(transfer.start);
+        Smoltcp { to_open: Some(transfer), sending, deadline, ..Smoltcp::end(settings, transfer.local, 0) }
+    }
+
+    /// The end that accepts a connection and reads everything.
+    pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Smoltcp {
+        let mut end = Smoltcp::end(settings, local, 1);
+        end.failure = end.socket().listen(local.port()).err().map(|error| error.to_string());
+        end
+    }
+
+    fn end(settings: &Settings, local: SocketAddrV4, side: u64) -> Smoltcp {
+        let mut wire = Wire::default();
+        let mut config = Config::new(HardwareAddress::Ip);
+        config.random_seed = settings.seed.wrapping_mul(2).wrapping_add(side);
+        let mut interface = Interface::new(config, &mut wire, Instant::ZERO);
+        // All hosts are in the same network, so that no route is needed.
+        let mut is_full = false;
+        interface.update_ip_addrs(|addresses| is_full = addresses.push(IpCidr::new((*local.ip()).into(), 0)).is_err());
+        let buffer = || SocketBuffer::new(vec![0; settings.buffer]);
+        let mut socket = Socket::new(buffer(), buffer());
+        socket.set_nagle_enabled(false);
+        socket.set_congestion_control(match settings.congestion {
+            Congestion::None => CongestionControl::None,
+            Congestion::Reno => CongestionControl::Reno,
+            Congestion::Cubic => CongestionControl::Cubic,
+        });
+        let mut sockets = SocketSet::new(Vec::new());
+        let socket = sockets.add(socket);
+        let failure = is_full.then(|| "the interface takes no address".into());
+        Smoltcp { interface, sockets, socket, wire, local, to_open: None, sending: None, received: 0, deadline: None, failure }
+    }
+
+    /// Bytes that the application has read.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Why the connection could not be opened.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    fn socket(&mut self) -> &mut Socket<'static> {
+        self.sockets.get_mut(self.socket)
+    }
+
+    fn open(&mut self, now: Time) {
+        let Some(transfer) = self.to_open.take_if(|transfer| transfer.start <= now) else { return };
+        let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
+        let remote = IpEndpoint::from(transfer.remote);
+        let opened = socket.connect(self.interface.context(), remote, self.local.port());
+        self.failure = opened.err().map(|error| error.to_string());
+    }
+
+    /// Lets the application read and write. Returns whether it did.
+    fn turn(&mut self) -> bool {
+        let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
+        let mut has_acted = false;
+        while socket.can_recv() {
+            match socket.recv(|data| (data.len(), data.len())) {
+                Ok(bytes) if bytes > 0 => self.received += bytes as u64,
+                _ => break,
+            }
+            has_acted = true;
+        }
+        let Some(written) = &mut self.sending else { return has_acted };
+        while socket.can_send() {
+            let next = written.next();
+            if next.is_empty() {
+                socket.close();
+                self.sending = None;
+                return true;
+            }
+            match socket.send_slice(next) {
+                Ok(bytes) if bytes > 0 => written.bytes += bytes as u64,
+                _ => break,
+            }
+            has_acted = true;
+        }
+        has_acted
+    }
+}
+
+/// The deadline of the interface as a time that is not in the past: smoltcp returns 0 for "at once".
+fn deadline(at: Instant, now: Time) -> Time {
+    Time(u64::try_from(at.total_micros()).unwrap_or(0).saturating_mul(1_000_000)).max(now)
+}
+
+impl Host for Smoltcp {
+    fn receive(&mut self, _now: Time, datagram: &Datagram<'_>) {
+        self.wire.arrived.push_back(datagram.payload.to_vec());
+    }
+
+    fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+        self.open(now);
+        let instant = Instant::from_micros((now.0 / 1_000_000) as i64);
+        loop {
+            self.interface.poll(instant, &mut self.wire, &mut self.sockets);
+            if !self.turn() {
+                break;
+            }
+        }
+        let own = SocketAddrV4::new(*self.local.ip(), 0);
+        for packet in self.wire.sent.drain(..) {
+            outbox.send(&Datagram { source: own, destination: own, ecn: EcnField::NotEct, payload: &packet });
+        }
+        let timer = self.interface.poll_at(instant, &self.sockets).map(|at| deadline(at, now));
+        self.deadline = timer.into_iter().chain(self.to_open.map(|transfer| transfer.start)).min();
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ip
+    }
+}
+
+/// The device of a host: packets that have arrived and that are to be sent.
+#[derive(Default)]
+struct Wire {
+    arrived: VecDeque<Vec<u8>>,
+    sent: Vec<Vec<u8>>,
+}
+
+struct Arrival(Vec<u8>);
+struct Departure<'a>(&'a mut Vec<Vec<u8>>);
+
+impl RxToken for Arrival {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
+        f(&self.0)
+    }
+}
+
+impl TxToken for Departure<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let mut packet = vec![0; len];
+        let result = f(&mut packet);
+        self.0.push(packet);
+        result
+    }
+}
+
+impl Device for Wire {
+    type RxToken<'a> = Arrival;
+    type TxToken<'a> = Departure<'a>;
+
+    fn receive(&mut self, _timestamp: Instant) -> Option<(Arrival, Departure<'_>)> {
+        self.arrived.pop_front().map(|packet| (Arrival(packet), Departure(&mut self.sent)))
+    }
+
+    fn transmit(&mut self, _timestamp: Instant) -> Option<Departure<'_>> {
+        Some(Departure(&mut self.sent))
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ip;
+        capabilities.max_transmission_unit = 1500;
+        capabilities
+    }
+}
