@@ -75,7 +75,7 @@ impl Framing {
     }
 
     /// The datagram in a packet; `None` if the packet is not of this kind.
-    pub(crate) fn datagram(self, packet: &[u8]) -> Option<Datagram<'_>> {
+    pub fn datagram(self, packet: &[u8]) -> Option<Datagram<'_>> {
         let ip = Ipv4Slice::from_slice(packet).ok()?;
         let header = ip.header();
         let ecn = EcnField::of(header.ecn().value());

@@ -40,7 +40,8 @@ const MOST: usize = 4_000_000;
 pub(crate) struct Endless;
 
 impl Outbox {
-    pub(crate) fn new(framing: Framing) -> Outbox {
+    /// An empty outbox of a host with this framing.
+    pub fn new(framing: Framing) -> Outbox {
         Outbox { framing, packets: VecDeque::new() }
     }
 
@@ -61,7 +62,8 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
+    /// The next packet to send: IPv4, with all headers.
+    pub fn take(&mut self) -> Option<Vec<u8>> {
         self.packets.pop_front()
     }
 

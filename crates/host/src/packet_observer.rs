@@ -18,7 +18,8 @@ pub struct PacketObserver {
     /// Wall-clock time of the emulation's start.
     origin: Timestamp,
     latest: Time,
-    connections: Connections,
+    /// `None`: only a capture is made.
+    connections: Option<Connections>,
     capture: Option<Capture>,
 }
 
@@ -34,12 +35,19 @@ impl PacketObserver {
     pub fn new(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let origin = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX / 2));
-        PacketObserver { hosts, ports, origin, latest: Time::ZERO, connections: Connections::new(Samples::Summed), capture: None }
+        PacketObserver {
+            hosts,
+            ports,
+            origin,
+            latest: Time::ZERO,
+            connections: Some(Connections::new(Samples::Summed)),
+            capture: None,
+        }
     }
 
-    /// Sets the start to a fixed time, so that captures of equal runs are equal.
-    pub(crate) fn from_start(self) -> PacketObserver {
-        PacketObserver { origin: Timestamp(0), ..self }
+    /// An observer that measures no connections, for virtual time: its captures begin at 0, so that those of equal runs are equal.
+    pub(crate) fn of_virtual_time(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
+        PacketObserver { origin: Timestamp(0), connections: None, ..PacketObserver::new(hosts, ports) }
     }
 
     /// Writes observed packets to a file, with one interface per host.
@@ -86,9 +94,11 @@ impl PacketObserver {
     }
 
     fn see(&mut self, at: Time, of: ObservedPacket<'_>) {
+        let stamp = self.stamp(at);
+        let Some(connections) = &mut self.connections else { return };
         let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
         // Packets other than TCP are ignored by the connections.
-        let _ = self.connections.see(CapturePoint { interface: of.host, behind: None }, self.stamp(at), &packet);
+        let _ = connections.see(CapturePoint { interface: of.host, behind: None }, stamp, &packet);
     }
 
     fn stamp(&self, at: Time) -> Timestamp {
@@ -97,7 +107,7 @@ impl PacketObserver {
 
     /// The TCP connections, as measured at each host.
     pub fn connections(&self) -> Vec<Table> {
-        self.connections.tables(&self.hosts, self.origin)
+        self.connections.as_ref().map(|connections| connections.tables(&self.hosts, self.origin)).unwrap_or_default()
     }
 
     /// Writes the remaining packets, and returns the problem with the file, if any.

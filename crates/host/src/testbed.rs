@@ -9,7 +9,6 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::{error, fmt, io};
 use tailback_core::primitives::units::{Bytes, Time};
-use tailback_core::record::Table;
 use tailback_core::{Engine, Results};
 use tailback_scenario::{Emulated, Errors, Scenario, Transfer, hint};
 
@@ -80,8 +79,6 @@ impl error::Error for TestbedError {}
 pub struct Outcome {
     /// Measurements, up to the fault if there is one.
     pub results: Results,
-    /// TCP connections, as measured at each host that sends IPv4 packets of its own.
-    pub connections: Vec<Table>,
     /// The fault of a host that ended the run.
     pub fault: Option<HostError>,
     hosts: Vec<(Ipv4Addr, Box<dyn Host>)>,
@@ -120,7 +117,7 @@ impl Testbed {
                     .map(move |(index, &address)| VirtualHost::new(one(name, addresses, index), address, MTU))
             })
             .collect();
-        let observer = PacketObserver::new(hosts.iter().map(|host| host.name.clone()).collect(), ports).from_start();
+        let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
         let groups = played.into_iter().map(|played| (played.group, played.transfers)).collect();
         Ok(Testbed { engine: Engine::new(network), properties, ways, names, groups, hosts, observer })
     }
@@ -208,10 +205,9 @@ impl Testbed {
         if let Some(problem) = driver.observer().finish() {
             return Err(TestbedError::Capture(io::Error::other(problem)));
         }
-        let connections = driver.observer().connections();
         let results = driver.engine().results().map_err(|error| TestbedError::Results(error.to_string()))?;
         let hosts = driver.into_hosts().hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect();
-        Ok(Outcome { results, connections, fault, hosts })
+        Ok(Outcome { results, fault, hosts })
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Transfer {
 }
 
 /// Data that applications send.
-const ZEROS: [u8; 65_536] = [0; 65_536];
+static ZEROS: [u8; 65_536] = [0; 65_536];
 
 /// The part of a transfer that has been handed to the transport.
 #[derive(Clone, Copy, Debug)]

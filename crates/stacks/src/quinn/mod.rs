@@ -8,8 +8,8 @@ use null_crypto::Null;
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, ConnectionStats, DatagramEvent, Dir,
-    EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig,
-    VarInt, WriteError,
+    EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
+    WriteError,
 };
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -215,11 +215,8 @@ fn read(connection: &mut Connection, stream: StreamId) -> u64 {
     // A stream whose end has been read is closed.
     let Ok(mut chunks) = stream.read(true) else { return 0 };
     let mut bytes = 0;
-    loop {
-        match chunks.next(usize::MAX) {
-            Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
-            Ok(None) | Err(ReadError::Blocked | ReadError::Reset(_)) => break,
-        }
+    while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+        bytes += chunk.bytes.len() as u64;
     }
     // The connection is polled for packets in any case.
     let _ = chunks.finalize();

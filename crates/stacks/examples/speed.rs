@@ -1,0 +1,102 @@
+//! Packets per second of the stacks in a simulated network, and alone: the same connection over a line of the same rate and delay without an
+//! engine. `cargo run --release -p tailback-stacks --example speed`
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
+
+use std::collections::VecDeque;
+use std::fs::read_to_string;
+use std::net::SocketAddrV4;
+use tailback_core::primitives::units::{Time, TimeDelta};
+use tailback_host::{Host, Outbox, Testbed};
+use tailback_scenario::Scenario;
+use tailback_stacks::{Transfer, quinn, smoltcp};
+
+const SECONDS: u64 = 60;
+
+fn main() {
+    let quinn = |transfer: Transfer| {
+        let settings = quinn::Settings::default();
+        (quinn::Quinn::sender(&settings, transfer), quinn::Quinn::receiver(&settings, transfer.remote))
+    };
+    let smoltcp = |transfer: Transfer| {
+        let settings = smoltcp::Settings::default();
+        (smoltcp::Smoltcp::sender(&settings, transfer), smoltcp::Smoltcp::receiver(&settings, transfer.remote))
+    };
+    println!("{:<10}{:>14}{:>14}{:>8}", "", "in a network", "alone", "ratio");
+    row("quinn", || in_network(quinn), || alone(quinn));
+    row("smoltcp", || in_network(smoltcp), || alone(smoltcp));
+}
+
+fn row(name: &str, network: impl Fn() -> f64, alone: impl Fn() -> f64) {
+    // The best of five, alternately: other programs only slow a run down.
+    let (mut with, mut without) = (0.0_f64, 0.0_f64);
+    for _ in 0..5 {
+        (with, without) = (with.max(network()), without.max(alone()));
+    }
+    println!("{name:<10}{:>12.3} M{:>12.3} M{:>8.2}", with / 1e6, without / 1e6, with / without);
+}
+
+/// 100 Mbit/s, 10 ms each way, and a buffer of a bandwidth-delay product.
+fn in_network<H: Host>(ends: impl Fn(Transfer) -> (H, H)) -> f64 {
+    let network = format!(
+        "duration = \"{SECONDS} s\"\n[topology.dumbbell]\nrate = \"100 Mbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"167 packets\"}}\n"
+    );
+    let mut testbed = Testbed::new(&Scenario::from_toml(&network, "").unwrap(), &[]).unwrap();
+    let [left, right] = ["left", "right"].map(|name| testbed.address(name).unwrap());
+    let transfer = transfer(SocketAddrV4::new(left, 50_000), SocketAddrV4::new(right, 443));
+    let (sender, receiver) = ends(transfer);
+    testbed.attach(left, sender).unwrap();
+    testbed.attach(right, receiver).unwrap();
+    let before = cpu_seconds();
+    let outcome = testbed.run().unwrap();
+    assert!(outcome.fault.is_none());
+    let packets: f64 = outcome.results.flows.floats("sent_packets").unwrap().iter().sum();
+    packets / (cpu_seconds() - before)
+}
+
+fn transfer(local: SocketAddrV4, remote: SocketAddrV4) -> Transfer {
+    Transfer { local, remote, start: Time::ZERO, size: None }
+}
+
+/// The hosts at the ends of two lines of the same rate, delay and buffer.
+fn alone<H: Host>(ends: impl Fn(Transfer) -> (H, H)) -> f64 {
+    let [local, remote] = [1, 2].map(|last| SocketAddrV4::new([198, 18, 0, last].into(), 443));
+    let (sender, receiver) = ends(transfer(local, remote));
+    let framing = sender.framing();
+    let mut hosts = [(sender, Outbox::new(framing)), (receiver, Outbox::new(framing))];
+    let mut lines: [(Time, VecDeque<(Time, Vec<u8>)>); 2] = Default::default();
+    let (mut now, mut packets) = (Time::ZERO, 0_u64);
+    let before = cpu_seconds();
+    while now < Time::ZERO + TimeDelta::from_millis(SECONDS * 1000) {
+        for side in [0, 1] {
+            let (host, outbox) = &mut hosts[side];
+            while let Some((_, packet)) = lines[1 - side].1.pop_front_if(|(at, _)| *at <= now) {
+                if let Some(datagram) = framing.datagram(&packet) {
+                    host.receive(now, &datagram);
+                    host.poll(now, outbox);
+                }
+            }
+            host.poll(now, outbox);
+            let (free, line) = &mut lines[side];
+            while let Some(packet) = outbox.take() {
+                packets += 1;
+                let begin = (*free).max(now);
+                // A bit takes 10 ns; 20 ms of packets fit.
+                if begin.since(now) < TimeDelta::from_millis(20) {
+                    *free = begin + TimeDelta(packet.len() as u64 * 80_000);
+                    line.push_back((*free + TimeDelta::from_millis(10), packet));
+                }
+            }
+        }
+        let arrivals = lines.iter().filter_map(|(_, line)| line.front().map(|(at, _)| *at));
+        let deadlines = hosts.iter().filter_map(|(host, _)| host.deadline());
+        now = arrivals.chain(deadlines).min().unwrap_or(Time::NEVER).max(now);
+    }
+    packets as f64 / (cpu_seconds() - before)
+}
+
+/// Time on a processor, as Linux counts it.
+fn cpu_seconds() -> f64 {
+    let text = read_to_string("/proc/self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
