@@ -41,8 +41,8 @@ pub use hosts::Hosts;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
 pub use segment_numbers::ListedSegments;
-pub use testbed::{Outcome, Rebinding, Testbed, TestbedError};
-pub use virtual_hosts::{HostError, HostFault};
+pub use testbed::{Outcome, Testbed, TestbedError};
+pub use virtual_hosts::{HostError, HostFault, Rebinding};
 
 /// A fingerprint of the sources from which this crate was built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -3,7 +3,7 @@
 use crate::driver::{AddressPair, Driver, DriverControl, RunProperties};
 use crate::host::Host;
 use crate::packet_observer::PacketObserver;
-use crate::virtual_hosts::{HostError, VirtualClock, VirtualHost, VirtualHosts};
+use crate::virtual_hosts::{HostError, Rebinding, VirtualClock, VirtualHost, VirtualHosts};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -29,14 +29,6 @@ pub struct Testbed {
 
 /// The MTU of Ethernet (RFC 894).
 const MTU: Bytes = Bytes(1500);
-
-/// A change of the source port of a host, as by a NAT that has forgotten it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebinding {
-    pub at: Time,
-    /// Packets leave with this source port from then on, and packets to the old one are lost.
-    pub port: u16,
-}
 
 /// Why a testbed cannot be set up or run.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox};
 use crate::hosts::Hosts;
 use crate::pacer::Clock;
-use crate::testbed::Rebinding;
 use std::any::Any;
 use std::cell::Cell;
 use std::net::Ipv4Addr;
@@ -64,6 +63,14 @@ impl fmt::Display for HostError {
 }
 
 impl error::Error for HostError {}
+
+/// A change of the source port of a host, as by a NAT that has forgotten it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebinding {
+    pub at: Time,
+    /// Packets leave with this source port from then on, and packets to the old one are lost.
+    pub port: u16,
+}
 
 /// A host and its interface.
 pub(crate) struct VirtualHost {

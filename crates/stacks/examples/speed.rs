@@ -58,26 +58,34 @@ fn transfer(local: SocketAddrV4, remote: SocketAddrV4) -> Transfer {
     Transfer { local, remote, start: Time::ZERO, size: None }
 }
 
+/// One direction.
+#[derive(Default)]
+struct Line {
+    free: Time,
+    /// With the times of their arrival.
+    packets: VecDeque<(Time, Vec<u8>)>,
+}
+
 /// The hosts at the ends of two lines of the same rate, delay and buffer.
 fn alone<H: Host>(ends: impl Fn(Transfer) -> (H, H)) -> f64 {
     let [local, remote] = [1, 2].map(|last| SocketAddrV4::new([198, 18, 0, last].into(), 443));
     let (sender, receiver) = ends(transfer(local, remote));
     let framing = sender.framing();
     let mut hosts = [(sender, Outbox::new(framing)), (receiver, Outbox::new(framing))];
-    let mut lines: [(Time, VecDeque<(Time, Vec<u8>)>); 2] = Default::default();
+    let mut lines: [Line; 2] = Default::default();
     let (mut now, mut packets) = (Time::ZERO, 0_u64);
     let before = cpu_seconds();
     while now < Time::ZERO + TimeDelta::from_millis(SECONDS * 1000) {
         for side in [0, 1] {
             let (host, outbox) = &mut hosts[side];
-            while let Some((_, packet)) = lines[1 - side].1.pop_front_if(|(at, _)| *at <= now) {
+            while let Some((_, packet)) = lines[1 - side].packets.pop_front_if(|(at, _)| *at <= now) {
                 if let Some(datagram) = framing.datagram(&packet) {
                     host.receive(now, &datagram);
                     host.poll(now, outbox);
                 }
             }
             host.poll(now, outbox);
-            let (free, line) = &mut lines[side];
+            let Line { free, packets: line } = &mut lines[side];
             while let Some(packet) = outbox.take() {
                 packets += 1;
                 let begin = (*free).max(now);
@@ -88,7 +96,7 @@ fn alone<H: Host>(ends: impl Fn(Transfer) -> (H, H)) -> f64 {
                 }
             }
         }
-        let arrivals = lines.iter().filter_map(|(_, line)| line.front().map(|(at, _)| *at));
+        let arrivals = lines.iter().filter_map(|line| line.packets.front().map(|(at, _)| *at));
         let deadlines = hosts.iter().filter_map(|(host, _)| host.deadline());
         now = arrivals.chain(deadlines).min().unwrap_or(Time::NEVER).max(now);
     }
