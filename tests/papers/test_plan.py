@@ -93,6 +93,11 @@ def test_points_that_are_only_drawn_have_three_seeds_unless_in_the_full_form() -
         claims=(claim,), conditions=(condition,), answer=lambda results: results.formatted(at("goodput", packets=50))
     )
     assert answered.seeds_of_variants(5) == [3, 5, 3, 5, 5]
+    # An answer that fails with arbitrary values may read all points.
+    failing = experiment(
+        claims=(claim,), conditions=(condition,), answer=lambda results: {}[results.mean(at("goodput", packets=50))]
+    )
+    assert failing.seeds_of_variants(5) == [5, 5, 5, 5, 5]
     assert replace(answered, is_full=True).seeds_of_variants(5) == [5, 5, 5, 5, 5]
     assert answered.seeds_of_variants(2) == [2, 2, 2, 2, 2]
 

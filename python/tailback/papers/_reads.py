@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tailback.papers._measured import Label, Measured, Point, Values
@@ -45,15 +44,16 @@ def read_points(
     import numpy as np
 
     random, names = np.random.default_rng(1), list(measures)
-    points = [Point(each, _Recorded({name: random.uniform(0.1, 0.9, 2) for name in names})) for each in labels]
-    chosen = list(settings)
+    given = list(labels)
+    values = [_Recorded({name: random.uniform(0.1, 0.9, 2) for name in names}) for _ in given]
+    points, chosen = [Point(*each) for each in zip(given, values, strict=True)], list(settings)
     for reader in readers:
         for setting in chosen:
             fits = [each for each in points if all(each.labels.get(name, value) == value for name, value in setting.items())]
-            # A claim may select another value of a condition.
-            with suppress(LookupError):
-                try:
-                    reader(Measured(fits))
-                except (ArithmeticError, ValueError):
+            try:
+                reader(Measured(fits))
+            except Exception as error:
+                # A claim may select another value of a condition. Other errors are due to the values.
+                if type(error) is not LookupError:
                     return frozenset(range(len(points)))
-    return frozenset(index for index, each in enumerate(points) if each.values.is_read)  # type: ignore[attr-defined]
+    return frozenset(index for index, each in enumerate(values) if each.is_read)
