@@ -525,6 +525,7 @@ class Throughput(TypedDict, total=False):
     bin: Duration
     flows: list[str]
 class Timer(TypedDict, total=False):
+    after_pacing: bool
     form: TimerForm
     granularity: Duration
     initial_rto: Duration

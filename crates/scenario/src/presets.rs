@@ -147,6 +147,7 @@ fn linux() -> TcpSpec {
             // TCP_TIMEOUT_MIN, and HZ of 250.
             probe_margin: TimeDelta::from_millis(2),
             jiffy: TimeDelta::from_millis(4),
+            after_pacing: true,
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,
@@ -231,6 +232,11 @@ const MECHANISMS: &[Mechanism] = &[
         name: "probes and reordering timers expire on ticks of 4 ms, 2 ms later",
         source: "Linux, `TCP_TIMEOUT_MIN_US` and HZ 250",
         is_on: |spec| spec.timer.jiffy > TimeDelta::ZERO,
+    },
+    Mechanism {
+        name: "the timers of a paced sender start when it may send again",
+        source: "Linux 5.1, observed in 6.18: after paced retransmissions the RTO is longer by the pacing delay",
+        is_on: |spec| spec.timer.after_pacing,
     },
     Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", is_on: by_time },
     Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", is_on: by_time },

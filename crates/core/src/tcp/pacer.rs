@@ -52,6 +52,12 @@ impl Pacer {
         self.until > now && self.until > Pacer::FREE
     }
 
+    /// Time until the pacer permits the next transmission.
+    #[inline]
+    pub(in crate::tcp) fn delay(&self, now: Time) -> TimeDelta {
+        if self.is_held_back(now) { self.until.since(now) } else { TimeDelta::ZERO }
+    }
+
     /// A segment has left.
     #[inline(always)]
     pub(in crate::tcp) fn on_sent(&mut self, now: Time, pace: Pace) {

@@ -253,6 +253,9 @@ settings! {
         probe_margin: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
         /// Period of the clock that expires the probe and the reordering timer, at the tick after whole periods. 0 s: they expire exactly.
         jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        /// With `rack_tlp`: start the retransmission timer and the probe's when pacing permits the next transmission, except after a
+        /// timeout.
+        after_pacing: bool = false => Kind::Boolean,
     }
     with
     /// How times are measured.

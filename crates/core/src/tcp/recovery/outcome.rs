@@ -3,6 +3,7 @@
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
+use crate::tcp::pacer::Pacer;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
 use crate::tcp::spec::TcpSpec;
@@ -14,6 +15,7 @@ pub(in crate::tcp) struct SenderView<'a> {
     pub sequence: &'a Sequence,
     pub spec: &'a TcpSpec,
     pub estimator: &'a Estimator,
+    pub pacer: &'a Pacer,
     pub controller: &'a Controllers,
     pub now: Time,
     /// Phase of the host's clock, for the BSD timer.
@@ -156,6 +158,18 @@ impl SenderView<'_> {
     #[inline]
     pub fn timeout(&self) -> Time {
         self.estimator.deadline(Clock { now: self.now, spec: &self.spec.timer, phase: self.clock_phase })
+    }
+
+    /// Expiry of a timeout of the data that the pacer may hold back.
+    #[inline]
+    pub fn paced_timeout(&self) -> Time {
+        self.timeout() + self.pacing_delay()
+    }
+
+    /// Time by which the pacer delays a timer that is set now.
+    #[inline]
+    pub fn pacing_delay(&self) -> TimeDelta {
+        if self.spec.timer.after_pacing { self.pacer.delay(self.now) } else { TimeDelta::ZERO }
     }
 
     /// The pipe without SACK: each duplicate reports an arrival.

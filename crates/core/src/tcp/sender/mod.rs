@@ -167,16 +167,16 @@ impl Tcp<'_> {
     /// The recovery, and the state that it may read.
     #[inline(always)]
     fn recovery(&mut self) -> (&mut Recoveries, SenderView<'_>) {
-        let Sender { sequence, timer, recovery, controller, .. } = &mut *self.sender;
+        let Sender { sequence, timer, pacer, recovery, controller } = &mut *self.sender;
         let (now, clock_phase) = (self.now, self.clock_phase);
-        (recovery, SenderView { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
+        (recovery, SenderView { sequence, spec: self.spec, estimator: &timer.estimator, pacer, controller, now, clock_phase })
     }
 
     /// Estimated number of segments in the network.
     pub(crate) fn pipe(&self) -> Segments {
-        let Sender { sequence, timer, recovery, controller, .. } = &*self.sender;
+        let Sender { sequence, timer, pacer, recovery, controller } = &*self.sender;
         let (now, clock_phase) = (self.now, self.clock_phase);
-        recovery.pipe(&SenderView { sequence, spec: self.spec, estimator: &timer.estimator, controller, now, clock_phase })
+        recovery.pipe(&SenderView { sequence, spec: self.spec, estimator: &timer.estimator, pacer, controller, now, clock_phase })
     }
 
     #[inline(always)]

@@ -90,7 +90,7 @@ impl LossRecovery for RackTlp {
     fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState> {
         let state = self.state(known);
         if report.advanced > Segments(0) {
-            state.rto = known.timeout();
+            state.rto = known.paced_timeout();
         }
         // Needless transmissions widen the reordering window.
         if report.delivered.is_dsack {
@@ -151,7 +151,7 @@ impl LossRecovery for RackTlp {
         state.prr.force_first();
         // Section 7.1.
         state.probe = Probe::None;
-        state.rto = known.timeout();
+        state.rto = known.paced_timeout();
     }
 
     /// Until the end of the window, PRR governs transmission.
@@ -183,7 +183,7 @@ impl LossRecovery for RackTlp {
             }
             Purpose::Probe => {
                 state.probe = Probe::Due;
-                state.rto = known.timeout();
+                state.rto = known.paced_timeout();
                 Some(LossDetection::default())
             }
             Purpose::Retransmission => None,
@@ -215,9 +215,8 @@ impl LossRecovery for RackTlp {
         let Sequence { snd_una, snd_max, phase, .. } = *known.sequence;
         let state = self.state(known);
         let has_new = snd_max < known.sendable();
-        let resend = std::mem::replace(&mut state.resend, SegmentNumber::NONE);
-        if state.rack.is_lost(resend) {
-            return NextSegment::Again(resend);
+        if state.rack.is_lost(state.resend) {
+            return NextSegment::Again(state.resend);
         }
         if state.probe == Probe::Due {
             state.probe = Probe::None;
@@ -261,9 +260,11 @@ impl LossRecovery for RackTlp {
         if known.phase().is_reduction() {
             state.prr.on_sent();
         }
-        // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit.
-        if state.rto == Time::NEVER || (is_retransmission && segment == known.sequence.snd_una) {
-            state.rto = known.timeout();
+        let begins_episode = std::mem::replace(&mut state.resend, SegmentNumber::NONE) == segment;
+        let is_by_timeout = begins_episode && known.phase() == Phase::Timeout;
+        // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit; after a timeout it has one.
+        if state.rto == Time::NEVER || (is_retransmission && segment == known.sequence.snd_una && !is_by_timeout) {
+            state.rto = known.paced_timeout();
         }
         let is_free = state.purpose != Purpose::Reordering || deadline == Time::NEVER;
         is_free.then(|| state.arm(known, None))
@@ -426,6 +427,26 @@ mod tests {
         assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(20).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [1]);
+    }
+
+    #[test]
+    fn the_timers_of_a_paced_sender_start_when_it_may_send_again_except_after_a_timeout() {
+        let timer = TimerSpec { after_pacing: true, ..TimerSpec::rfc6298() };
+        let spec = TcpSpec { recovery: Recovery::RackTlp, timer, pacing: true, ..plain() };
+        let mut bench = SenderHarness::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 2);
+        assert_eq!(bench.send(), [0, 1]);
+        // Probe: two RTTs, and 200 ms for a single segment. The pacer is free.
+        bench.at(100).process_ack(1, &[]);
+        assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(500).0));
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [1]);
+        let may_send_again = bench.sender.pacer.wakes_at().filter(|&wake| wake > bench.now);
+        assert_eq!(Some(bench.sender.timer.deadline), may_send_again.map(|wake| wake + TimeDelta::from_millis(1000)));
+        // The timeout is doubled, and the pacer, which holds the next transmission back for an RTT, has no effect.
+        assert!(bench.expire());
+        assert_eq!(bench.send(), [1]);
+        assert_eq!(bench.sender.pacer.wakes_at(), Some(bench.now + TimeDelta::from_millis(100)));
+        assert_eq!(bench.sender.timer.deadline, bench.now + TimeDelta::from_millis(2000));
     }
 
     #[test]

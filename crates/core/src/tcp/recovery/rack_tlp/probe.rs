@@ -60,5 +60,6 @@ pub(super) fn probe_at(known: &SenderView) -> Time {
     let spec = &known.spec.timer;
     let Some(srtt) = known.srtt() else { return known.now + FIRST_PTO };
     let is_single = known.sequence.outstanding() == Segments(1);
-    spec.on_tick(known.now, srtt + srtt + if is_single { MAX_ACK_DELAY } else { spec.probe_margin })
+    let margin = if is_single { MAX_ACK_DELAY } else { spec.probe_margin };
+    spec.on_tick(known.now, srtt + srtt + margin + known.pacing_delay())
 }
