@@ -71,6 +71,7 @@ from .errors import (
     TailbackError as TailbackError,
     UnknownName as UnknownName,
     UserCodeError as UserCodeError,
+    UserCodeWarning as UserCodeWarning,
 )
 from .papers import ReproductionInterrupted as ReproductionInterrupted, reproduce as reproduce
 from .prediction import predict as predict, size_buffer as size_buffer

@@ -27,6 +27,7 @@ Subclasses of `UserWarning`:
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
 * `StudyWarning`: runs of a study are repeated, because their files are damaged
+* `UserCodeWarning`: content hashes do not cover an import of user code
 * `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
 
 The last three subclasses of KeyboardInterrupt are defined in the modules of their results.
@@ -62,6 +63,7 @@ __all__ = [
     "ThreadsWarning",
     "UnknownName",
     "UserCodeError",
+    "UserCodeWarning",
 ]
 
 
@@ -236,6 +238,10 @@ class StudyError(TailbackError, OSError):
 
 class StudyWarning(UserWarning):
     """Files of a study are damaged, and their runs are repeated."""
+
+
+class UserCodeWarning(UserWarning):
+    """Content hashes do not cover an import of user code, so results are not repeated after a change of the imported code."""
 
 
 class UserCodeError(TailbackError, RuntimeError):

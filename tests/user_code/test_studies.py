@@ -70,7 +70,8 @@ def test_a_study_of_changed_code_is_rejected_unless_refreshed(tmp_path: Path) ->
     with pytest.raises(tb.ScenarioError, match="names an unknown controller: `user:changing`"):
         before.resume()
     tb.user_code.load(law(tmp_path, "changing", LAW.replace("self.gain * ", "2 * self.gain * ")))
-    with pytest.raises(tb.StudyError, match="user code that has changed"):
+    text = r"version of the controller `changing` \(`changing.Law`\).* repeats 2 of 2 runs, those that use the changed class;"
+    with pytest.raises(tb.StudyError, match=text):
         before.resume()
     again = before.resume(refresh=True, executor="threads")
     assert again.counts.done == 2
@@ -91,6 +92,28 @@ def test_a_change_of_one_class_repeats_only_its_runs(tmp_path: Path) -> None:
     study.resume(refresh=True, executor="threads")
     after = dict(zip(zip(study.runs["point"], study.runs["seed"], strict=True), study.runs["content_hash"], strict=True))
     assert {point for (point, _), value in after.items() if before[point, _] != value} == {1}
+
+
+def test_a_change_of_an_imported_file_repeats_the_runs_that_use_it(tmp_path: Path) -> None:
+    (tmp_path / "gains.py").write_text("def imported():\n    return 1.0\n")
+    importing = LAW.replace("import tailback as tb\n", "import tailback as tb\nfrom gains import imported\n", 1)
+    text = importing.replace("self.gain * ", "imported() * ") + LAW.replace("NAME", "alone").replace(
+        "class Law", "class Alone"
+    ).removeprefix("import tailback as tb\n")
+    tb.user_code.load(law(tmp_path, "importing", text))
+    vary: dict[Any, Any] = {"flows.tcp.tcp.controller": ["user:importing", "user:alone"]}
+    study = tb.sweep(scenario("user:importing"), vary=vary, out=tmp_path / "study", executor="threads")
+    before = study.runs["content_hash"].tolist()
+    for name in ("importing", "alone", "gains"):
+        forget(name)
+    (tmp_path / "gains.py").write_text("def imported():\n    return 2.0\n")
+    tb.user_code.load(tmp_path / "importing.py")
+    with pytest.raises(tb.StudyError, match=r"controller `importing` .* repeats 1 of 2 runs"):
+        study.resume()
+    after = study.resume(refresh=True, executor="threads").runs["content_hash"].tolist()
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, False]
+    assert study.provenance(0, 1)["user_code"][0]["imports"] == ["gains"]
+    forget("gains")
 
 
 def test_code_that_changes_the_directory_does_not_move_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

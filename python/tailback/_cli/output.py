@@ -34,6 +34,7 @@ from tailback.errors import (
     ThreadsWarning,
     UnknownName,
     UserCodeError,
+    UserCodeWarning,
     readable,
 )
 
@@ -113,6 +114,9 @@ def command(function: Callable[P, ExitCode]) -> Callable[P, None]:
     return guarded
 
 
+_OWN_WARNINGS = (CheckpointWarning, EmulationWarning, ScenarioWarning, StudyWarning, ThreadsWarning, UserCodeWarning)
+
+
 @contextmanager
 def warnings_noted() -> Iterator[None]:
     """Print each of Tailback's own warnings once, in the format of errors; other warnings are unchanged."""
@@ -121,7 +125,7 @@ def warnings_noted() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning, StudyWarning, ThreadsWarning)):
+            if not issubclass(category, _OWN_WARNINGS):
                 usual(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))

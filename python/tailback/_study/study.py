@@ -446,8 +446,8 @@ class Study:
         retry_failed : bool
             Repeat failed runs.
         refresh : bool
-            If the core or user code has changed, repeat all runs with the new version. Without it such a study raises an error,
-            because its runs would not be comparable.
+            If the core or user code has changed, repeat the runs that use it: for the core all, for user code those that name a
+            changed class. Without it such a study raises an error, because its runs would not be comparable.
 
         Raises
         ------
@@ -549,12 +549,32 @@ class Study:
             hashes = _core.content_hashes(texts[point], "", "json", list(known))
             stale += [(point, seed, now) for (seed, before), now in zip(known.items(), hashes, strict=True) if now != before]
         if stale and not refresh:
-            raise StudyError(
-                f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}), or with user code that "
-                "has changed, so its runs are not comparable with new ones. Start a new study, or repeat all runs with "
-                "`tailback study resume --refresh`"
-            )
+            raise StudyError(f"{self._outdated(ledger, {point for point, _, _ in stale})}; or start a new study")
         ledger.rehash(stale)
+
+    def _outdated(self, ledger: Ledger, stale: set[int]) -> str:
+        """Why runs are stale, and the command that repeats them."""
+        before = {(code["kind"], code["name"]): code for code in ledger.code}
+        now = provenance_of(_code(ledger))
+        changed = [code for code in now if code["sha256"] != before.get((code["kind"], code["name"]), code)["sha256"]]
+        names = {(code["kind"], code["name"]) for code in changed}
+        texts = {point: text for point, _, text in ledger.points()}
+        of_changed = {
+            point
+            for point in stale
+            if names & {(kind, name) for kind, name, _ in _core.named_user_code(texts[point], "", "json")}
+        }
+        runs = list(ledger.runs())
+        repeated = sum(row.point in stale for row in runs)
+        why = "" if of_changed == stale else f"another core (Tailback {ledger.plan['version']})"
+        if changed:
+            listed = " and the ".join(f"{code['kind']} `{code['name']}` (`{code['class']}`)" for code in changed)
+            why += (" and " if why else "") + f"another version of the {listed}"
+        return (
+            f"`{self.directory}` was planned with {why}, so its runs are not comparable with new ones. "
+            f"`tailback study resume --refresh {self.directory}` repeats {repeated:,} of {len(runs):,} runs"
+            + (", those that use the changed class" + ("es" if len(changed) > 1 else "") if of_changed == stale else "")
+        )
 
     def _ledger(self, *, thorough: bool = False) -> Ledger:
         return Ledger(self._place / LEDGER, thorough=thorough)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 from tailback._arguments import arguments_checked
-from tailback.errors import ParameterError, UserCodeError
+from tailback.errors import ParameterError, UserCodeError, UserCodeWarning
 from tailback.user_code._registry import RegisteredClass, registered, required
 
 __all__ = ["ClassLocation", "ensure", "load", "place"]
@@ -101,7 +102,10 @@ def ensure(places: tuple[ClassLocation, ...]) -> None:
         A class is not found, or its source differs.
     """
     for wanted in places:
-        known = registered(wanted.kind, wanted.name) or _found(wanted)
+        with warnings.catch_warnings():
+            # The process that planned the runs has issued them.
+            warnings.simplefilter("ignore", UserCodeWarning)
+            known = registered(wanted.kind, wanted.name) or _found(wanted)
         if known is None:
             raise ParameterError(
                 f"this worker cannot find the {wanted.kind} `{wanted.name}`: neither in the module `{wanted.module}` nor in "

@@ -124,7 +124,7 @@ def required(kind: str, name: str) -> RegisteredClass:
 
 
 def provenance_of(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Provenance of registered classes: kind, name, class, file, hash and kind of source."""
+    """Provenance of registered classes: kind, name, class, file, hash, kind of source, and own modules that it covers."""
     return [_provenance_of(kind, name) for kind, name in names]
 
 
@@ -137,6 +137,7 @@ def _provenance_of(kind: str, name: str) -> dict[str, Any]:
         "file": known.fingerprint.file and Path(known.fingerprint.file).name,
         "sha256": known.fingerprint.sha256,
         "covers": known.fingerprint.covers,
+        "imports": list(known.fingerprint.imports),
     }
 
 

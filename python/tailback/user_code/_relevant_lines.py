@@ -16,8 +16,8 @@ __all__ = ["relevant_lines"]
 _LOOK_UP = frozenset({"globals", "vars", "locals", "eval", "exec", "__import__", "sys", "importlib", "inspect"})
 
 
-def relevant_lines(source: bytes, name: str) -> bytes:
-    """The lines of a file on which its definition of `name` depends, in their order; all if that cannot be determined."""
+def relevant_lines(source: bytes, *names: str) -> bytes:
+    """The lines of a file on which its definitions of some names depend, in their order; all if that cannot be determined."""
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError):
@@ -25,15 +25,13 @@ def relevant_lines(source: bytes, name: str) -> bytes:
         return source
     defined = [_defined(statement) for statement in statements]
     used = [frozenset(_words(statement)) for statement in statements]
-    wanted = {name} | {word for names, words in zip(defined, used, strict=True) if names is None for word in words}
-    if not any(names and name in names for names in defined):
+    if not set(names) <= {word for words in defined if words for word in words}:
         return source
+    wanted = set(names)
     chosen: set[int] = set()
     while True:
         more = {
-            place
-            for place, names in enumerate(defined)
-            if place not in chosen and (names is None or not wanted.isdisjoint(names))
+            place for place, made in enumerate(defined) if place not in chosen and (made is None or not wanted.isdisjoint(made))
         }
         if not more:
             break
