@@ -75,6 +75,6 @@ from .errors import (
 )
 from .papers import ReproductionInterrupted as ReproductionInterrupted, reproduce as reproduce
 from .prediction import predict as predict, size_buffer as size_buffer
-from .user_code import controller as controller, policy as policy, source as source
+from .user_code import application as application, controller as controller, policy as policy, source as source
 
 __all__: list[str]

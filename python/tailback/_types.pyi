@@ -23,7 +23,7 @@ ActiveVcs: TypeAlias = Literal['configured', 'backlogged']
 Adaptation: TypeAlias = Literal['throughput', 'buffer']
 class Application(TypedDict, total=False):
     burst: int
-    kind: Literal['constant', 'poisson', 'on_off', 'script', 'requests', 'video']
+    kind: Literal['constant', 'poisson', 'on_off', 'script', 'requests', 'video'] | str
     rate: Rate
     mean_off: Duration
     mean_on: Duration
@@ -42,6 +42,8 @@ class Application(TypedDict, total=False):
     ladder: list[Rate]
     max_buffer: Duration
     start_buffer: Duration
+    max_requests: int
+    parameters: Parameters
 Bbr1Edition: TypeAlias = Literal['draft_00', 'linux']
 Buffer: TypeAlias = Literal['unlimited'] | str | Size
 class Chain(TypedDict, total=False):

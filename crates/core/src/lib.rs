@@ -11,7 +11,7 @@
 //! * `schedule`: schedulers of ports with several queues, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
-//! * `user_code`: user-supplied controllers, policies and sources
+//! * `user_code`: user-supplied controllers, policies, sources and applications
 //! * `settings`: declarations of the members of each family
 //! * `primitives`: units, random streams, packets, congestion signals, the calendar
 //!

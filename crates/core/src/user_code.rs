@@ -1,4 +1,4 @@
-//! User code: user-supplied controllers, policies and sources.
+//! User code: user-supplied controllers, policies, sources and applications.
 //!
 //! A network names such code and stores its parameters ([`UserCode`]). The caller supplies a [`Code`](crate::Code), which creates the
 //! objects. Their interfaces are defined next to those of the built-in parts. An object that has failed is not called again, and the run

@@ -187,6 +187,9 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     if flow.tcp.is_none() {
         refuse("source", "`source` cannot run in the kernel", "`tcp`");
     }
+    if let Some(Application::User(_)) = &flow.application {
+        refuse("application", "`application` in user code cannot run in the kernel", "an application of another kind");
+    }
     if let Some(Application::Video(video)) = &flow.application
         && video.request_size.bytes() < SIZE_OF_A_CHUNK
     {

@@ -110,6 +110,7 @@ impl UserCodeProblem {
             CodeKind::Controller => ("controller", ""),
             CodeKind::Policy => ("queue policy", ".policy"),
             CodeKind::Source => ("source", ".kind"),
+            CodeKind::Application => ("application", ".kind"),
         };
         match self {
             UserCodeProblem::Unknown(known) => {

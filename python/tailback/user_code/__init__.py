@@ -1,8 +1,9 @@
-"""User code: congestion controllers, queue policies and traffic sources in Python.
+"""User code: congestion controllers, queue policies, traffic sources and applications in Python.
 
 A class is registered under a name, which a scenario refers to: ``controller = {kind = "user:aimd", parameters = {gain = 2}}``,
-``queue = {policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``. Each flow has its own controller or source, and
-each port its own policy: an instance of the class, constructed with the scenario's parameters as keyword arguments.
+``queue = {policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``, ``application = {kind = "user:NAME", ...}``. Each
+flow has its own controller, source or application, and each port its own policy: an instance of the class, constructed with the
+scenario's parameters as keyword arguments.
 
 Times are seconds and rates bit/s, as floats; windows are in segments. All random numbers must come from the `Draw` that an object
 receives, and objects must not share state: then a run is a function of its scenario and seed, as without user code.
@@ -30,12 +31,13 @@ receives, and objects must not share state: then a run is a function of its scen
 """
 
 from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
-from tailback.user_code._interfaces import Controller, Policy, Source, Verdict
+from tailback.user_code._interfaces import Application, Controller, Policy, Source, Verdict
 from tailback.user_code._loading import load
-from tailback.user_code._registry import controller, policy, source
+from tailback.user_code._registry import application, controller, policy, source
 
 __all__ = [
     "Ack",
+    "Application",
     "Congestion",
     "Controller",
     "Departure",
@@ -48,6 +50,7 @@ __all__ = [
     "Start",
     "Unit",
     "Verdict",
+    "application",
     "controller",
     "load",
     "policy",

@@ -1,4 +1,4 @@
-"""Base classes of user-defined controllers, policies and sources: the core's interfaces in Python."""
+"""Base classes of user-defined applications, controllers, policies and sources: the core's interfaces in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
 
-__all__ = ["Controller", "Policy", "Source", "Verdict"]
+__all__ = ["Application", "Controller", "Policy", "Source", "Verdict"]
 
 PerFlow = TypeVar("PerFlow")
 
@@ -189,6 +189,63 @@ class Policy(ABC, Generic[PerFlow]):
 
     def on_period(self, held_bytes: int, rate_bps: int) -> None:
         """Called every `period_s`, with the bytes in the queue and the rate of the port."""
+
+
+class Application(ABC):
+    """The client of one flow, at its receiver: it requests data from the sender, which answers each request with a response.
+
+    Parameters
+    ----------
+    **parameters
+        The scenario's ``parameters``.
+
+    Attributes
+    ----------
+    draw : Draw
+        Random numbers of this flow, determined by seed, group and flow.
+    """
+
+    draw: Draw
+    _decisions: list[tuple[Any, ...]] | None = None
+
+    def draw_from(self, draw: Draw) -> None:
+        """Receive the source of random numbers. Called once, before all other methods."""
+        self.draw = draw
+
+    @abstractmethod
+    def on_start(self, now_s: float) -> None:
+        """The flow starts. Without a request or a timer, nothing else happens."""
+
+    def on_response(self, number: int, now_s: float) -> None:  # noqa: B027
+        """All data of response `number`, counted from 0, are delivered. Responses have the order of their requests."""
+
+    def on_timer(self, now_s: float) -> None:  # noqa: B027
+        """A time of `wake` has come."""
+
+    def request(self, response_bytes: int, *, after_s: float = 0.0, request_bytes: int = 300) -> None:
+        """Request a response of this size.
+
+        Parameters
+        ----------
+        response_bytes, request_bytes : int
+            Payload of the response and of the request, 1 to 2**32 bytes.
+        after_s : float
+            Time until the request is written to TCP, in seconds. Requests are written in the order of these times.
+        """
+        self._decide(after_s, request_bytes, response_bytes)
+
+    def wake(self, after_s: float) -> None:
+        """Call `on_timer` after this time, above 0 s. Earlier calls remain in force."""
+        self._decide(after_s)
+
+    def _decide(self, *decision: Any) -> None:
+        if self._decisions is None:
+            self._decisions = []
+        self._decisions.append(decision)
+
+    def _take_decisions(self) -> list[tuple[Any, ...]]:
+        decisions, self._decisions = self._decisions or [], None
+        return decisions
 
 
 class Source(ABC):

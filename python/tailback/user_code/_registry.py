@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 from tailback.user_code._class_fingerprint import Fingerprint, fingerprint
-from tailback.user_code._interfaces import Controller, Policy, Source
+from tailback.user_code._interfaces import Application, Controller, Policy, Source
 
 __all__ = [
     "RegisteredClass",
+    "application",
     "conflict",
     "controller",
     "policy",
@@ -31,7 +32,7 @@ __all__ = [
 
 C = TypeVar("C", bound=type)
 
-_BASES: dict[str, type] = {"controller": Controller, "policy": Policy, "source": Source}
+_BASES: dict[str, type] = {"application": Application, "controller": Controller, "policy": Policy, "source": Source}
 
 # Valid values of `Controller.subscriptions`.
 _ASKED_FOR = ("marks", "price", "one_way_delay", "delivered_rate", "release")
@@ -79,6 +80,12 @@ def policy(name: str) -> Callable[[C], C]:
 def source(name: str) -> Callable[[C], C]:
     """Register a subclass of `Source`; otherwise like `controller`."""
     return _register("source", name)
+
+
+@arguments_checked
+def application(name: str) -> Callable[[C], C]:
+    """Register a subclass of `Application`; otherwise like `controller`."""
+    return _register("application", name)
 
 
 def _register(kind: str, name: Any) -> Callable[[C], C]:

@@ -28,7 +28,7 @@ use crate::tcp::{SlowStart, TcpSpec};
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, MessagesSpec, PacketSize};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The complete description of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,7 @@ pub enum CodeKind {
     Controller,
     Policy,
     Source,
+    Application,
 }
 
 impl Network {
@@ -89,7 +90,13 @@ impl Network {
             Transport::Datagram(DatagramSpec { arrivals: Arrivals::User(code), .. }) => Some((CodeKind::Source, code)),
             _ => None,
         });
-        policies.chain(senders)
+        // All flows of a group have the same code.
+        let mut groups = BTreeSet::new();
+        let applications = self.messages.iter().filter_map(move |(flow, messages)| {
+            let code = messages.user_code()?;
+            groups.insert(self.flows[*flow].group).then_some((CodeKind::Application, code))
+        });
+        policies.chain(senders).chain(applications)
     }
 
     /// The buffer of a port at a given time.

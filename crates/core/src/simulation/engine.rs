@@ -16,6 +16,7 @@ use crate::network::{ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Ecn;
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Failure, FailureSignal};
 use std::collections::BTreeMap;
@@ -42,9 +43,10 @@ impl Engine {
         let factory = UserCodeFactory { code, alarm: FailureSignal::default() };
         let monitor = network.user_code().next().map(|_| FailureMonitor { alarm: factory.alarm.clone(), handled_alarms: 0 });
         let (readers, signalled) = make_readers(&network, code);
-        // User-code objects are created in this order: ports, then ends.
-        let fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
+        // User-code objects are created in this order: ports, ends, applications.
+        let mut fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
         let mut endpoints = Endpoints::new(&network, readers, &factory);
+        attach_applications(&network, &mut fabric, &factory);
         endpoints.transmissions = fabric.distinguishes_transmissions().then(BTreeMap::new);
         let network = Arc::new(Network { flows: Vec::new(), messages: BTreeMap::new(), ..network });
         let upcoming = UpcomingEvents::default();
@@ -95,7 +97,9 @@ impl Engine {
         }
         // In order of creation: after the first object that cannot be created, no others are.
         let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
-        of_ports.chain(self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()))).next()
+        let of_ends = self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()));
+        let messages = self.fabric.sim.messages.iter().flatten();
+        of_ports.chain(of_ends).chain(messages.filter_map(|messages| messages.failure(self.now()))).next()
     }
 
     /// Run one event at a time, so that the run stops after the event in which user code failed.
@@ -234,5 +238,18 @@ impl Engine {
         }
         self.next_change += 1;
         self.schedule_change();
+    }
+}
+
+/// Creates the user code of applications.
+fn attach_applications(network: &Network, fabric: &mut Fabric, factory: &UserCodeFactory) {
+    let mut in_group = vec![0_u64; network.groups.len()];
+    for (flow, messages) in network.flows.iter().zip(&mut fabric.sim.messages) {
+        let of = Entity { seed: network.seed, name: &network.groups[flow.group].name, index: in_group[flow.group.index()] };
+        in_group[flow.group.index()] += 1;
+        if let Some(messages) = messages {
+            let draws = Draws::new(Stream::new(of, Purpose::Request));
+            messages.attach(|code| factory.make(code, |extras| extras.application(code, draws)));
+        }
     }
 }

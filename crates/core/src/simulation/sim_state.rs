@@ -206,8 +206,13 @@ impl SimState {
             // No application acts after the end of the run.
             return Some(SegmentNumber::NONE);
         }
-        while self.messages_of(flow).awaited() <= expected {
-            if let Some(FollowUp { flow, at }) = self.messages_of(flow).deliver(time) {
+        loop {
+            let messages = self.messages_of(flow);
+            messages.await_known();
+            if messages.awaited() > expected {
+                break;
+            }
+            if let Some(FollowUp { flow, at }) = messages.deliver(time) {
                 self.plan_write(flow, at);
             }
         }

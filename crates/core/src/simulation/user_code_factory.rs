@@ -3,7 +3,7 @@
 use crate::congestion::{Start, Subscriptions, UserController};
 use crate::primitives::random::Draws;
 use crate::queue::UserPolicy;
-use crate::traffic::UserSource;
+use crate::traffic::{UserApplication, UserSource};
 use crate::user_code::{FailureSignal, Fault, NOT_PROVIDED, UserCode, UserObject, fault};
 
 /// Creates the user-code object of each flow or port that needs one.
@@ -31,6 +31,14 @@ pub trait Code {
     /// # Errors
     /// The reason why it cannot be created.
     fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault>;
+
+    /// The client of a flow.
+    ///
+    /// # Errors
+    /// The reason why it cannot be created.
+    fn application(&self, _code: &UserCode, _draws: Draws) -> Result<Box<dyn UserApplication>, Fault> {
+        Err(fault(NOT_PROVIDED))
+    }
 }
 
 /// For networks that run without user code.

@@ -12,7 +12,8 @@ mod user_source;
 
 pub(crate) use application::Application;
 pub use messages::{
-    Adaptation, Exchange, MessageRules, MessagesSpec, Playback, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, VideoSpec,
+    Adaptation, ClientAction, Exchange, MessageRules, MessagesSpec, Occasion, Playback, RequestsSpec, ResponsesSpec, ScriptSpec,
+    ScriptedWrite, UserApplication, UserRequestsSpec, UserResponsesSpec, VideoSpec,
 };
 pub(crate) use messages::{FollowUp, MessageFlow};
 pub use process::*;

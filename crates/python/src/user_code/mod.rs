@@ -3,6 +3,7 @@
 //! A run does not hold Python's GIL; only calls of user code take it. Exceptions raised by a call are propagated unchanged as the
 //! cause of a `UserCodeError` that gives place and time.
 
+mod application;
 mod controller;
 mod draw;
 mod policy;
@@ -24,7 +25,7 @@ use tailback_core::congestion::{self, Subscriptions, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
 use tailback_core::queue::UserPolicy;
-use tailback_core::traffic::UserSource;
+use tailback_core::traffic::{UserApplication, UserSource};
 use tailback_core::user_code::{Failure, Fault, UserCode};
 use tailback_scenario::{Errors, Scenario, UserCodeProblem};
 
@@ -63,6 +64,10 @@ impl Code for Registered {
 
     fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault> {
         attached(|py| Ok(Box::new(source::Source::new(py, code, draws)?) as Box<dyn UserSource>))
+    }
+
+    fn application(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserApplication>, Fault> {
+        attached(|py| Ok(Box::new(application::Application::new(py, code, draws)?) as Box<dyn UserApplication>))
     }
 }
 
@@ -122,6 +127,7 @@ pub fn word(kind: CodeKind) -> &'static str {
         CodeKind::Controller => "controller",
         CodeKind::Policy => "policy",
         CodeKind::Source => "source",
+        CodeKind::Application => "application",
     }
 }
 

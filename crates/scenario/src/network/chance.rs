@@ -31,7 +31,7 @@ fn exchanges_at_random(application: &Application) -> bool {
         Application::Requests(Requests { request_size, response_size, think_time, server_time, .. }) => {
             [request_size, response_size].into_iter().any(is_random) || [think_time, server_time].into_iter().any(is_random)
         }
-        Application::Script(_) | Application::Video(_) | Application::Bursts(_) => false,
+        Application::Script(_) | Application::Video(_) | Application::Bursts(_) | Application::User(_) => false,
     }
 }
 

@@ -4,7 +4,8 @@ use super::groups::Groups;
 use crate::distribution::{Distribution, Nth};
 use crate::problem::{Report, key};
 use crate::quantity::{Duration, Quantity, Size};
-use crate::schema::{Application, Connections, Description, Requests, Script, Video};
+use crate::schema::{Application, Connections, Description, Requests, Script, UserClient, Video};
+use crate::user_code;
 use crate::values::Name;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,10 @@ use std::sync::Arc;
 use tailback_core::network::{Change, ChangeKind, Flow, FlowId, Group, GroupId, MAX_SEGMENTS, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
-use tailback_core::traffic::{Exchange, MessagesSpec, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, VideoSpec};
+use tailback_core::traffic::{
+    Exchange, MessagesSpec, RequestsSpec, ResponsesSpec, ScriptSpec, ScriptedWrite, UserRequestsSpec, UserResponsesSpec,
+    VideoSpec,
+};
 
 /// Maximum number of requests of a group.
 const MAX_REQUESTS: u64 = 10_000_000;
@@ -49,7 +53,7 @@ pub(super) fn messages(
         };
         match application {
             Application::Script(script) => of.scripts(script, flows, &mut messages, report),
-            Application::Requests(_) | Application::Video(_) => {
+            Application::Requests(_) | Application::Video(_) | Application::User(_) => {
                 let is_in_cells = flow.framing.is_some();
                 if is_in_cells {
                     refuse(application, &format!("{at}.framing"), report);
@@ -63,6 +67,7 @@ pub(super) fn messages(
                 match application {
                     Application::Video(video) => of.videos(video, asking, flows, &mut messages, report),
                     Application::Requests(requests) => of.exchanges(requests, asking, flows, &mut messages, report),
+                    Application::User(client) => of.clients(client, asking, &mut messages),
                     _ => {}
                 }
             }
@@ -278,6 +283,18 @@ impl MessageGroup<'_> {
                 requests: asks,
             };
             messages.insert(id, MessagesSpec::Video(spec));
+        }
+    }
+
+    /// The clients in user code. `asking`: the first flow of the requests.
+    fn clients(&self, client: &UserClient, asking: FlowId, messages: &mut BTreeMap<FlowId, MessagesSpec>) {
+        let code = user_code::code(&client.kind, &client.parameters, self.at.into());
+        let (max_requests, mss) = (client.max_requests.0 as u32, Bytes(self.mss));
+        for (place, responses) in (0..).zip(self.ids()) {
+            let requests = FlowId(asking.0 + place);
+            let spec = UserRequestsSpec { code: code.clone(), max_requests, mss, responses };
+            messages.insert(requests, MessagesSpec::UserRequests(spec));
+            messages.insert(responses, MessagesSpec::UserResponses(UserResponsesSpec { max_requests, requests }));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The scenario as a whole.
 
+use super::application::{Application, UserClient};
 use super::controller::UserLaw;
 use super::flow::Flow;
 use super::link::Link;
@@ -115,6 +116,12 @@ impl Description {
                 _ => None,
             }
         });
-        policies.chain(senders).collect()
+        let applications = self.flows.iter().filter_map(|(name, flow)| match &flow.application {
+            Some(Application::User(UserClient { kind, parameters, .. })) => {
+                Some((CodeKind::Application, code(kind, parameters, format!("flows.{name}.application"))))
+            }
+            _ => None,
+        });
+        policies.chain(senders).chain(applications).collect()
     }
 }

@@ -21,7 +21,7 @@ mod traffic;
 
 pub use crate::buffer::Buffer;
 pub use abr::Abr;
-pub use application::{Application, Applications, Bursts, Connections, HandOver, Requests, Script, Video};
+pub use application::{Application, Applications, Bursts, Connections, HandOver, Requests, Script, UserClient, Video};
 pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
 pub use description::Description;
 pub use flow::{Access, Flow, FlowArrivals, Framing, PortName};

@@ -287,7 +287,11 @@ impl Engine {
             ApplicationSpec::Messages => {
                 let messages = self.fabric.sim.messages_of(flow);
                 let next = messages.write(now);
-                (next, messages.limit())
+                let limit = messages.limit();
+                if let Some((responses, sizes)) = messages.take_announced() {
+                    self.fabric.sim.messages_of(responses).learn(sizes);
+                }
+                (next, limit)
             }
         };
         if let Some(next) = next.filter(|&next| next < self.fabric.sim.interval.end) {

@@ -1,10 +1,12 @@
 //! Both ends of a flow of messages: writes and segments at the sender, deliveries at the receiver.
 
-use super::interface::FollowUp;
+use super::client::UserApplication;
+use super::interface::{Act, FollowUp};
 use super::{Kinds, MessagesSpec, Playback};
 use crate::primitives::ids::FlowId;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
+use crate::user_code::{Failure, UserCode, UserObject};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,6 +36,8 @@ struct SendingEnd {
 struct ReceivingEnd {
     /// One past the last segment of the next message to be delivered; [`SegmentNumber::NONE`] if there is none.
     end: SegmentNumber,
+    /// One past the last segment of the message before, if the size of the next one is not known: it has at least one segment.
+    before: Option<SegmentNumber>,
     /// The time at which each message was complete.
     delivered: Vec<Time>,
 }
@@ -45,7 +49,7 @@ impl MessageFlow {
             mss,
             first_data,
             sender: SendingEnd::default(),
-            receiver: ReceivingEnd { end: first_data, delivered: Vec::new() },
+            receiver: ReceivingEnd { end: first_data, before: None, delivered: Vec::new() },
         };
         flow.await_next();
         flow
@@ -71,10 +75,14 @@ impl MessageFlow {
     pub(crate) fn write(&mut self, now: Time) -> Option<Time> {
         while self.next_write().is_some_and(|time| time <= now) {
             self.sender.due.pop();
-            let message = self.sender.written.len() as u32;
-            self.sender.written.push(now);
-            self.sender.ends.push(self.limit() + self.segments(message));
-            self.sender.due.extend(self.kind.after_write(message, self.sender.start).map(Reverse));
+            let Act { writes, plans } = self.kind.act(now);
+            self.sender.due.extend(plans.into_iter().map(Reverse));
+            for _ in 0..writes {
+                let message = self.sender.written.len() as u32;
+                self.sender.written.push(now);
+                self.sender.ends.push(self.limit() + self.segments(message));
+                self.sender.due.extend(self.kind.after_write(message, self.sender.start).map(Reverse));
+            }
         }
         self.next_write()
     }
@@ -99,9 +107,41 @@ impl MessageFlow {
         Bytes(self.kind.size(message as u32).0 - before)
     }
 
-    /// One past the last segment of the message that the receiver waits for.
+    /// One past the last segment of the message that the receiver waits for, or past its first one if its size is not known yet.
     pub(crate) fn awaited(&self) -> SegmentNumber {
         self.receiver.end
+    }
+
+    /// Updates the message that the receiver waits for, whose size may have become known.
+    pub(crate) fn await_known(&mut self) {
+        let next = self.receiver.delivered.len() as u32;
+        if next < self.kind.known()
+            && let Some(before) = self.receiver.before.take()
+        {
+            self.receiver.end = before + self.segments(next);
+        }
+    }
+
+    /// Messages of these sizes are requested.
+    pub(crate) fn learn(&mut self, sizes: Vec<Bytes>) {
+        self.kind.learn(sizes);
+    }
+
+    /// The sizes of responses that were requested since the last call, and their flow.
+    pub(crate) fn take_announced(&mut self) -> Option<(FlowId, Vec<Bytes>)> {
+        self.kind.take_announced()
+    }
+
+    /// Creates the object of user code, if the flow has any.
+    pub(crate) fn attach(&mut self, make: impl FnOnce(&UserCode) -> UserObject<dyn UserApplication>) {
+        if let Some((code, object)) = self.kind.user() {
+            *object = make(code);
+        }
+    }
+
+    /// The failure of user code, if it has failed.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        self.kind.user_object().and_then(|object| object.failure(time))
     }
 
     /// The receiver has the next message. Returns the write that follows.
@@ -115,8 +155,14 @@ impl MessageFlow {
 
     fn await_next(&mut self) {
         let next = self.receiver.delivered.len() as u32;
-        let end = (next < self.kind.count()).then(|| self.receiver.end + self.segments(next));
-        self.receiver.end = end.unwrap_or(SegmentNumber::NONE);
+        self.receiver.end = match next {
+            _ if next >= self.kind.count() => SegmentNumber::NONE,
+            _ if next < self.kind.known() => self.receiver.end + self.segments(next),
+            _ => {
+                self.receiver.before = Some(self.receiver.end);
+                self.receiver.end.next()
+            }
+        };
     }
 
     /// Whether this is a transfer that is complete.

@@ -4,29 +4,35 @@
 //! A message begins with a new segment, and its last segment may be short and is sent at once (`MSG_EOR` and `TCP_NODELAY`). The data of
 //! one flow travel in one direction, so that a conversation has two flows. Each acknowledges the other's data by packets without data.
 
+mod client;
 mod ends;
 mod exchange;
 mod interface;
 mod playback;
 mod rules;
 mod script;
+mod user;
 mod video;
 
+pub use client::{ClientAction, Occasion, UserApplication};
 pub(crate) use ends::MessageFlow;
 pub use exchange::{Exchange, RequestsSpec, ResponsesSpec};
 pub(crate) use interface::FollowUp;
 pub use playback::Playback;
 pub use rules::MessageRules;
 pub use script::{ScriptSpec, ScriptedWrite};
+pub use user::{UserRequestsSpec, UserResponsesSpec};
 pub use video::{Adaptation, VideoSpec};
 
 use crate::primitives::ids::FlowId;
 use crate::primitives::units::{Bytes, Time};
+use crate::user_code::{UserCode, UserObject};
 use exchange::{Requests, Responses};
-use interface::Messages;
+use interface::{Act, Messages};
 use script::Script;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use user::{UserRequests, UserResponses};
 use video::Video;
 
 /// Settings and dispatch, generated from one list: a new kind is a file and one line here.
@@ -64,6 +70,26 @@ macro_rules! kinds {
                 match self { $(Kinds::$kind(kind) => kind.first(start)),+ }
             }
 
+            fn act(&mut self, now: Time) -> Act {
+                match self { $(Kinds::$kind(kind) => kind.act(now)),+ }
+            }
+
+            fn take_announced(&mut self) -> Option<(FlowId, Vec<Bytes>)> {
+                match self { $(Kinds::$kind(kind) => kind.take_announced()),+ }
+            }
+
+            fn learn(&mut self, sizes: Vec<Bytes>) {
+                match self { $(Kinds::$kind(kind) => kind.learn(sizes)),+ }
+            }
+
+            fn user(&mut self) -> Option<(&UserCode, &mut UserObject<dyn UserApplication>)> {
+                match self { $(Kinds::$kind(kind) => kind.user()),+ }
+            }
+
+            fn user_object(&self) -> Option<&UserObject<dyn UserApplication>> {
+                match self { $(Kinds::$kind(kind) => kind.user_object()),+ }
+            }
+
             fn after_write(&self, message: u32, start: Time) -> Option<Time> {
                 match self { $(Kinds::$kind(kind) => kind.after_write(message, start)),+ }
             }
@@ -99,6 +125,11 @@ macro_rules! kinds {
                 Kinds::new(self.clone()).count()
             }
 
+            /// The user code that decides about the messages.
+            pub(crate) fn user_code(&self) -> Option<&UserCode> {
+                if let MessagesSpec::UserRequests(spec) = self { Some(&spec.code) } else { None }
+            }
+
             /// The flow whose messages request those of this flow.
             pub fn requested_on(&self) -> Option<FlowId> {
                 Kinds::new(self.clone()).requested_on()
@@ -132,4 +163,6 @@ kinds! {
     Requests(RequestsSpec),
     Responses(ResponsesSpec),
     Video(VideoSpec),
+    UserRequests(UserRequestsSpec),
+    UserResponses(UserResponsesSpec),
 }

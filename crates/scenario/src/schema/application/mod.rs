@@ -2,6 +2,7 @@
 //! below.
 
 mod bursts;
+mod user;
 
 use crate::decode::{Decoder, Table};
 use crate::problem::listed;
@@ -10,6 +11,7 @@ use crate::user_code::is_user_code;
 pub use bursts::{Applications, Bursts, HandOver};
 use schemars::SchemaGenerator;
 use serde::{Serialize, Serializer};
+pub use user::UserClient;
 
 /// Key that selects the kind.
 const TAG: &str = "kind";
@@ -23,6 +25,7 @@ macro_rules! kinds {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Application {
             Bursts(Bursts),
+            User(UserClient),
             $($type($type),)+
         }
 
@@ -33,6 +36,7 @@ macro_rules! kinds {
             pub(crate) fn word(&self) -> Option<&'static str> {
                 match self {
                     Application::Bursts(_) => None,
+                    Application::User(_) => Some("user code"),
                     $(Application::$type(_) => Some($word),)+
                 }
             }
@@ -42,12 +46,7 @@ macro_rules! kinds {
             fn take(table: &mut Table, decoder: &mut Decoder) -> Application {
                 let words = Application::all_words();
                 let word = match table.node(TAG) {
-                    Some(node) if is_user_code(node) => {
-                        decoder.inside(TAG, |decoder| {
-                            _ = decoder.wrong("cannot be user code").given(node.to_string()).expected(listed(&words))
-                        });
-                        None
-                    }
+                    Some(node) if is_user_code(node) => return Application::User(UserClient::take(table, decoder)),
                     Some(node) => decoder.inside(TAG, |decoder| decoder.word(node, "kind of application", &words)),
                     None => {
                         table.missing(TAG, listed(&words));
@@ -73,6 +72,7 @@ macro_rules! kinds {
                     });
                     shapes.extend(own);
                 })+
+                shapes.extend(UserClient::shapes(generator));
                 shapes
             }
         }
@@ -81,6 +81,7 @@ macro_rules! kinds {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     Application::Bursts(bursts) => bursts.serialize(serializer),
+                    Application::User(client) => client.serialize(serializer),
                     $(Application::$type(own) => Tagged { kind: $word, own }.serialize(serializer),)+
                 }
             }
