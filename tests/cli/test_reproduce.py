@@ -71,12 +71,9 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     document = json.loads(done.stdout, parse_constant=pytest.fail)
     assert list(document) == ["experiments"]
     (experiment,) = document["experiments"]
-    assert [(claim["id"], claim["kind"], claim["finding"]) for claim in experiment["claims"]] == [
-        ("C1", "reproduced", "holds"),
-        ("C1b", "not_reproduced", "contradicted"),
-        ("C1c", "reproduced", "holds"),
-        ("C3", "reproduced", "holds"),
-    ]
+    # C1b: the five single losses from windows of two and three segments need a timeout, the four from windows of four do not.
+    measured = {claim["id"]: claim["measured"] for claim in experiment["claims"]}
+    assert measured == {"C1": 1, "C1b": pytest.approx(5 / 9), "C1c": 1, "C3": 1, "C3b": 1}
     assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
     again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")

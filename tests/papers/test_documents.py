@@ -35,7 +35,7 @@ def test_a_pattern_selects_all_matching_experiments() -> None:
 
 
 def test_every_figure_of_the_document_is_included() -> None:
-    figures = [experiment.id.removeprefix("bpd-2001/fig") for experiment in papers.experiments("bpd-2001")]
+    figures = [each.id.removeprefix("bpd-2001/fig") for each in papers.experiments("bpd-2001") if "/fig" in each.id]
     # Figures 5, 10, 11 and 21 are drawings of networks and of the algorithm.
     assert figures == [str(number) for number in (1, 2, 3, 4, 6, 7, 8, 9, *range(12, 21))]
 
@@ -67,7 +67,7 @@ def test_spd_keeps_the_queue_below_the_threshold_of_epd() -> None:
     done = tb.reproduce("spd-1998/fig5.12", "spd-1998/fig5.14", seeds=2)
     by_id = {verdict.claim.id: verdict for verdict in done.claims}
     # 600 cells and a tail of 22 for each of fifteen connections.
-    assert 600 <= by_id["C44"].interval.mean <= 930
+    assert 600 <= by_id["C44c"].interval.mean <= 930
     assert by_id["C46b"].interval.mean < 0.01
 
 

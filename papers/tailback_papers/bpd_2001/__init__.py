@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from tailback.papers import Document, Experiment
-from tailback_papers.bpd_2001 import mixed, tcp_examples, timers, topology_a, topology_b, traces
+from tailback_papers.bpd_2001 import fairness, mixed, tcp_examples, timers, topology_a, topology_b, traces
 
 __all__ = ["DOCUMENT"]
 
@@ -30,8 +30,8 @@ DOCUMENT = Document(
         "the flow chart of BPD (figure 10)": "from section 4: the last cell of the lost packet does not count towards the gap, "
         "and a loss within the gap restarts it",
     },
-    experiments=tuple(
-        sorted(
+    experiments=(
+        *sorted(
             (
                 *tcp_examples.EXPERIMENTS,
                 *timers.EXPERIMENTS,
@@ -41,6 +41,7 @@ DOCUMENT = Document(
                 *mixed.EXPERIMENTS,
             ),
             key=_figure,
-        )
+        ),
+        *fairness.EXPERIMENTS,
     ),
 )

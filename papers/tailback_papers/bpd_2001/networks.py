@@ -9,7 +9,6 @@ from tailback.papers import AxisValue, axis
 
 __all__ = [
     "ACTIVITY",
-    "CLOCKS",
     "CONNECTION",
     "EPD_THRESHOLDS",
     "GAPS",
@@ -17,9 +16,7 @@ __all__ = [
     "NORMALISED",
     "PLAIN",
     "PPD",
-    "TICK",
     "TICKS",
-    "UPPER",
     "bottleneck",
     "bpd",
     "epd",
@@ -112,7 +109,9 @@ def epd(thresholds: Iterable[float] = EPD_THRESHOLDS) -> list[AxisValue]:
     ]
 
 
-def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) -> list[AxisValue]:
+def bpd(
+    lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,), *, upper: float = UPPER_THRESHOLD
+) -> list[AxisValue]:
     """BPD at each lower threshold and with each recovery period."""
     return [
         AxisValue(
@@ -120,7 +119,7 @@ def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) 
             {
                 f"{_QUEUE}.policy": "bpd",
                 f"{_QUEUE}.lower_threshold": _percent(each),
-                f"{_QUEUE}.upper_threshold": _percent(UPPER_THRESHOLD),
+                f"{_QUEUE}.upper_threshold": _percent(upper),
                 f"{_QUEUE}.gap": gap,
             },
         )
@@ -138,16 +137,6 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
-CLOCKS = {
-    "clocks of the links in topology A": "the sources' clocks are faster by 20 parts in a million, the tolerance of SONET. With "
-    "equal clocks, each cell of a source that has filled the buffer arrives as another cell leaves: that source loses nothing, "
-    "and the other nine connections receive nothing"
-}
-UPPER = {"upper threshold in figures 12 to 14": "90 % of the buffer, as stated for figures 15 and 16"}
-TICK = {
-    "tick of the retransmission timer": "0.1, 0.3 and 0.5 s, shown together. Section 2.1 calls 500 ms typical, but 18 timeouts "
-    "in 10 s (figure 17) require a tick of about 0.1 s, and 0.3 s yields the printed goodputs: no single tick yields all numbers"
-}
 NORMALISED = {
     "reference value of goodput": "the capacity of the link: segments delivered once, 12 cells each, divided by the rate. "
     "Payload divided by the raw rate could reach 0.843 at most, and 0.932 is printed"

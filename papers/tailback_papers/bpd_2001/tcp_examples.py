@@ -203,6 +203,11 @@ figure_2 = Experiment(
             as_derived(two_time_out, losses=2) >= 1,
             note="The text says W >= 10 for all pairs; for the first and last segment its own rules give 8.",
         ),
+        Claim(
+            "C3b",
+            "fewer than three losses from a window that is not small cause no timeout (fraction of pairs in windows of 10 to 16)",
+            (at("timeouts", losses=2, window=tuple(range(10, 17))) <= 0).share() >= 1,
+        ),
     ),
     panels=((panel(1.0),),),
     traces=sequence(window=8, lost="3 5"),

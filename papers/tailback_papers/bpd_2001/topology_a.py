@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from tailback.papers import Claim, Contrast, Curves, Experiment, Expression, at, lines, lowest, quick_form, vary
-from tailback_papers.bpd_2001 import measures, networks
+from tailback.papers import AxisValue, Claim, Curves, Experiment, Expression, Variant, at, lines, lowest, quick_form, vary
+from tailback_papers.bpd_2001 import conditions, measures, networks
 
 __all__ = ["EXPERIMENTS"]
 
+UPPER = {"upper threshold": "90 % of the buffer, as stated for figures 15 and 16; figure 12 varies it"}
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
-TICK = {"tick of the retransmission timer": "0.1 s; timeouts matter little if any connection can fill the link"}
+CONDITIONS = (conditions.TICK_A, conditions.ACCESS)
+FASTER, EQUAL = conditions.ACCESS.values
+USUAL, TYPICAL = conditions.TICK_A.values
 
-BEFORE_BPD = vary(networks.topology_a(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="A")
-EQUAL_CLOCKS = vary(
-    networks.topology_a("75 Mbps"), [*networks.PLAIN, *networks.PPD], networks.ticks(0.1), topology="A, equal clocks"
+# Thresholds under other ticks and clocks: those that claims select.
+FEW = (0.5, 0.7, 0.9, 1.0)
+
+
+def in_a(all_thresholds: list[AxisValue], few: list[AxisValue]) -> tuple[Variant, ...]:
+    """Policies in topology A; some of them under each alternative of the conditions."""
+    return (
+        *vary(networks.topology_a(), all_thresholds, networks.ticks(USUAL), topology="A", access=FASTER),
+        *vary(networks.topology_a(), few, networks.ticks(TYPICAL), topology="A", access=FASTER),
+        *vary(networks.topology_a("75 Mbps"), few, networks.ticks(USUAL), topology="A", access=EQUAL),
+    )
+
+
+BEFORE_BPD = in_a([*networks.PLAIN, *networks.PPD, *networks.epd()], [*networks.PLAIN, *networks.PPD, *networks.epd(FEW)])
+IN_B = vary(
+    networks.topology_b(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(USUAL, TYPICAL), topology="B"
 )
-IN_B = vary(networks.topology_b(), [*networks.PLAIN, *networks.PPD, *networks.epd()], networks.ticks(0.1), topology="B")
 
 
 def goodput(policy: str, topology: str = "A") -> Expression:
@@ -35,7 +50,9 @@ def gain(topology: str) -> Expression:
 def over_threshold(measure: str, axis: str, topology: str = "A", title: str = "") -> Curves:
     """One line per policy."""
     policies = {"plain ATM": "plain", "PPD": "PPD", "EPD": "EPD"}
-    return Curves(measure, "threshold", lines("policy", policies, topology=topology), axis, "EPD threshold", title)
+    # The points of topology B have no access label.
+    where = {"topology": topology, "tick": USUAL, **({"access": FASTER} if topology == "A" else {})}
+    return Curves(measure, "threshold", lines("policy", policies, **where), axis, "EPD threshold", title)
 
 
 figure_6 = Experiment(
@@ -43,18 +60,11 @@ figure_6 = Experiment(
     title="Plain ATM, PPD and EPD in topology A: goodput",
     question="How much of the link do ten connections use if each of them can fill it?",
     source="figure 6, section 3; no values in the text",
-    variants=(*BEFORE_BPD, *IN_B, *EQUAL_CLOCKS),
+    variants=(*BEFORE_BPD, *IN_B),
     measures=MEASURES,
     times=3,
     claims=(
         Claim("C7", "PPD carries more than plain ATM", goodput("PPD") > goodput("plain"), note="Neither has a threshold."),
-        Claim(
-            "C7b",
-            "no connection starves the others under PPD (fairness; not a claim of the document)",
-            at("fairness", topology="A", policy="PPD") > 0.8,
-            setting="clocks of the sources 20 parts in a million faster",
-            contrast=Contrast("exactly equal clocks", at("fairness", topology="A, equal clocks", policy="PPD")),
-        ),
         Claim("C8", "the best EPD carries more than PPD", gain("A") > 0),
         Claim("C8b", "but gains less than in topology B", gain("B") > gain("A")),
         Claim("C9", "EPD carries at least 0.9 of the link (best threshold)", goodput("EPD") >= 0.9),
@@ -73,7 +83,8 @@ figure_6 = Experiment(
         ),
     ),
     panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),
-    assumptions={**networks.CLOCKS, **TICK, **networks.NORMALISED},
+    conditions=CONDITIONS,
+    assumptions=networks.NORMALISED,
 )
 
 figure_7 = Experiment(
@@ -100,7 +111,8 @@ figure_7 = Experiment(
         ),
     ),
     panels=(over_threshold("active", "fraction of time active"),),
-    assumptions={**networks.CLOCKS, **TICK, **networks.ACTIVITY},
+    conditions=CONDITIONS,
+    assumptions=networks.ACTIVITY,
 )
 
 
@@ -115,8 +127,8 @@ figure_14 = Experiment(
     question="Does BPD help even if timeouts do no harm?",
     source="figure 14, section 5; no values in the text",
     variants=(
-        *vary(networks.topology_a(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="A"),
-        *vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(0.1), topology="B"),
+        *in_a([*networks.bpd(), *networks.epd()], [*networks.bpd([0.4]), *networks.epd(FEW)]),
+        *vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(USUAL, TYPICAL), topology="B"),
     ),
     measures=MEASURES,
     times=3,
@@ -134,12 +146,13 @@ figure_14 = Experiment(
         Curves(
             "goodput",
             "threshold",
-            lines("policy", {"BPD, gap 25": "BPD", "EPD": "EPD"}, topology="A"),
+            lines("policy", {"BPD, gap 25": "BPD", "EPD": "EPD"}, topology="A", tick=USUAL, access=FASTER),
             "goodput",
             "lower threshold, or EPD threshold",
         ),
     ),
-    assumptions={**networks.UPPER, **networks.CLOCKS, **TICK, **networks.NORMALISED},
+    conditions=CONDITIONS,
+    assumptions={**UPPER, **networks.NORMALISED},
 )
 
 EXPERIMENTS = tuple(

@@ -8,7 +8,7 @@ state, and `future_work` extends it.
 from __future__ import annotations
 
 from tailback.papers import Document
-from tailback_papers.spd_1998 import bursty, future_work, queues, schemes, thresholds, two_paths, unstated_settings, verdict
+from tailback_papers.spd_1998 import bursty, future_work, queues, room, schemes, thresholds, two_paths, unstated_settings, verdict
 
 __all__ = ["DOCUMENT"]
 
@@ -39,6 +39,7 @@ DOCUMENT = Document(
         *verdict.EXPERIMENTS,
         *thresholds.EXPERIMENTS,
         *schemes.EXPERIMENTS,
+        *room.EXPERIMENTS,
         *bursty.EXPERIMENTS,
         *queues.EXPERIMENTS,
         *two_paths.EXPERIMENTS,

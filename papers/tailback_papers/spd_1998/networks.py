@@ -10,7 +10,9 @@ from tailback.papers import AxisValue
 from tailback_papers.spd_1998.published import Schemes
 
 __all__ = [
-    "DURATION",
+    "AGAIN",
+    "DESCRIBED",
+    "DROPPING_THRESHOLD",
     "FAST_RETRANSMIT",
     "LONG",
     "NO_EPD",
@@ -154,6 +156,7 @@ def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: i
 SHORT = AxisValue({"setting": "SHORT"}, {"duration": "1.7 s"})
 FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
 LONG = AxisValue({"setting": "LONG"}, {"duration": "10 s", **FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}})
+AGAIN = AxisValue({"setting": "SHORT, fast retransmit"}, {**SHORT.changes, **FAST_RETRANSMIT})
 # As LONG, but losses are detected by the timer only, as in SHORT.
 TIMER_ONLY = AxisValue({"setting": "LONG, timer only"}, {"duration": "10 s"})
 
@@ -163,8 +166,7 @@ def packet(cells: int) -> dict[str, str | int]:
     return {"flows.*.tcp.mss": {20: "912 B", 22: "984 B", 23: "1024 B"}[cells], "flows.*.tcp.receiver_window": 64}
 
 
-DURATION = {
-    "duration, timer and fast retransmit": "two settings, shown together. SHORT: 1.7 s, losses are detected by the timer only "
-    "(tick 0.5 s, NS form); it reproduces the printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 "
-    "s consists of the first slow start, its losses, and the 0.15 s after the timers have expired"
+DESCRIBED = {
+    "settings": "SHORT: 1.7 s, losses are detected by the timer only (tick 0.5 s, NS form). LONG: 10 s, fast retransmit, tick "
+    "0.5 s (BSD form). A run of 1.7 s consists of the first slow start, its losses, and the 0.15 s after the timers have expired"
 }

@@ -1,0 +1,81 @@
+"""Fairness under PPD, EPD and BPD (abstract, sections 1 and 7)."""
+
+from __future__ import annotations
+
+from tailback.papers import AxisValue, Claim, Experiment, Expression, Line, Ranking, at, vary
+from tailback_papers.bpd_2001 import conditions, measures
+from tailback_papers.bpd_2001.networks import PPD, bpd, epd, ticks, topology_a, topology_b
+
+__all__ = ["EXPERIMENTS"]
+
+NETWORKS = {"A": topology_a(), "A, equal clocks": topology_a("75 Mbps"), "B": topology_b()}
+POLICIES: list[AxisValue] = [*PPD, *epd([0.5, 0.7, 0.9]), *bpd([0.4])]
+TICK = conditions.TICK_A
+
+
+def fairness(policy: str) -> Expression:
+    """Jain's index of the connections; under EPD the mean over the thresholds."""
+    return at("fairness", policy=policy).mean()
+
+
+fairness_of_all = Experiment(
+    id="bpd-2001/fairness",
+    title="Fairness among the connections",
+    question="How evenly do connections share the link?",
+    source="abstract, sections 1 and 7; no values in the text",
+    variants=tuple(
+        variant for name, network in NETWORKS.items() for variant in vary(network, POLICIES, ticks(*TICK.values), network=name)
+    ),
+    measures={"fairness": measures.FAIRNESS, "goodput": measures.GOODPUT},
+    claims=(
+        Claim(
+            "C34",
+            "PPD suffers from low fairness: below 0.9",
+            fairness("PPD") < 0.9,
+            kind="conditional",
+            note="section 1, after other studies; the bound is our choice",
+        ),
+        Claim(
+            "C34b",
+            "so does EPD (mean over thresholds of 0.5, 0.7 and 0.9)",
+            fairness("EPD") < 0.9,
+            kind="conditional",
+            note="section 1, after other studies; the bound is our choice",
+        ),
+        Claim(
+            "C34c",
+            "BPD guarantees fairness among the connections: more than 0.95",
+            fairness("BPD") > 0.95,
+            kind="conditional",
+            note="abstract; the bound is our choice",
+        ),
+        Claim(
+            "C34d",
+            "BPD is fairer than EPD",
+            fairness("BPD") > fairness("EPD"),
+            kind="conditional",
+            note="sections 1 and 7",
+        ),
+    ),
+    panels=tuple(
+        Ranking(
+            "fairness",
+            tuple(
+                Line(f"{name}: {label}", {"network": name, "tick": tick, **where})
+                for name in NETWORKS
+                for label, where in (
+                    ("PPD", {"policy": "PPD"}),
+                    ("EPD at 0.9", {"policy": "EPD", "threshold": 0.9}),
+                    ("BPD", {"policy": "BPD"}),
+                )
+            ),
+            f"fairness, tick {tick:g} s",
+        )
+        for tick in TICK.values
+    ),
+    times=2,
+    conditions=(conditions.NETWORK, TICK),
+    assumptions={"BPD": "LT 40 %, UT 90 %, gap 25"},
+)
+
+EXPERIMENTS = (fairness_of_all,)
