@@ -6,49 +6,68 @@ from dataclasses import replace
 
 from tailback.papers import Condition
 
-__all__ = ["ACCESS", "DURATION", "NETWORK", "OFF", "PERIOD", "SSTHRESH", "TICK", "TICK_A", "TICK_B", "TOPOLOGY", "UPPER"]
+__all__ = [
+    "ACCESS",
+    "DURATION",
+    "NETWORK",
+    "OFF",
+    "PERIOD",
+    "SSTHRESH",
+    "TICK",
+    "TICKS",
+    "TICKS_OF_A",
+    "TICK_A",
+    "TICK_B",
+    "TOPOLOGY",
+    "TYPICAL",
+    "UPPER",
+    "USUAL",
+]
 
+# Seconds, in all topologies and in topology A.
+TICKS = (0.1, 0.02, 0.3, 0.5)
+TICKS_OF_A = USUAL, TYPICAL = 0.1, 0.5
 TICK = Condition(
     "tick",
     'not stated for the simulations; "coarse granularity timer, typically 500 ms" (section 2.1)',
-    (0.1, 0.02, 0.3, 0.5),
+    TICKS,
     "the default of ns, and most timeouts",
 )
 TICK_B = replace(TICK, values=(0.1, 0.3, 0.5))
-TICK_A = replace(TICK, values=(0.1, 0.5))
+TICK_A = replace(TICK, values=TICKS_OF_A)
 
 # Rates of the access links of topology A.
 ACCESS = Condition(
     "access",
-    '"10 incoming links, each of 75 Mbit/s [...] and one outgoing link of 75 Mbit/s" (section 3); clocks are not mentioned',
+    '"10 incoming links, each of 75 Mbit/s [...] one outgoing link of 75 Mbit/s" (section 3)',
     ("20 ppm faster", "equal"),
-    "the tolerance of SONET; with equal clocks a source that has filled the buffer loses nothing, and the others send nothing",
+    "the tolerance of SONET; equal clocks lock phases",
 )
 
 NETWORK = Condition(
     "network",
-    '"they suffer from low fairness" (section 1, after other studies) names no network',
+    '"they suffer from low fairness" (section 1) names no network',
     ("A", "A, equal clocks", "B"),
     "all of section 3",
 )
 
 TOPOLOGY = Condition(
     "topology",
-    'figures 15 to 18 name no topology; the text before them speaks of topology B, "[2]" (threshold of figure 18) has topology A',
+    "not stated for figures 15 to 18; the text before them is about topology B",
     ("B", "A"),
-    "the text before figure 15",
+    "that text",
 )
 
 UPPER = Condition(
     "upper",
-    'figures 12 to 14 name no upper threshold; "UT = 90 %" in figures 15 and 16',
+    "not stated for figures 12 to 14",
     ("90 %", "100 %"),
     "as in figures 15 and 16",
 )
 
 PERIOD = Condition(
     "start",
-    '"the amount of used buffer space during the simulation time" (figure 18); the losses at the start are not mentioned',
+    '"the amount of used buffer space during the simulation time" (figure 18)',
     ("whole run", "from 1 s on"),
     "as stated",
 )
@@ -64,12 +83,12 @@ DURATION = Condition(
     "duration_s",
     "not stated for section 6.2; 10 s on the axis of figure 17",
     (15, 14, 10),
-    "34 timeouts of one connection do not fit into 10 s",
+    "34 timeouts do not fit into 10 s",
 )
 
 SSTHRESH = Condition(
     "ssthresh",
-    "the initial slow-start threshold is not stated",
+    "not stated",
     (122, 16),
     "the largest window, as in ns",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailback.papers import AxisValue, Claim, Experiment, Expression, Line, Ranking, at, vary
+from tailback.papers import AxisValue, Claim, Experiment, Expression, Label, Line, Ranking, at, vary
 from tailback_papers.bpd_2001 import conditions, measures
 from tailback_papers.bpd_2001.networks import PPD, bpd, epd, ticks, topology_a, topology_b
 
@@ -10,7 +10,12 @@ __all__ = ["EXPERIMENTS"]
 
 NETWORKS = {"A": topology_a(), "A, equal clocks": topology_a("75 Mbps"), "B": topology_b()}
 POLICIES: list[AxisValue] = [*PPD, *epd([0.5, 0.7, 0.9]), *bpd([0.4])]
-TICK = conditions.TICK_A
+TICK, TICKS = conditions.TICK_A, ticks(*conditions.TICKS_OF_A)
+SHOWN: dict[str, dict[str, Label]] = {
+    "PPD": {"policy": "PPD"},
+    "EPD at 0.9": {"policy": "EPD", "threshold": 0.9},
+    "BPD": {"policy": "BPD"},
+}
 
 
 def fairness(policy: str) -> Expression:
@@ -23,9 +28,7 @@ fairness_of_all = Experiment(
     title="Fairness among the connections",
     question="How evenly do connections share the link?",
     source="abstract, sections 1 and 7; no values in the text",
-    variants=tuple(
-        variant for name, network in NETWORKS.items() for variant in vary(network, POLICIES, ticks(*TICK.values), network=name)
-    ),
+    variants=tuple(variant for name, network in NETWORKS.items() for variant in vary(network, POLICIES, TICKS, network=name)),
     measures={"fairness": measures.FAIRNESS, "goodput": measures.GOODPUT},
     claims=(
         Claim(
@@ -63,15 +66,11 @@ fairness_of_all = Experiment(
             tuple(
                 Line(f"{name}: {label}", {"network": name, "tick": tick, **where})
                 for name in NETWORKS
-                for label, where in (
-                    ("PPD", {"policy": "PPD"}),
-                    ("EPD at 0.9", {"policy": "EPD", "threshold": 0.9}),
-                    ("BPD", {"policy": "BPD"}),
-                )
+                for label, where in SHOWN.items()
             ),
             f"fairness, tick {tick:g} s",
         )
-        for tick in TICK.values
+        for tick in conditions.TICKS_OF_A
     ),
     times=2,
     conditions=(conditions.NETWORK, TICK),

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from tailback.papers import AxisValue, Claim, Curves, Experiment, Expression, Variant, at, lines, lowest, quick_form, vary
+from tailback.papers import (
+    AxisValue,
+    Claim,
+    Curves,
+    Experiment,
+    Expression,
+    Label,
+    Line,
+    Variant,
+    at,
+    lines,
+    lowest,
+    quick_form,
+    vary,
+)
 from tailback_papers.bpd_2001 import conditions, measures, networks
+from tailback_papers.bpd_2001.conditions import TYPICAL, USUAL
 
 __all__ = ["EXPERIMENTS"]
 
@@ -11,7 +26,6 @@ UPPER = {"upper threshold": "90 % of the buffer, as stated for figures 15 and 16
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
 CONDITIONS = (conditions.TICK_A, conditions.ACCESS)
 FASTER, EQUAL = conditions.ACCESS.values
-USUAL, TYPICAL = conditions.TICK_A.values
 
 # Thresholds under other ticks and clocks: those that claims select.
 FEW = (0.5, 0.7, 0.9, 1.0)
@@ -51,8 +65,10 @@ def over_threshold(measure: str, axis: str, topology: str = "A", title: str = ""
     """One line per policy."""
     policies = {"plain ATM": "plain", "PPD": "PPD", "EPD": "EPD"}
     # The points of topology B have no access label.
-    where = {"topology": topology, "tick": USUAL, **({"access": FASTER} if topology == "A" else {})}
-    return Curves(measure, "threshold", lines("policy", policies, **where), axis, "EPD threshold", title)
+    clocks: dict[str, Label] = {"access": FASTER} if topology == "A" else {}
+    where: dict[str, Label] = {"topology": topology, "tick": USUAL, **clocks}
+    shown = tuple(Line(name, {"policy": policy, **where}) for name, policy in policies.items())
+    return Curves(measure, "threshold", shown, axis, "EPD threshold", title)
 
 
 figure_6 = Experiment(

@@ -15,6 +15,7 @@ from tailback.papers import (
     Comparison,
     Experiment,
     Line,
+    Measure,
     Ranking,
     ReferenceLine,
     Trace,
@@ -69,7 +70,7 @@ QUEUE = AxisValue({}, {"record.traces": RECORD})
 # The largest window of TCP, in packets: 64 of 1024 octets.
 MAX_WINDOW = 64
 VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG, TIMER_ONLY, SHORT], [QUEUE])
-MEASURES = {
+MEASURES: dict[str, Measure] = {
     "max_queue": measures.MAX_QUEUE,
     "mean_queue": measures.MEAN_QUEUE,
     "near_threshold": near_threshold,

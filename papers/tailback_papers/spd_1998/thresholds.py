@@ -107,7 +107,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
                 "C58-15",
                 "with few connections the ratio increases with the fraction of a connection's share (from 27 to 54 of 67 cells)",
                 fall(54, 27) > 0,
-                kind="conditional",
+                kind="not_reproduced",
                 published=round(table[54] - table[27], 4),
                 note="The document's own table 5.1 shows the opposite.",
             ),
