@@ -185,6 +185,14 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
     assert value.finding == ("cannot tell" if finding == "depends" else "contradicted")
 
 
+def test_a_claim_may_compare_the_values_of_a_condition() -> None:
+    points = [Point({"senders": each}, {"goodput": np.array([value] * 3)}) for each, value in (("regular", 1.0), ("paced", 2.0))]
+    paced_more = Claim("F", "pacing helps", at("goodput", senders="paced") > at("goodput", senders="regular"))
+    (verdict,) = Outcome(points, experiment=replace(VARIED, claims=(paced_more,)), seeds=3).claims
+    assert [(judged.setting, judged.interval.mean) for judged in verdict.settings] == [("", 1.0)]
+    assert verdict.finding == "holds"
+
+
 def test_a_condition_is_varied_by_the_experiment() -> None:
     with pytest.raises(ValueError, match="needs two values"):
         Condition("senders", "nothing", ("paced",), "usual then")

@@ -182,8 +182,8 @@ class Outcome(Measured):
                 found = True
                 yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), labels, values, claim.must)
         if not found:
-            # Raises the error of a claim without points.
-            claim.statement.measured(self)
+            # The claim compares values of a condition with each other. Without points, this raises its error.
+            yield self._in("", {}, claim.statement.measured(self), claim.must)
 
     def _matters(self, condition: Condition, claim: Claim) -> bool:
         """Whether the claim reads points that have a value of the condition."""
