@@ -167,7 +167,6 @@ EXPERIMENTS = (
                 "C54",
                 "during the simulations no window reaches its maximum of 64 packets (largest window under any policy)",
                 at("largest_window").max() < MAX_WINDOW,
-                kind="conditional",
                 note="section 4.1.2",
             ),
         ),
