@@ -103,11 +103,43 @@ def test_what_is_not_compared_is_told(tmp_path: Path) -> None:
         (HANDSHAKE + "+0 ?\n", "line 4: expected a packet"),
         (HANDSHAKE + "+0 write(4, ..., 1000\n", "line 4: the arguments of `write` have no end"),
         ("0 < S 0:0(0) win 1 <mss 10,TS val 1 ecr 0>\n", "the segment size of the handshake is -2 B"),
+        ("0 < S 0:0(0) win 1 <mss 99999>\n", "line 1: the MSS is 99999; expected 1 to 65,535"),
+        ("0 < S 0:0(0) win 1 <mss 1000,wscale 99>\n", "line 1: the window scale is 99; expected 0 to 14"),
+        (HANDSHAKE + f"+0 write(4, ..., {'9' * 5000}) = {'9' * 5000}\n", "line 4: the number of written bytes is 9999"),
+        (HANDSHAKE + "+0 write(4, ..., 2000000000) = 2000000000\n", "line 4: 2,000,000,000 bytes make 2,000,000 segments"),
+        (HANDSHAKE + "+99999999 write(4, ..., 1000) = 1000\n", "line 4: the time is 1e+08 s; expected at most 86,400 s"),
+        (HANDSHAKE + "+0~+99999999 > P. 1:1001(1000) ack 1\n", "line 4: the time is 1e+08 s; expected at most 86,400 s"),
+        ("--tolerance_usecs=99999999999\n" + HANDSHAKE, "line 1: `tolerance_usecs` is 99999999999; expected 0 to 60,000,000"),
+        (HANDSHAKE + "+0 > P. 1:1001(999) ack 1\n", "line 4: the length of 1:1001(999) is 999; expected 1000"),
+        (HANDSHAKE + "+0 < . 1:1(0) ack 1 win 9 <sack 3001:1001>\n", "line 4: the SACK block 3001:1001 is empty"),
+        (HANDSHAKE + "+0 < . 1:1(0) ack 1 win 70000\n", "line 4: the window is 70000; expected 0 to 65,535"),
+        (HANDSHAKE + "+0 < . 1:1(0) ack 5000000000 win 9\n", "line 4: the acknowledgement is 5000000000; expected 0 to"),
+        (HANDSHAKE + "+0 \x1b[31mfoo(4)\n", r"found `\x1b[31mfoo(4)`"),
     ],
 )
 def test_a_script_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, script: str, told: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(told)):
         replay(tmp_path, script)
+
+
+def test_control_characters_of_a_script_are_escaped(tmp_path: Path) -> None:
+    done = replay(tmp_path, HANDSHAKE + "+0 ioctl(\x1b[31m)\n+0 < \x1b[2J\n+0 %{ assert 1\0 }%\n+0 `\x07`\n")
+    assert (done.summary() + "".join(done.lines["statement"])).replace("\n", "").isprintable()
+
+
+def test_a_segment_that_the_script_does_not_await_is_not_sent_yet(tmp_path: Path) -> None:
+    done = replay(
+        tmp_path, HANDSHAKE + "+0 write(4, ..., 1000) = 1000\n+0 > P. 1:1001(1000) ack 1\n+.1 > P. 1:1001(1000) ack 1\n"
+    )
+    assert verdicts(done)[6] == ("differs", "not sent until 0.204 s, where the script ends")
+    assert verdicts(done)[5][0] == "agrees"
+
+
+def test_a_script_without_anything_to_compare_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "nothing.pkt").write_text(HANDSHAKE)
+    done = CliRunner().invoke(app, ["packetdrill", str(tmp_path / "nothing.pkt")])
+    assert done.exit_code == 1
+    assert "nothing was compared with linux/cubic" in done.output
 
 
 def test_a_preset_that_cannot_be_replayed_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ __all__ = ["packetdrill"]
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict of every line as one JSON document.")
 @command
 def packetdrill(file: Path, preset: str | None, out: Path | None, as_json: bool) -> ExitCode:
-    """Replay a packetdrill script with a simulated sender and compare line by line. Exit code 1 if a line differs."""
+    """Replay a packetdrill script with a simulated sender and compare line by line. Exit code 1 if a line differs, or if nothing
+    can be compared."""
     from tailback import _packetdrill, _store
 
     with nullcontext() if out is None else _store.staged(out) as folder:
@@ -35,4 +36,4 @@ def packetdrill(file: Path, preset: str | None, out: Path | None, as_json: bool)
         summary(str(replay), replay.listings(), replay.summary(), replay.notes())
     if out is not None:
         note(f"wrote the table and provenance to {out}")
-    return ExitCode.DIFFERENT if replay.differ else ExitCode.DONE
+    return ExitCode.DIFFERENT if replay.differ or not replay.agree else ExitCode.DONE

@@ -114,6 +114,10 @@ class Replay:
         return listed(str(self), self.listings(), self.notes())
 
     def __str__(self) -> str:
+        if not self.agree + self.differ:
+            return (
+                f"{self.file}: nothing was compared with {self.preset}; expected a data segment (`>`) or an assertion (`%{{ }}%`)"
+            )
         return f"{self.file}: {self.agree} agree, {self.differ} differ from {self.preset}"
 
     def __repr__(self) -> str:
@@ -265,7 +269,7 @@ def _compared(script: Script, sender: ScriptedSender) -> Iterator[_Row]:
     for _, group in groupby(enumerate(expected), key=lambda item: id(item[1][0])):
         members = list(group)
         statement = members[0][1][0]
-        yield _verdict(statement, [sent[found[place]] if place in found else None for place, _ in members], script)
+        yield _verdict(statement, [sent[found[place]] if place in found else None for place, _ in members], script, sender.now_s)
     last = max(_latest(statement) for statement, _ in expected) + script.tolerance_s
     matched = set(found.values())
     for place, one in enumerate(sent):
@@ -284,11 +288,12 @@ def _row(statement: Statement, verdict: str, measured: str) -> _Row:
     return _Row(statement.line, statement.time_s, statement.text, verdict, measured)
 
 
-def _verdict(statement: Outgoing, sent: list[Sent | None], script: Script) -> _Row:
-    """The verdict of an expected segment, of which these parts were sent."""
+def _verdict(statement: Outgoing, sent: list[Sent | None], script: Script, end_s: float) -> _Row:
+    """The verdict of an expected segment, of which these parts were sent before the end of the script."""
     parts = [part for part in sent if part is not None]
     if not parts:
-        return _row(statement, DIFFERS, "not sent")
+        is_last = _latest(statement) + script.tolerance_s >= end_s
+        return _row(statement, DIFFERS, f"not sent until {end_s:.6g} s, where the script ends" if is_last else "not sent")
     first, last = min(part.time_s for part in parts), max(part.time_s for part in parts)
     measured = f"sent at {first:.6g} s" if first == last else f"sent from {first:.6g} s to {last:.6g} s"
     if len(parts) < len(sent):

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tailback.errors import ParameterError
+from tailback.errors import ParameterError, readable
 
 __all__ = ["Assertion", "Incoming", "Outgoing", "Script", "Statement", "Unused", "Write", "read_script"]
 
@@ -17,6 +17,13 @@ _TOLERANCE_S = 0.004
 # Bytes of the timestamp option, padded.
 _TIMESTAMP_BYTES = 12
 _MAX_BYTES = 4 << 20
+_MAX_S = 86_400
+_MAX_TOLERANCE_US = 60_000_000
+# Segments of all writes together.
+_MAX_SEGMENTS = 1_000_000
+_MAX_SEQUENCE = (1 << 32) - 1
+# RFC 7323 section 2.3.
+_MAX_SCALE = 14
 
 
 @dataclass(frozen=True)
@@ -159,6 +166,7 @@ class _Reader:
         self.file, self.text, self.at = file, text, 0
         self.now = self.latest = 0.0
         self.script = Script()
+        self._write_places: list[int] = []
 
     def read(self) -> Script:
         while (self._take(_BLANK), self.at < len(self.text))[1]:
@@ -180,12 +188,23 @@ class _Reader:
         return self.text.count("\n", 0, at) + 1
 
     def _refuse(self, what: str, at: int) -> ParameterError:
-        shown = self.text[at : at + 60].split("\n")[0]
+        shown = readable(self.text[at : at + 60].split("\n")[0])
         return ParameterError(f"{self.file}, line {self._line(at)}: {what}; found `{shown}`")
+
+    def _number(self, digits: str, name: str, most: int, at: int, *, least: int = 0) -> int:
+        """A number of a statement that begins at `at`, within its range."""
+        # Longer ones are not within any range.
+        value = int(digits[:25])
+        if not least <= value <= most:
+            raise self._refuse(
+                f"{name} is {value if len(digits) <= 25 else digits[:25] + '...'}; expected {least} to {most:,}", at
+            )
+        return value
 
     def _option(self, name: str, value: str | None) -> None:
         if name == "tolerance_usecs" and value and value.isdecimal():
-            self.script.tolerance_s = int(value) / 1e6
+            at = self.at - len(value)
+            self.script.tolerance_s = self._number(value, "`tolerance_usecs`", _MAX_TOLERANCE_US, at) / 1e6
         else:
             text = f"--{name}" + (f"={value}" if value else "")
             self._add(Unused, text, "an option of packetdrill that has no meaning here", self.at - len(text))
@@ -197,13 +216,15 @@ class _Reader:
         return "shell commands are not run; only `tcp_congestion_control` is read"
 
     def _add(self, kind: type, text: str, value: object, at: int) -> None:
-        self.script.statements.append(kind(self._line(at), self.now, self.latest, " ".join(text.split()), value))
+        self.script.statements.append(kind(self._line(at), self.now, self.latest, _shown(text), value))
 
     def _event(self) -> None:
         at = self.at
         if not (time := self._take(_TIME)):
             raise self._refuse("expected a time such as `+0.1`, `0.5`, `+.1~+.2` or `*`", at)
         self._advance(time)
+        if max(self.now, 0.0 if time[0] == "*" else self.latest) > _MAX_S:
+            raise self._refuse(f"the time is {max(self.now, self.latest):.6g} s; expected at most {_MAX_S:,} s", at)
         self._take(_BLANK)
         if command := self._take(_COMMAND):
             self._add(Unused, command[0], self._command(command[1]), at)
@@ -230,7 +251,7 @@ class _Reader:
     def _assertions(self, code: str, at: int) -> None:
         try:
             body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
-        except SyntaxError:
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._add(Unused, "%{ }%", "is not a list of Python assertions", at)
             return
         for node in body:
@@ -260,7 +281,8 @@ class _Reader:
         if written is None or len(sizes) <= place:
             self._add(Unused, text, "the number of written bytes cannot be read", at)
         else:
-            self._add(Write, text, int(written[0]), at)
+            self._add(Write, text, self._number(written[0], "the number of written bytes", _MAX_SEQUENCE, at), at)
+            self._write_places.append(at)
 
     def _packet(self, direction: str, text: str, at: int) -> None:
         found = _SEGMENT.match(text)
@@ -272,29 +294,38 @@ class _Reader:
         options = found["options"] or ""
         sack = _SACK.search(options)
         ack, window = found["ack"], found["window"]
-        text = " ".join((direction + text).split("//")[0].split())
+        start, end, length = (self._number(found[name], f"the {name}", _MAX_SEQUENCE, at) for name in ("start", "end", "length"))
+        if end - start != length:
+            raise self._refuse(f"the length of {start}:{end}({length}) is {length}; expected {end - start}", at)
         segment = _Segment(
             self._line(at),
             self.now,
             self.latest,
-            text,
+            _shown((direction + text).split("//")[0]),
             flags=found["flags"],
-            start=int(found["start"]),
-            end=int(found["end"]),
-            ack=int(ack) if ack else None,
+            start=start,
+            end=end,
+            ack=self._number(ack, "the acknowledgement", _MAX_SEQUENCE, at) if ack else None,
         )
         if direction == ">":
             self.script.statements.append(Outgoing(**vars(segment)))
             return
-        pairs = [pair.split(":") for pair in sack[1].split()] if sack else []
-        blocks = tuple((int(start), int(end)) for start, end in pairs)
-        self.script.statements.append(Incoming(**vars(segment), blocks=blocks, window=int(window) if window else None))
+        blocks = tuple(self._block(pair, at) for pair in (sack[1].split() if sack else []))
+        advertised = self._number(window, "the window", 65_535, at) if window else None
+        self.script.statements.append(Incoming(**vars(segment), blocks=blocks, window=advertised))
         if segment.is_syn:
             script = self.script
-            script.mss = int(mss[1]) if (mss := _MSS.search(options)) else script.mss
-            script.window_scale = int(scale[1]) if (scale := _SCALE.search(options)) else 0
+            mss, scale = _MSS.search(options), _SCALE.search(options)
+            script.mss = self._number(mss[1], "the MSS", 65_535, at, least=1) if mss else script.mss
+            script.window_scale = self._number(scale[1], "the window scale", _MAX_SCALE, at) if scale else 0
             script.sack = "sackOK" in options
             script.timestamps = _STAMP.search(options) is not None
+
+    def _block(self, pair: str, at: int) -> tuple[int, int]:
+        start, end = (self._number(digits, "the edge of a SACK block", _MAX_SEQUENCE, at) for digits in pair.split(":"))
+        if start >= end:
+            raise self._refuse(f"the SACK block {pair} is empty; expected a start below its end", at)
+        return start, end
 
     def _negotiate(self) -> None:
         """What both SYNs agree on."""
@@ -307,3 +338,15 @@ class _Reader:
             raise ParameterError(f"{self.file}: there is no SYN; expected a handshake, which gives the segment size")
         if script.mss < 1:
             raise ParameterError(f"{self.file}: the segment size of the handshake is {script.mss} B; expected at least 1 B")
+        segments = 0
+        writes = (statement for statement in script.statements if isinstance(statement, Write))
+        for write, at in zip(writes, self._write_places, strict=True):
+            segments += -(-write.size // script.mss)
+            if segments > _MAX_SEGMENTS:
+                expected = f"expected at most {_MAX_SEGMENTS:,} in the whole script"
+                raise self._refuse(f"{write.size:,} bytes make {segments:,} segments of {script.mss} B; {expected}", at)
+
+
+def _shown(text: str) -> str:
+    """A statement on one line, with control characters escaped."""
+    return readable(" ".join(text.split()))

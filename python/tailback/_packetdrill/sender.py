@@ -48,18 +48,18 @@ class ScriptedSender:
         self._acked = _SYN
         self._echo = 0
         self._window = 65_535
-        self._now = 0.0
+        self.now_s = 0.0
         self.sent: list[Sent] = []
 
     def advance(self, time_s: float) -> None:
-        self._now = max(self._now, time_s)
-        self._core.advance(round(self._now * 1e9))
+        self.now_s = max(self.now_s, time_s)
+        self._core.advance(round(self.now_s * 1e9))
         self._collect()
 
     def wait(self, awaited: Counter[tuple[int, int]], until_s: float) -> None:
         """Time passes until these segments have been sent, each so many times, at most until this time."""
-        while self._now < until_s and not awaited <= Counter((one.start, one.end) for one in self.sent):
-            self.advance(min(self._now + _STEP_S, until_s))
+        while self.now_s < until_s and not awaited <= Counter((one.start, one.end) for one in self.sent):
+            self.advance(min(self.now_s + _STEP_S, until_s))
 
     def open(self) -> None:
         """Sends the SYN."""
@@ -114,7 +114,7 @@ class ScriptedSender:
 
     def _transmission(self, segment: int) -> int:
         """The time of the transmission that has arrived: the last one that was a minimum RTT ago, as kernels judge it."""
-        times, now = self._sent_at[segment], round(self._now * 1e9)
+        times, now = self._sent_at[segment], round(self.now_s * 1e9)
         if len(times) == 1:
             self._min_rtt = min(self._min_rtt, now - times[0])
         return next((time for time in reversed(times) if now - time >= self._min_rtt), times[0] if times else 0)
