@@ -40,7 +40,7 @@ pub struct Datagram<'a> {
     pub payload: &'a [u8],
 }
 
-/// What the payloads of a host are.
+/// The payloads of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
     /// UDP payloads. Packets get headers of 28 bytes.
@@ -53,8 +53,7 @@ pub enum Framing {
 const TIME_TO_LIVE: u8 = 64;
 
 impl Framing {
-    /// The packet of a datagram. One that is too long for IPv4 is truncated by nobody: its headers are those of an empty one, and the
-    /// network rejects it by its size.
+    /// The packet of a datagram. One that is too long for IPv4 becomes a packet that no interface sends.
     pub(crate) fn packet(self, datagram: &Datagram<'_>) -> Vec<u8> {
         let Datagram { source, destination, ecn, payload } = *datagram;
         if self == Framing::Ip {

@@ -21,7 +21,7 @@ pub trait Host: Any {
     /// a poll.
     fn deadline(&self) -> Option<Time>;
 
-    /// What its packets contain.
+    /// The contents of its packets.
     fn framing(&self) -> Framing {
         Framing::Udp
     }

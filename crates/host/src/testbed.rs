@@ -14,8 +14,8 @@ use tailback_scenario::{Emulated, Errors, Scenario, Transfer, hint};
 
 /// A scenario whose nodes are hosts.
 ///
-/// Each node has an address, and the packets from one address to another cross the scenario's links and queues, beside its simulated
-/// flows. A group of flows can also run on hosts of its own, one pair of addresses per flow, with its delays and start times.
+/// Each node has an address, and the packets from one address to another cross the scenario's links and queues together with its
+/// simulated flows. A group of flows can also run on hosts of its own, one pair of addresses per flow, with its delays and start times.
 pub struct Testbed {
     engine: Engine,
     properties: RunProperties,

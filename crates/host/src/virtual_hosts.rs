@@ -33,7 +33,7 @@ pub struct HostError {
     pub fault: HostFault,
 }
 
-/// What a host has done.
+/// The kind of a host's fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostFault {
     /// It panicked, with this message.
