@@ -2,7 +2,7 @@
 
     python bench/ns2.py
 
-Requires ns-2 (Debian's package `ns2`) and takes some minutes. It writes docs/evidence/ns2.json: scenarios, with round trips and
+Requires ns-2 (Debian's package `ns2`) and takes a quarter of an hour. It writes docs/evidence/ns2.json: scenarios, with round trips and
 starts of every run, and the results of ns-2. The page runs the same scenarios with the current version of Tailback.
 """
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "docs" / "evidence" / "ns2.json"
 PROGRAM = ROOT / "bench" / "peers" / "scenario.tcl"
 
-SCENARIOS, RUNS = 15, 30
+SCENARIOS, RUNS = 15, 100
 WARMUP_S, END_S = 20, 120
 PACKET_BITS = 8 * 1040
 
