@@ -478,7 +478,7 @@ class Shift(TypedDict, total=False):
     offset: int
 Size: TypeAlias = str
 SizeDistribution: TypeAlias = Size | list[Size] | dict[str, Any]
-SlowStart: TypeAlias = Literal['standard', 'hystart', 'hystart++']
+SlowStart: TypeAlias = Literal['standard', 'hystart', 'hystart_from_16', 'hystart++']
 class Source(TypedDict, total=False):
     header: Size
     kind: Literal['constant', 'poisson', 'on_off', 'alternating'] | str

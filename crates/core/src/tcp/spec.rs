@@ -108,6 +108,8 @@ words! {
         Standard = "standard",
         /// When the RTT grows, or after a long train of closely spaced acknowledgements (Ha and Rhee 2011).
         HyStart = "hystart",
+        /// `hystart` with rounds that begin at a window of 16 segments, as in Linux 5.16 to 6.13 (cubic-bulk-166k.pkt of packetdrill).
+        HyStartFrom16 = "hystart_from_16",
         /// RFC 9406: when the RTT grows, after five rounds of slower growth. Only in the first slow start of a flow.
         HyStartPlusPlus = "hystart++",
     }

@@ -6,7 +6,7 @@
 //! paper compares with the previous round and uses a sixteenth; a delay is judged from the ninth RTT of a round by the least of all its RTTs;
 //! bursts may lengthen a train by up to 1 ms, and pacing by half of the RTT. Linux 6.18, measured: after an acknowledgement per two segments
 //! every 100 ms slow start ends at 36 segments; with one per segment at 30 over 20 Mbit/s and at 26 over 10 Mbit/s with an RTT of 10 ms.
-//! Linux 5.16 to 6.13 began rounds only at [`LOW_WINDOW`], and so had 48 instead of 36 (cubic-bulk-166k.pkt of packetdrill).
+//! Linux 5.16 to 6.13 began rounds only at [`LOW_WINDOW`], and so had 48 instead of 36 (`hystart_from_16`).
 
 use super::decision::{AckSample, Decision};
 use crate::primitives::segment_number::SegmentNumber;
@@ -31,6 +31,8 @@ pub(crate) struct HyStart {
     /// dMin: the minimum RTT.
     d_min: Option<TimeDelta>,
     round: Option<Round>,
+    /// No round begins below [`LOW_WINDOW`].
+    begins_at_low_window: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,6 +48,10 @@ struct Round {
 }
 
 impl HyStart {
+    pub(super) fn from_low_window() -> HyStart {
+        HyStart { begins_at_low_window: true, ..HyStart::default() }
+    }
+
     /// Not in slow start: the next slow start begins with a new round.
     pub(super) fn interrupt(&mut self, counted: Segments) -> Decision {
         self.round = None;
@@ -55,6 +61,9 @@ impl HyStart {
     pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
         let shorter = |known: Option<TimeDelta>| known.into_iter().chain(sample.rtt).min();
         self.d_min = shorter(self.d_min);
+        if self.begins_at_low_window && sample.window < LOW_WINDOW {
+            return self.interrupt(sample.counted);
+        }
         let round = self.round.take().filter(|round| sample.snd_una <= round.end);
         let round = self.round.insert(round.unwrap_or_else(|| Round::begin(sample)));
         if sample.window < LOW_WINDOW {
@@ -181,6 +190,30 @@ mod tests {
         assert_eq!(exit_of(&train(2, 31), &AckSample { is_paced: true, ..sender(1448) }), Some(17));
         // At 400 times that rate they take 0.35 ms.
         assert_eq!(sender(579_200).burst_time().0 / TimeDelta::from_micros(1).0, 350);
+    }
+
+    #[test]
+    fn rounds_may_begin_at_16_segments() {
+        // From a window of eleven on, an acknowledgement every 3 ms, whose RTT exceeds the first by more than an eighth.
+        let exit = |mut hystart: HyStart| {
+            (1..100).find(|&snd_una| {
+                let (window, rtt) = (10 + snd_una, if snd_una == 1 { 100 } else { 120 });
+                let sample = AckSample {
+                    now: Time(TimeDelta::from_millis(3 * u64::from(snd_una)).0),
+                    snd_una: n(snd_una),
+                    snd_nxt: n(snd_una + window),
+                    rtt: Some(TimeDelta::from_millis(rtt)),
+                    window: Cwnd(f64::from(window)),
+                    counted: Segments(1),
+                    ..AckSample::default()
+                };
+                hystart.process_ack(&sample) == Decision::Exit
+            })
+        };
+        // The first round ends with the acknowledgement of 12, before its ninth RTT, and the ninth of the second is the 21st.
+        assert_eq!(exit(HyStart::default()), Some(21));
+        // At 16 segments, the sixth, a round begins.
+        assert_eq!(exit(HyStart::from_low_window()), Some(14));
     }
 
     #[test]

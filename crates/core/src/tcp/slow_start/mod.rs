@@ -25,6 +25,7 @@ impl SlowStartState {
         match kind {
             SlowStart::Standard => SlowStartState::Off,
             SlowStart::HyStart => SlowStartState::HyStart(HyStart::default()),
+            SlowStart::HyStartFrom16 => SlowStartState::HyStart(HyStart::from_low_window()),
             SlowStart::HyStartPlusPlus => SlowStartState::PlusPlus(HyStartPlusPlus::default()),
         }
     }
