@@ -2,8 +2,8 @@
 
     python bench/ns2.py
 
-Requires ns-2 (Debian's package `ns2`) and takes a quarter of an hour. It writes docs/evidence/ns2.json: scenarios, with round trips and
-starts of every run, and the results of ns-2. The page runs the same scenarios with the current version of Tailback.
+Requires ns-2 (Debian's package `ns2`) and takes a quarter of an hour. It writes docs/evidence/ns2.json: scenarios, with round
+trips and starts of every run, and the results of ns-2. The page runs the same scenarios with the current version of Tailback.
 """
 
 from __future__ import annotations
