@@ -83,7 +83,7 @@ figure_8 = Experiment(
         ),
         Claim(
             "C13d",
-            "EPD and PPD fail to significantly improve the performance: the best EPD gains at most 0.1 over plain ATM",
+            "and in topology B: the best EPD gains at most 0.1 over plain ATM",
             best_epd() - goodput("plain") <= 0.1,
             kind="not_reproduced",
             note="sections 3 and 7: nearly 0.4 or more; the bound is our choice",
