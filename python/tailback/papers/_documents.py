@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from tailback._arguments import arguments_checked
-from tailback.errors import MissingExtra, UnknownName
+from tailback.errors import MissingExtra, ParameterError, UnknownName
 from tailback.papers._experiment import Document, Experiment
 
 __all__ = ["DOCUMENTS", "document", "experiments"]
@@ -51,6 +51,11 @@ def experiments(*wanted: str | Experiment | Document) -> list[Experiment]:
         if not DOCUMENTS:
             raise _missing("a list of experiments")
         wanted = tuple(DOCUMENTS)
+    objects: tuple[object, ...] = wanted
+    for each in objects:
+        if not isinstance(each, (str, Experiment, Document)):
+            expected = "an ID such as `bpd-2001/fig12`, an `Experiment` or a `Document`"
+            raise ParameterError(f"{each!r} is not an experiment; expected {expected}")
     named = [each for each in wanted if isinstance(each, str)]
     known = _of(name for name in DOCUMENTS if name in {each.partition("/")[0] for each in named})
     found = {each.id: each for name in named for each in _named(name)}

@@ -12,11 +12,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
+from tailback._quantity import quantity_of
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
+from tailback.errors import ParameterError
 from tailback.papers._expression import Comparison, Expression
 from tailback.papers._measured import Label, Measured
-from tailback.papers._reads import read_points
+from tailback.papers._reads import check_claim, read_points
 from tailback.papers._requirement import Requirement
 
 if TYPE_CHECKING:
@@ -423,16 +425,40 @@ class Experiment:
         """Number of simulations, if none is shared with other experiments."""
         return sum(self.seeds_of_variants(seeds)) + len(self.traces)
 
+    def check(self) -> None:
+        """Check the names of quantities, measures and labels, before any run.
+
+        Raises
+        ------
+        ParameterError
+            A measure is not a quantity, or a claim reads points or a measure that the experiment does not have.
+        """
+        for name, measure in self.measures.items():
+            if isinstance(measure, str) and not any(isinstance(each.scenario, Computation) for each in self.variants):
+                try:
+                    quantity_of(measure)
+                except ParameterError as error:
+                    raise ParameterError(f"measure `{name}` of `{self.id}`: {error}") from None
+        labels = [each.labels for each in self.variants]
+        for claim in self.claims:
+            name = f"claim `{claim.id}` of `{self.id}`"
+            settings = [{}] if claim.contrast else self._settings()
+            for reader in [claim.statement.measured, *([claim.contrast.measured] if claim.contrast else [])]:
+                check_claim(name, labels, self.measures, reader, settings)
+
+    def _settings(self) -> list[dict[str, Label]]:
+        """Every combination of values of the open conditions."""
+        names, choices = [each.label for each in self.conditions], [each.values for each in self.conditions]
+        return [dict(zip(names, choice, strict=True)) for choice in product(*choices)]
+
     @cached_property
     def _read(self) -> frozenset[int]:
         """Indices of the variants that claims or the answer read."""
-        names, choices = [each.label for each in self.conditions], [each.values for each in self.conditions]
-        settings = [dict(zip(names, choice, strict=True)) for choice in product(*choices)]
         readers: list[Callable[[Measured], object]] = [claim.statement.measured for claim in self.claims]
         readers += [claim.contrast.measured for claim in self.claims if claim.contrast]
         if self.answer:
             readers.append(self.answer)
-        return read_points([each.labels for each in self.variants], self.measures, readers, settings)
+        return read_points([each.labels for each in self.variants], self.measures, readers, self._settings())
 
 
 def quick_form(whole: Experiment, undecided: str, *, times: int = 1, max_seeds: int | None = None) -> Experiment:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
-from tailback.papers._measured import Label, Measured, Values
+from tailback.papers._measured import Label, Measured, Values, no_points
 from tailback.papers._requirement import Inequality, Requirement, Value
 
 if TYPE_CHECKING:
@@ -246,12 +246,12 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
             if all(point.labels.get(name) in (label if isinstance(label, tuple) else (label,)) for name, label in labels.items())
         ]
         if not found:
-            raise LookupError(f"0 points have {labels}")
+            raise no_points(results.points, labels)
         common = {name for name, label in found[0].labels.items() if all(point.labels.get(name) == label for point in found)}
         return [
             Row(
                 {name: label for name, label in point.labels.items() if name not in common.union(_DESCRIPTIONS)},
-                point.values[measure],
+                point.value_of(measure),
                 point.labels,
             )
             for point in found

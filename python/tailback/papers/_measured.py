@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailback._arguments import arguments_checked
+from tailback._core import hint
 from tailback._interval import Interval
+from tailback.errors import UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Label", "Measured", "Point", "Values", "point"]
+__all__ = ["Label", "Measured", "Point", "Values", "no_points", "point"]
 
 # One value per seed.
 Values: TypeAlias = "NDArray[np.float64]"
@@ -27,6 +29,12 @@ class Point:
 
     labels: Mapping[str, Label]
     values: Mapping[str, Values]
+
+    def value_of(self, measure: str) -> Values:
+        """Values of a measure. Raises `UnknownName`."""
+        if measure not in self.values:
+            raise UnknownName("measure", measure, self.values)
+        return self.values[measure]
 
 
 @arguments_checked
@@ -48,11 +56,15 @@ class Measured:
         ------
         LookupError
             No point has them, or several points do.
+        UnknownName
+            There is no such measure.
         """
         found = self.where(**labels)
+        if not found:
+            raise no_points(self.points, labels)
         if len(found) != 1:
             raise LookupError(f"{len(found)} points have {labels}")
-        return found[0].values[measure]
+        return found[0].value_of(measure)
 
     def mean(self, measured: Callable[[Measured], Values]) -> float:
         """Mean over the seeds of an expression or of another function of the measurements."""
@@ -100,3 +112,24 @@ def _means(values: Values) -> Values:
     if np.ptp(values) == 0:
         return np.repeat(values[0], len(values) + 1)
     return np.concatenate([[values.mean()], (values.sum() - values) / (len(values) - 1)])
+
+
+def no_points(points: Iterable[Point], labels: Mapping[str, Label | tuple[Label, ...]]) -> LookupError:
+    """The error for labels that no point has, with the first unknown name or value."""
+    known: dict[str, list[Label]] = {}
+    for one in points:
+        for name, label in one.labels.items():
+            values = known.setdefault(name, [])
+            if label not in values:
+                values.append(label)
+    why = ""
+    for name, given in labels.items():
+        wanted = given if isinstance(given, tuple) else (given,)
+        if name not in known:
+            near = hint(name, list(known))
+            why = f": no label `{name}`; expected one of {', '.join(f'`{each}`' for each in known)}{f'; {near}' if near else ''}"
+            break
+        if not any(each in known[name] for each in wanted):
+            why = f": no {name} {given!r}; expected one of {', '.join(map(repr, known[name]))}"
+            break
+    return LookupError(f"0 points have {dict(labels)}{why}")

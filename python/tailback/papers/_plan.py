@@ -11,7 +11,7 @@ from typing import Any
 from tailback._study.columns import Column
 from tailback._study.measurements import Curve, Measurement, Measurements, Number, Tally
 from tailback._study.runner import Progress, RunFailed
-from tailback.errors import InternalError, ScenarioError, StudyError
+from tailback.errors import InternalError, ParameterError, ScenarioError, StudyError, UnknownName
 from tailback.papers._experiment import Experiment, Trace, Variant
 from tailback.papers._measured import point
 from tailback.papers._outcome import Outcome
@@ -98,12 +98,16 @@ class Plan:
     def _value(self, reader: Number | Curve, key: str) -> Any:
         return reader.value(self._found[key, reader.name])
 
-    def _failure(self, failed: RunFailed) -> InternalError | StudyError:
+    def _failure(self, failed: RunFailed) -> InternalError | ParameterError | StudyError:
         """Name the experiment of a failed run. Insufficient memory is not a bug: the rest of the study is kept."""
         label, seed = self._measurements.label(failed.result.content_hash)
         message = f"{label}, seed {seed}: {failed.result.error}"
-        if failed.result.error and failed.result.error.startswith(ScenarioError.__name__):
+        error = failed.result.error or ""
+        if error.startswith(ScenarioError.__name__):
             return StudyError(message)
+        # A measure that the result does not have.
+        if any(f": {kind.__name__}: " in error for kind in (ParameterError, UnknownName)):
+            return ParameterError(message)
         return InternalError(message, failed.result.content_hash, seed)
 
     def _traced(self, experiment: Experiment, trace: Trace) -> tuple[Curve, Runs]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tailback._arguments import arguments_checked
 from tailback._study.runner import Progress
 from tailback.errors import ParameterError
-from tailback.papers._documents import experiments
+from tailback.papers._documents import DOCUMENTS, experiments
 from tailback.papers._experiment import Document, Experiment
 from tailback.papers._plan import Plan
 from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
@@ -62,7 +62,8 @@ def reproduce(
     UnknownName
         No such experiment; the message lists the available ones.
     ParameterError
-        Fewer than two seeds, or no worker.
+        No experiment, fewer than two seeds, or no worker; or an experiment of your own names a quantity, measure or label that
+        does not exist.
     StudyError
         `study` is not a study, is in use, or its disk is full.
     ReproductionInterrupted
@@ -77,10 +78,16 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval requires two runs")
+    if not wanted:
+        listed = ", ".join(f"`{name}`" for name in DOCUMENTS) or "none is installed"
+        raise ParameterError(f"no experiment is given; expected IDs, such as `bpd-2001/fig12`, or documents: {listed}")
     chosen = [replace(each.full or each, is_full=True) if full else each for each in experiments(*wanted)]
     own = [each for each in wanted if isinstance(each, Document)]
     names = [each if isinstance(each, str) else each.id for each in wanted]
     words = ["tailback reproduce", *names, f"--seeds {seeds}", *(["--full"] if full else [])]
+    for given in wanted:
+        for experiment in [] if isinstance(given, str) else experiments(given):
+            experiment.check()
     plan = Plan(chosen, seeds, command=" ".join(words))
     try:
         kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
