@@ -132,6 +132,12 @@ def simulated(
                 note="largest error of the closed loop with G1DM, relative to the simulated utilisation",
             ),
             Claim(
+                f"C-{number}.5",
+                "the closed loop with G1DM approximates the packet loss probability: within a factor of two",
+                abs(at("log10_loss", by="G1DM") - at("log10_loss", by=packets.NAME)).max(each_seed=True) < math.log10(2),
+                note="largest distance of the decimal logarithms; the factor is our choice",
+            ),
+            Claim(
                 f"C-{number}.2p",
                 "with EBI it is about as good: no farther from the simulation, except for a point",
                 distance("EBI") - distance("G1DM") <= 0.01,

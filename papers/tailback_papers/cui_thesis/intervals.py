@@ -6,8 +6,8 @@ figure 3.3 is judged by the fraction of runs in a state. A mean over the states 
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from tailback.papers import (
     Condition,
     Experiment,
     Expression,
+    Label,
     Line,
     Ranking,
     Trace,
@@ -34,7 +35,7 @@ from tailback_papers.cui_thesis.sizing import PACKET_BYTES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["EXPERIMENTS", "distance_from_exponential"]
 
 # Packets of flows that share a link, at the end of a run.
 TRACKED = 220_000
@@ -95,12 +96,16 @@ def spread_of_gaps(found: dict[str, Any]) -> float:
     return float(found["gaps"].std() / found["gaps"].mean())
 
 
-def from_exponential(found: dict[str, Any]) -> float:
+def distance_from_exponential(values: NDArray[np.float64]) -> float:
     """Kolmogorov-Smirnov distance from the exponential distribution with the same mean."""
-    gaps = np.sort(found["gaps"])
-    exact = 1 - np.exp(-gaps / gaps.mean())
-    steps = np.arange(len(gaps) + 1) / len(gaps)
+    exact = 1 - np.exp(-np.sort(values) / values.mean())
+    steps = np.arange(len(values) + 1) / len(values)
     return float(max((steps[1:] - exact).max(), (exact - steps[:-1]).max()))
+
+
+def from_exponential(found: dict[str, Any]) -> float:
+    """Distance of the intervals from the exponential distribution."""
+    return distance_from_exponential(found["gaps"])
 
 
 def dispersion(found: dict[str, Any]) -> float:
@@ -140,17 +145,45 @@ def variance_as_printed(found: dict[str, Any]) -> float:
     return float(abs(variance_of_gaps(found) / VARIANCE_S2[2] - 1) <= 0.2)
 
 
-def tail(found: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Intervals divided by their mean, and the fraction of larger ones, at points spaced evenly over the plotted logarithm."""
-    gaps = np.sort(found["gaps"] / found["gaps"].mean())
-    places = np.unique((len(gaps) * (1 - np.geomspace(1, 0.5 / len(gaps), 400))).astype(int))
-    return gaps[places], np.log10(1 - (places + 0.5) / len(gaps))
+# Steps of the histograms in figures 3.3 to 3.5, and their last interval, in ms.
+STEP_MS = {2: 0.1, 20: 0.01, 500: 0.0004}
+LAST_MS = {2: 5.0, 20: 0.3, 500: 0.015}
 
 
-def poisson_tail() -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same for the exponential distribution."""
-    gaps = np.linspace(0, 12, 50)
-    return gaps, -gaps / math.log(10)
+def edges_ms(flows: int) -> NDArray[np.float64]:
+    """Edges of a histogram's steps."""
+    return np.arange(0, LAST_MS[flows] + STEP_MS[flows] / 2, STEP_MS[flows])
+
+
+def histogram(found: dict[str, Any], flows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Fraction of the intervals in each step."""
+    counted = np.histogram(1e3 * found["gaps"], edges_ms(flows))[0] / len(found["gaps"])
+    return edges_ms(flows), np.append(counted, counted[-1:])
+
+
+def exponential_histogram(found: dict[str, Any], flows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same of the exponential distribution with the same mean."""
+    fractions = -np.diff(np.exp(-edges_ms(flows) / (1e3 * found["gaps"].mean())))
+    return edges_ms(flows), np.append(fractions, fractions[-1:])
+
+
+def drawn(label: str, where: dict[str, Label], flows: int) -> tuple[Trace, Trace]:
+    """A histogram, and that of the exponential distribution."""
+    return (
+        Trace(label, where, None, partial(histogram, flows=flows)),
+        Trace(f"exponential, {label}", where, None, partial(exponential_histogram, flows=flows)),
+    )
+
+
+def panel(label: str, flows: int) -> TracePanel:
+    """A printed figure."""
+    return TracePanel(
+        (label, f"exponential, {label}"),
+        "fraction of intervals",
+        f"interval, ms, in steps of {STEP_MS[flows]:g} ms",
+        title=label,
+        time_range=(0, LAST_MS[flows]),
+    )
 
 
 STARTS = {
@@ -164,6 +197,8 @@ def some(measure: str) -> Expression:
     """Fraction of the runs of two flows."""
     return at(measure, flows=2)
 
+
+STATE_LABELS = {1: "one flow occupies the link", 0: "both share it"}
 
 STATES = Experiment(
     id="cui-thesis/fig3.3",
@@ -229,18 +264,9 @@ STATES = Experiment(
             tuple(Line(f"slow start ends {each}", {"slow_start": each}) for each in START.values),
             "fraction of runs in which one flow occupies the link",
         ),
-        TracePanel(
-            ("one flow occupies the link", "both share it", "exponential"),
-            "log10 of the fraction of longer intervals",
-            "interval over its mean",
-            time_range=(0, 12),
-        ),
+        tuple(panel(label, 2) for label in STATE_LABELS.values()),
     ),
-    traces=(
-        Trace("one flow occupies the link", {"state": 1}, None, tail),
-        Trace("both share it", {"state": 0}, None, tail),
-        Trace("exponential", {"state": 0}, None, lambda _: poisson_tail()),
-    ),
+    traces=tuple(trace for state, label in STATE_LABELS.items() for trace in drawn(label, {"state": state}, 2)),
     conditions=(START,),
     assumptions=COMMON,
     times=6,
@@ -309,18 +335,8 @@ INTERVALS = Experiment(
             note="variance over mean of these numbers, which the intervals do not show; the tolerance is our choice",
         ),
     ),
-    panels=(
-        TracePanel(
-            ("2 flows", "20 flows", "500 flows", "exponential"),
-            "log10 of the fraction of longer intervals",
-            "interval over its mean",
-            time_range=(0, 12),
-        ),
-    ),
-    traces=(
-        *(Trace(f"{flows} flows", {"flows": flows, "slow_start": BELOW}, None, tail) for flows in CROWDS),
-        Trace("exponential", {"flows": 500, "slow_start": BELOW}, None, lambda _: poisson_tail()),
-    ),
+    panels=tuple(panel(f"{flows} flows", flows) for flows in CROWDS),
+    traces=tuple(trace for flows in CROWDS for trace in drawn(f"{flows} flows", {"flows": flows, "slow_start": BELOW}, flows)),
     conditions=(replace(START, values=(UNTIL_LOSS, BELOW)),),
     assumptions=COMMON,
     times=3,

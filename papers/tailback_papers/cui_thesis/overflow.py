@@ -13,11 +13,14 @@ from tailback.papers import (
     Experiment,
     Expression,
     Line,
+    Measured,
     Ranking,
     ReferenceLine,
     TracePanel,
+    Values,
     Variant,
     at,
+    computed,
     lines,
     quick_form,
     variants,
@@ -151,7 +154,15 @@ FIGURE_4_11 = Experiment(
             two("second_ahead", "Algorithm 1") > 0.1,
             kind="conditional",
             note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for a "
-            "timeout, and the other flow occupies the buffer.",
+            "timeout, and the other flow occupies the buffer. With NewReno, 400 Mb/s and 120 ms, which is not among the values "
+            "tried here, the second flow is ahead for more than half of the time in a third of the runs.",
+        ),
+        Claim(
+            "C-4.14.1-fair",
+            "the unfairness, at least in a large time scale, disappears with Algorithm 1 (difference of the shares over 180 s)",
+            abs(two("share_1", "Algorithm 1") - two("share_2", "Algorithm 1")) < 0.1,
+            kind="not_reproduced",
+            note="within a tenth, our choice",
         ),
         Claim(
             "C-4.15.1-share",
@@ -230,6 +241,7 @@ FIGURE_4_11 = Experiment(
 ROUND_TRIPS_MS = (40, 50, 60, 90)
 ALPHAS = (400, 600, 800, 1400)
 BIN_S = 0.1
+WARMUP_S = 50
 # Time around an overflow that counts as overflow.
 AFTER_S = 1.0
 
@@ -251,7 +263,7 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str, rec
         buffer="3190 packets",
         flows=flows,
         duration="300 s",
-        warmup="50 s",
+        warmup=f"{WARMUP_S} s",
         traces={"throughput": {"bin": f"{BIN_S} s", "flows": list(flows)}, "drops": ["bottleneck"]},
     )
 
@@ -272,6 +284,25 @@ def shorter_at_overflow(run: tb.Run) -> float:
         for within in (measured & (since < AFTER_S), measured & (since >= AFTER_S))
     ]
     return float(ratios[0] / ratios[1])
+
+
+def mean_over_time(curve: tuple[Any, Any]) -> float:
+    """Mean of a curve drawn in steps, after the first 50 s."""
+    times, values = (np.asarray(each, float) for each in curve)
+    return float(np.average(values[:-1], weights=np.diff(np.maximum(times, WARMUP_S))))
+
+
+def off_alphas(results: Measured) -> Values:
+    """Largest relative deviation of a flow's share of the mean windows from its share of the mean alphas, in figures 4.21 and
+    4.22.
+    """
+    if not results.traces:
+        raise LookupError("figures 4.21 and 4.22")
+    alphas, windows = (
+        np.array([mean_over_time(results.traces[label.format(alpha)]) for alpha in ALPHAS])
+        for label in ("alpha of {}", "window, alpha {}")
+    )
+    return np.abs(windows / windows.sum() / (alphas / alphas.sum()) - 1).max(keepdims=True)
 
 
 def off_ratio(run: tb.Run) -> float:
@@ -313,30 +344,41 @@ FIGURE_4_19 = Experiment(
         )
     ),
     measures={"off_ratio": off_ratio, "fairness": FAIRNESS, "timeouts": TIMEOUTS, "shorter_at_overflow": shorter_at_overflow},
-    claims=tuple(
-        claim
-        for form in FORMS
-        for claim in (
-            Claim(
-                f"C-4.20.1-{form}",
-                f"rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s), form {form}",
-                four("fairness", "round trips", form) > 0.95,
-            ),
-            Claim(
-                f"C-4.20.1-overflow-{form}",
-                "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in the "
-                f"second after a loss, divided by the same at other times), form {form}",
-                four("shorter_at_overflow", "round trips", form) > 1,
-            ),
-            Claim(
-                f"C-4.21.1-{form}",
-                f"windows and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
-                four("off_ratio", "alphas", form) < 0.05,
-                kind="not_reproduced",
-                note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the "
-                "largest window has a loss, and only it halves its alpha.",
-            ),
-        )
+    claims=(
+        Claim(
+            "C-4.22.1",
+            "windows maintain the same ratio as their alphas (largest deviation of a flow's share of the mean windows from its "
+            "share of the mean alphas, form module)",
+            computed(off_alphas) < 0.05,
+            note="the drawn run, from 50 s on; the bound is our choice",
+        ),
+        *(
+            claim
+            for form in FORMS
+            for claim in (
+                Claim(
+                    f"C-4.20.1-{form}",
+                    f"rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s), form {form}",
+                    four("fairness", "round trips", form) > 0.95,
+                ),
+                Claim(
+                    f"C-4.20.1-overflow-{form}",
+                    "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in "
+                    f"the second after a loss, divided by the same at other times), form {form}",
+                    four("shorter_at_overflow", "round trips", form) > 1,
+                ),
+                Claim(
+                    f"C-4.21.1-{form}",
+                    "alphas and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form "
+                    f"{form}",
+                    four("off_ratio", "alphas", form) < 0.05,
+                    kind="not_reproduced",
+                    note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only some flows have a "
+                    "loss and halve their alpha. By (4.1) the deviation is 0.075 with simultaneous starts, and 1.0 to 1.2 if "
+                    "flows start 20 s apart, in either order.",
+                ),
+            )
+        ),
     ),
     panels=(
         Ranking("fairness", FORM_LINES, "Jain's index"),

@@ -113,6 +113,16 @@ def spread(probability: float) -> float:
     return float(1 / (np.maximum(1 - passed * probability, 0) / (1 - probability)).sum())
 
 
+def unspread(fraction: float) -> float:
+    """The probability with which RED marks this fraction."""
+    return bisect(lambda probability: spread(probability) <= fraction, 0, 1)
+
+
+def before_spreading(fractions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities with which RED marks these fractions."""
+    return np.array([unspread(fraction) for fraction in fractions])
+
+
 def by_definition(queue: float, gentle: bool) -> Expected:
     """Probability of figure 2.1."""
     return Expected(raw(queue, gentle))
@@ -229,14 +239,14 @@ FIGURE_2_1 = Experiment(
         ),
         Claim(
             "C-2.1.2",
-            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (marked fraction divided "
-            "by that)",
-            OVER_DEFINITION.equals(1, 0.05),
-            kind="not_reproduced",
+            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (probability divided by "
+            "that)",
+            (marks(True).map(before_spreading) / (lambda queue: raw(queue, True))).mean().equals(1, 0.05),
             published=1,
-            note="This is the probability before marks are spread out (p_b). In Floyd and Jacobson it grows with the number of "
-            "packets since the last mark: all distances up to 1 / p_b are equally likely, with half of that as their mean. The "
-            "RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
+            setting="probability before marks are spread out (p_b of Floyd and Jacobson)",
+            contrast=Contrast("fraction of packets marked", OVER_DEFINITION),
+            note="p_b follows from the marked fraction: all distances between marks up to 1 / p_b are equally likely, with half "
+            "of that as their mean. The RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
         ),
         Claim(
             "C-2.1.2-even",
@@ -287,9 +297,9 @@ FIGURE_2_1 = Experiment(
         "overload",
     },
     answer=lambda results: (
-        f"In shape only. Between the thresholds it marks {results.formatted(OVER_DEFINITION, 3)} times as much, because marks "
-        "are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks everything from "
-        "a probability of one half in the figure, at 87 packets instead of 120."
+        f"Yes, before marks are spread out. Between the thresholds RED marks {results.formatted(OVER_DEFINITION, 3)} times that, "
+        "because marks are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks "
+        "everything from a probability of one half in the figure, at 87 packets instead of 120."
     ),
 )
 

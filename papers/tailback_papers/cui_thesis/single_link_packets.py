@@ -97,6 +97,8 @@ def needed(number: str) -> Experiment:
     """One of figures 3.52 to 3.55 by packets."""
     target = LINK_TARGETS[number]
 
+    drawn = tuple(rule for rule in sizing.LINK_RULES if rule != "O(log W)" or target < sizing.OVER_PROVISION)
+
     def of(by: str) -> Expression:
         return at("buffer", by=by)
 
@@ -131,7 +133,8 @@ def needed(number: str) -> Experiment:
                     flows=count,
                 ),
             )
-        ),
+        )
+        + vary(Computation(sizing.required_of_link, {"target": target}), axis("rule", drawn), axis("flows", sizing.FLOWS)),
         measures={"buffer": "buffer"},
         claims=(
             *(
@@ -160,7 +163,7 @@ def needed(number: str) -> Experiment:
                 "flows",
                 (
                     *lines("senders", {f"{senders} senders": senders for senders in conditions.SENDERS.values}, by=NAME),
-                    *lines("by", ("(3.27)", "Appenzeller"), dashed=True),
+                    *lines("rule", drawn, dashed=True),
                 ),
                 "buffer, packets",
                 "flows",
