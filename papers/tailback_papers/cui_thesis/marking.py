@@ -586,10 +586,7 @@ STEP = Experiment(
         )
         for count in AFTER_STEP
     ),
-    assumptions={
-        "steps": "from 0.2 to 0.3, from 0.2 to 0.7 and from 0.6 to 0.35",
-        "order of probes": "random",
-    },
+    assumptions={"steps": "from 0.2 to 0.3, from 0.2 to 0.7 and from 0.6 to 0.35", "order of probes": "random"},
 )
 
 EXPERIMENTS = (

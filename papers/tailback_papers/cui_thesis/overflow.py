@@ -302,7 +302,7 @@ def off_alphas(results: Measured) -> Values:
         np.array([mean_over_time(results.traces[label.format(alpha)]) for alpha in ALPHAS])
         for label in ("alpha of {}", "window, alpha {}")
     )
-    return np.abs(windows / windows.sum() / (alphas / alphas.sum()) - 1).max(keepdims=True)
+    return np.array([float(np.abs(windows / windows.sum() / (alphas / alphas.sum()) - 1).max())])
 
 
 def off_ratio(run: tb.Run) -> float:
