@@ -181,7 +181,7 @@ impl Engine {
             }
             Event::Departure(transmitter) => self.fabric.on_departure(now, transmitter),
             Event::Period(place) => self.fabric.on_period(now, place),
-            Event::Deliver(flow) => self.fabric.on_deliver(flow),
+            Event::Deliver(flow) => return self.fabric.on_deliver(flow),
             Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),
             Event::Timer(flow) => return self.on_timer(flow),
             Event::AppWrite(flow) => self.on_app_write(flow),

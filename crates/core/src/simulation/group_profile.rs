@@ -32,8 +32,7 @@ pub(crate) struct GroupProfile {
     pub(crate) ecn_of_acks: Ecn,
     /// A datagram group whose deliveries the caller collects.
     pub(crate) is_external: bool,
-    /// Arrivals at the receiver are events.
-    pub(crate) delivers_as_event: bool,
+    pub(crate) arrivals: ArrivalEvents,
     pub(crate) header: Bytes,
     /// Size of an acknowledgement, or of a cell of it.
     pub(crate) ack_unit: Bytes,
@@ -57,6 +56,15 @@ pub(crate) struct GroupProfile {
     /// Ticks by which a timestamp may be older than the latest one, if the receiver discards older ones.
     pub(crate) paws: Option<u64>,
     pub(crate) group: Group,
+}
+
+/// Which arrivals at the receivers of a group are events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ArrivalEvents {
+    Never,
+    /// Arrivals after the timer of a delayed acknowledgement expires: no earlier arrival is known that would cause it.
+    AfterTimer,
+    Always,
 }
 
 /// A group whose controllers request signals.
@@ -131,7 +139,11 @@ impl GroupProfile {
             // Cells do not carry the ECN fields of packets.
             ecn_of_acks: tcp.filter(|_| group.framing.is_none()).map_or(Ecn::NOT_ECT, TcpSpec::ecn_of_others),
             is_external,
-            delivers_as_event: run.stepped || delayed_ack.is_some(),
+            arrivals: match () {
+                () if run.stepped => ArrivalEvents::Always,
+                () if delayed_ack.is_some() => ArrivalEvents::AfterTimer,
+                () => ArrivalEvents::Never,
+            },
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or_default(),
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(Bytes(0), |spec| spec.ack_size) },
             framing: group.framing,

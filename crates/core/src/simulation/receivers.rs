@@ -3,7 +3,7 @@
 
 use super::adaptation::ReassemblyState;
 use super::event_order::FlowKind;
-use super::group_profile::GroupProfile;
+use super::group_profile::{ArrivalEvents, GroupProfile};
 use super::path::Path;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::specialised::{Carriage, Complete, Plain, Reception};
@@ -19,6 +19,17 @@ use crate::tcp::receiver::{Cause, EcnFlags, Reply};
 pub(crate) enum Route {
     Fixed,
     Changing,
+}
+
+/// Whether the arrival of this packet at its receiver is an event, if it is the next one there.
+#[inline(always)]
+pub(crate) fn arrives_by_event(packet: &Packet, profile: &GroupProfile, sim: &SimState, route: Route) -> bool {
+    match profile.arrivals {
+        _ if route == Route::Changing => true,
+        ArrivalEvents::Never => false,
+        ArrivalEvents::AfterTimer => sim.calendar.time_of(sim.order.flow(FlowKind::DelayedAck, packet.flow)) < packet.time,
+        ArrivalEvents::Always => true,
+    }
 }
 
 impl Path {
@@ -83,7 +94,7 @@ impl Path {
             // An RM cell stays behind the packet before it.
             packet.time += profile.reassembly();
         }
-        if profile.delivers_as_event || route == Route::Changing {
+        if !self.deliver.is_empty() || arrives_by_event(packet, profile, sim, route) {
             if self.deliver.is_empty() {
                 sim.calendar.schedule(sim.order.flow(FlowKind::Deliver, flow), packet.time);
             }

@@ -12,10 +12,10 @@ mod stepped_ports;
 
 use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
 use super::event_order::{EntityCounts, Event, EventOrder, FlowKind};
-use super::group_profile::{GroupProfile, RunMode, SignalGroup};
+use super::group_profile::{ArrivalEvents, GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
-use super::receivers::Route;
+use super::receivers::{Route, arrives_by_event};
 use super::routes::RouteEntry;
 use super::sim_state::{DatagramOutcome, Fate, SimState};
 use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
@@ -231,17 +231,33 @@ impl Fabric {
         }
     }
 
-    /// A data packet reaches its receiver.
-    pub(crate) fn on_deliver(&mut self, flow: FlowId) {
-        let path = &mut self.paths[flow];
-        let slot = self.sim.order.flow(FlowKind::Deliver, flow);
-        let Some(mut packet) = self.sim.take_head(&mut path.deliver, slot) else {
-            unreachable!("no packet is on its way to flow {flow}")
-        };
-        let profile = &self.profiles[path.wire.group];
-        if path.receive_unit(&mut packet, profile, &mut self.sim) {
-            self.walk_back(packet);
+    /// A data packet reaches its receiver; later ones follow at once if they can. Returns false if the event exists only because the arrival
+    /// was known before the timer of a delayed acknowledgement expired, which depends on how early arrivals are known.
+    pub(crate) fn on_deliver(&mut self, flow: FlowId) -> bool {
+        let group = self.paths[flow].wire.group;
+        let route = self.route_of(flow);
+        loop {
+            let (path, profile) = (&mut self.paths[flow], &self.profiles[group]);
+            let Some(mut packet) = self.sim.pool.pop(&mut path.deliver) else {
+                unreachable!("no packet is on its way to flow {flow}")
+            };
+            if path.receive_unit(&mut packet, profile, &mut self.sim) {
+                self.walk_back(packet);
+            }
+            let Some(next) = self.sim.pool.front(&self.paths[flow].deliver) else { break };
+            if arrives_by_event(next, &self.profiles[group], &self.sim, route) {
+                let slot = self.sim.order.flow(FlowKind::Deliver, flow);
+                self.sim.calendar.schedule(slot, next.time);
+                break;
+            }
         }
+        self.profiles[group].arrivals != ArrivalEvents::AfterTimer
+    }
+
+    #[inline(always)]
+    fn route_of(&self, flow: FlowId) -> Route {
+        let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        if changes { Route::Changing } else { Route::Fixed }
     }
 
     /// A delayed acknowledgement is due.
@@ -377,8 +393,7 @@ impl Fabric {
     #[inline(never)]
     fn walk_as<C: Carriage>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
-        let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
-        let route = if changes { Route::Changing } else { Route::Fixed };
+        let route = self.route_of(flow);
         let Fabric { routes, ports, paths, profiles, sim, .. } = self;
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };

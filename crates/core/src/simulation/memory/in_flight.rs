@@ -70,8 +70,19 @@ fn grows_until_a_loss(group: &Group) -> bool {
     spec.slow_start == SlowStart::Standard && law.abilities().ends_slow_start
 }
 
-/// Capacity of all pipes and buffers. The pipes between ends and ports count at the rate of each port.
+/// An upper estimate of the acknowledgements in flight with SACK blocks: those in pipes, because few wait in queues.
+pub(super) fn sack_reports_in_flight(network: &Network) -> u64 {
+    let uses_sack = |group: &Group| matches!(&group.transport, Transport::Tcp(spec, _) if spec.recovery.uses_sack());
+    if network.groups.iter().any(uses_sack) { pipes(network).min(packets_in_flight(network) as f64) as u64 } else { 0 }
+}
+
+/// Capacity of all pipes and buffers.
 fn pipes_and_buffers(network: &Network) -> f64 {
+    pipes(network) + places(network, smallest_packet(network)).iter().sum::<f64>()
+}
+
+/// Capacity of all pipes. Those between ends and ports count at the rate of each port.
+fn pipes(network: &Network) -> f64 {
     // Over less than a second, a trace may exceed its mean rate.
     let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
     let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
@@ -90,8 +101,7 @@ fn pipes_and_buffers(network: &Network) -> f64 {
         let copies = 1.0 + port.impairments.duplication;
         rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies
     };
-    let pipes: f64 = network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum();
-    pipes + places(network, smallest).iter().sum::<f64>()
+    network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
 }
 
 /// A link's delay including nearly all of the jitter.

@@ -14,7 +14,7 @@ use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
 use crate::price::Estimators;
-use crate::primitives::packet::{NumberAndHeader, Packet};
+use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::pooled_queue::CHUNK;
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
@@ -24,7 +24,7 @@ use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
 use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
-use in_flight::packets_in_flight;
+use in_flight::{packets_in_flight, sack_reports_in_flight};
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
 
@@ -179,6 +179,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
         + if uses_prices { size_of::<NumberAndHeader>() } else { 0 };
     let packets = (POOL_SLACK * packets_in_flight(network) as f64) as u64;
+    let reports = (POOL_SLACK * sack_reports_in_flight(network) as f64) as u64;
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
@@ -192,7 +193,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         cold: of(network.ports.len(), cold),
         packets: packets
             .saturating_mul(packet as u64)
-            .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64)),
+            .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64))
+            .saturating_add(reports.saturating_mul(size_of::<Report>() as u64)),
         traces: trace_bytes(network),
     }
 }
