@@ -200,6 +200,7 @@ impl LoneSender {
                 break;
             }
         }
+        self.with(|tcp| tcp.rearm());
         self.reader.on_all_sent(&self.sender.sequence, self.sender.window(&self.spec));
     }
 

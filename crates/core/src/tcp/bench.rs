@@ -79,7 +79,11 @@ impl SenderHarness {
 
     /// Sends all segments that may be sent now.
     pub fn send(&mut self) -> Vec<u32> {
-        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<Signalled>().map(|sent| sent.segment.0)).collect())
+        self.with(|tcp| {
+            let sent = std::iter::from_fn(|| tcp.next_segment::<Signalled>().map(|sent| sent.segment.0)).collect();
+            tcp.rearm();
+            sent
+        })
     }
 
     /// An acknowledgement. Returns the segments sent in response. It echoes the time of its segment as if that had left at time 0.
@@ -107,6 +111,10 @@ impl SenderHarness {
     /// The timer expires. Returns whether it is a retransmission timeout.
     pub fn expire(&mut self) -> bool {
         self.now = self.sender.timer.deadline;
-        self.with(|tcp| tcp.on_timer(Time::NEVER))
+        self.with(|tcp| {
+            let is_timeout = tcp.on_timer(Time::NEVER);
+            tcp.rearm();
+            is_timeout
+        })
     }
 }

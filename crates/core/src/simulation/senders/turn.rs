@@ -129,6 +129,9 @@ impl SenderTurn<'_> {
     #[inline(always)]
     pub(super) fn update_timers<O: Observed>(&mut self, covered: Time) {
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
+        if O::SIGNALLED {
+            tcp.rearm();
+        }
         let sim = &mut fabric.sim;
         let deadline = tcp.sender.timer.deadline;
         if deadline < covered {

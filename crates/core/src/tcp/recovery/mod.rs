@@ -133,11 +133,14 @@ macro_rules! recoveries {
             fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
             }
-            fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) -> Option<Time> {
+            fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) {
                 match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
             }
-            fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
+            fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
                 match self { $(Recoveries::$member(recovery) => recovery.arm(known, next)),+ }
+            }
+            fn rearm(&mut self, known: &SenderView) -> Option<Time> {
+                match self { $(Recoveries::$member(recovery) => recovery.rearm(known)),+ }
             }
         }
     };

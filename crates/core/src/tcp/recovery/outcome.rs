@@ -74,6 +74,8 @@ pub(in crate::tcp) enum NextSegment {
     InWindow,
     /// The first one that has never been sent.
     New,
+    /// The same, and nothing else may be sent now.
+    LastNew,
     Again(SegmentNumber),
     /// Again, and it counts as lost.
     Lost(SegmentNumber),
@@ -92,6 +94,8 @@ pub(in crate::tcp) struct Delivered {
     pub is_dsack: bool,
     /// It opens the window even if it does not advance.
     pub opens_window: bool,
+    /// Outside an episode, only the oldest segments have arrived, each of them sent once: nothing is to be detected, probed or undone.
+    pub is_in_order: bool,
 }
 
 /// An acknowledgement, processed as a report of deliveries.
@@ -337,12 +341,15 @@ pub(in crate::tcp) trait LossRecovery {
     fn next_by_time(&mut self, _known: &SenderView) -> NextSegment {
         NextSegment::Nothing
     }
-    /// A segment was sent. Returns the new expiry of the timer, if it changes.
-    fn on_sent(&mut self, _known: &SenderView, _segment: SegmentNumber, _deadline: Time) -> Option<Time> {
+    /// A segment was sent, for recovery by time. `deadline`: the expiry of the timer before.
+    fn on_sent(&mut self, _known: &SenderView, _segment: SegmentNumber, _deadline: Time) {}
+    /// The timer needs another purpose, for recovery by time. `next`: the next detection of losses. Returns its expiry, unless it depends on
+    /// the segments that are sent now.
+    fn arm(&mut self, _known: &SenderView, _next: Option<Time>) -> Option<Time> {
         None
     }
-    /// Expiry of the timer. `next`: the next detection of losses.
-    fn arm(&mut self, known: &SenderView, _next: Option<Time>) -> Time {
-        known.timeout()
+    /// All segments were sent that may be sent now. Returns the expiry of the timer, if it has changed.
+    fn rearm(&mut self, _known: &SenderView) -> Option<Time> {
+        None
     }
 }

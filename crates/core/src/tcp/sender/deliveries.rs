@@ -2,7 +2,7 @@
 
 use super::Tcp;
 use crate::congestion::{Ack, Cause, Controller, Controllers};
-use crate::primitives::units::{Segments, TimeDelta};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::observed::Signalled;
 use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Report, SavedState};
 use crate::tcp::sequence::{IncomingAck, Phase};
@@ -54,17 +54,24 @@ impl Tcp<'_> {
             sequence.timed_out = false;
         }
         self.process_report(&report);
+        let next = if delivered.is_in_order { None } else { self.detect_losses(&report) };
+        self.notify_controller(&ack, &report, extras);
+        self.arm(next);
+        rtt
+    }
+
+    /// Detects losses, and the end and the start of an episode. Returns the time of the next detection, if one is due.
+    #[inline(never)]
+    fn detect_losses(&mut self, report: &Report) -> Option<Time> {
         let losses = self.losses();
         let (recovery, known) = self.recovery();
-        let mut found = recovery.find_losses(&known, &report, losses);
+        let mut found = recovery.find_losses(&known, report, losses);
         self.apply(&mut found);
         if self.sender.sequence.phase.is_reduction() {
             let (recovery, known) = self.recovery();
-            recovery.on_reduction_ack(&known, &report, &found);
+            recovery.on_reduction_ack(&known, report, &found);
         }
-        self.notify_controller(&ack, &report, extras);
-        self.arm(&found);
-        rtt
+        found.next
     }
 
     /// Processes reports of needless transmissions: they may undo a reduction, and acknowledge a probe.
@@ -73,6 +80,9 @@ impl Tcp<'_> {
         let (recovery, known) = self.recovery();
         if let Some(saved) = recovery.on_report(&known, report) {
             self.undo(saved);
+        }
+        if report.delivered.is_in_order {
+            return;
         }
         let (recovery, known) = self.recovery();
         if let Some(outstanding) = recovery.on_probe_ack(&known, report) {
@@ -120,11 +130,22 @@ impl Tcp<'_> {
         }
     }
 
-    /// Sets the timer for its next purpose.
+    /// Sets the timer for the next detection of losses, if one is due, or leaves it to [`Tcp::rearm`].
     #[inline]
-    pub(super) fn arm(&mut self, found: &LossDetection) {
+    pub(super) fn arm(&mut self, next: Option<Time>) {
         let (recovery, known) = self.recovery();
-        self.sender.timer.deadline = recovery.arm(&known, found.next);
+        if let Some(deadline) = recovery.arm(&known, next) {
+            self.sender.timer.deadline = deadline;
+        }
+    }
+
+    /// Sets the timer after all segments were sent that may be sent now.
+    #[inline]
+    pub(crate) fn rearm(&mut self) {
+        let (recovery, known) = self.recovery();
+        if let Some(deadline) = recovery.rearm(&known) {
+            self.sender.timer.deadline = deadline;
+        }
     }
 
     /// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.

@@ -4,7 +4,7 @@ use super::Tcp;
 use crate::congestion::{Cause, Congestion, Controller};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time};
-use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Losses, RecoveryEntry, Reduction};
+use crate::tcp::recovery::outcome::{LossRecovery, Losses, RecoveryEntry, Reduction};
 use crate::tcp::sequence::{Phase, Sequence};
 use crate::tcp::spec::SsthreshFrom;
 
@@ -116,7 +116,7 @@ impl Tcp<'_> {
         match recovery.on_deadline(&known, losses) {
             Some(mut found) => {
                 self.apply(&mut found);
-                self.arm(&found);
+                self.arm(found.next);
                 false
             }
             None => {
@@ -152,7 +152,7 @@ impl Tcp<'_> {
         if is_by_time {
             // The oldest segment is sent immediately, and the others that are lost as the window permits.
             sequence.repairs = true;
-            self.arm(&LossDetection::default());
+            self.arm(None);
         } else {
             sequence.snd_nxt = sequence.snd_una;
             (sequence.extra, sequence.repairs) = (0, false);

@@ -67,7 +67,9 @@ impl Tcp<'_> {
             sequence.counts.retransmitted += u32::from(!is_new);
         }
         if is_by_time {
-            self.arm_after(segment);
+            let deadline = self.sender.timer.deadline;
+            let (recovery, known) = self.recovery();
+            recovery.on_sent(&known, segment, deadline);
         } else if self.sender.timer.deadline == Time::NEVER {
             self.start_timer();
         }
@@ -129,10 +131,11 @@ impl Tcp<'_> {
     fn chosen(&mut self, next: NextSegment) -> Option<SelectedSegment> {
         let segment = match next {
             NextSegment::InWindow | NextSegment::Nothing => return None,
-            NextSegment::New => {
+            NextSegment::New | NextSegment::LastNew => {
                 let sequence = &mut self.sender.sequence;
                 sequence.snd_nxt = sequence.snd_max.next();
-                sequence.snd_max
+                let fills_window = matches!(next, NextSegment::LastNew);
+                return Some(SelectedSegment { segment: sequence.snd_max, fills_window });
             }
             NextSegment::Again(segment) => segment,
             NextSegment::Lost(segment) => {
@@ -141,16 +144,6 @@ impl Tcp<'_> {
             }
         };
         Some(SelectedSegment::alone(segment))
-    }
-
-    /// A segment was sent: recovery by time sets the timer.
-    #[inline]
-    fn arm_after(&mut self, segment: SegmentNumber) {
-        let deadline = self.sender.timer.deadline;
-        let (recovery, known) = self.recovery();
-        if let Some(deadline) = recovery.on_sent(&known, segment, deadline) {
-            self.sender.timer.deadline = deadline;
-        }
     }
 
     /// ECN flags of a data segment. Only new data reports a reduction of the window (RFC 3168 section 6.1.2).

@@ -37,6 +37,8 @@ struct State {
     probe: Probe,
     /// Purpose of the sender's deadline.
     purpose: Purpose,
+    /// Something has changed on which the deadline depends; it is determined once all segments were sent that may be sent now.
+    is_stale: bool,
     /// Time of the retransmission timeout; [`Time::NEVER`] while nothing is outstanding.
     rto: Time,
     /// State before the last reduction, unless it was undone or cannot be.
@@ -82,6 +84,9 @@ impl LossRecovery for RackTlp {
     fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
         let echo = known.spec.timestamps.then_some(incoming.echo);
         let state = self.state(known);
+        if incoming.blocks.is_empty() && known.is_open() && state.is_undisturbed() {
+            return state.rack.on_ack_in_order(known.now, incoming.ack);
+        }
         let delivered = state.rack.on_ack(known.now, incoming, echo);
         let opens = known.spec.sack_opens_window && delivered.segments > Segments(0);
         Delivered { opens_window: opens && state.rack.has_reordered_beyond(known.dup_thresh()), ..delivered }
@@ -91,6 +96,9 @@ impl LossRecovery for RackTlp {
         let state = self.state(known);
         if report.advanced > Segments(0) {
             state.rto = known.paced_timeout();
+        }
+        if report.delivered.is_in_order {
+            return None;
         }
         // Needless transmissions widen the reordering window.
         if report.delivered.is_dsack {
@@ -238,20 +246,22 @@ impl LossRecovery for RackTlp {
         // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
         let is_limited = !known.spec.limited_transmit && phase == Phase::Open;
         let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
-        let may_send = match phase.is_reduction() && !known.controller.abilities().controls_recovery {
-            true => state.prr.may_send(),
-            false => state.rack.in_flight().0 + held < known.spec.usable(known.window()).0,
+        let permitted = match phase.is_reduction() && !known.controller.abilities().controls_recovery {
+            true => state.prr.permitted(),
+            false => Segments(known.spec.usable(known.window()).0.saturating_sub(state.rack.in_flight().0 + held)),
         };
         match state.rack.first_lost() {
-            _ if !may_send => NextSegment::Nothing,
+            _ if permitted == Segments(0) => NextSegment::Nothing,
             _ if has_new && state.f_rto == FRto::NewData => NextSegment::New,
             Some(lost) => NextSegment::Again(lost),
+            None if has_new && permitted == Segments(1) => NextSegment::LastNew,
             None if has_new => NextSegment::New,
             None => NextSegment::Nothing,
         }
     }
 
-    fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) -> Option<Time> {
+    #[inline]
+    fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) {
         let state = self.state(known);
         let is_retransmission = state.rack.on_sent(segment, known.now);
         if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
@@ -266,12 +276,19 @@ impl LossRecovery for RackTlp {
         if state.rto == Time::NEVER || (is_retransmission && segment == known.sequence.snd_una && !is_by_timeout) {
             state.rto = known.paced_timeout();
         }
-        let is_free = state.purpose != Purpose::Reordering || deadline == Time::NEVER;
-        is_free.then(|| state.arm(known, None))
+        if state.purpose != Purpose::Reordering || deadline == Time::NEVER {
+            (state.purpose, state.is_stale) = (Purpose::Retransmission, true);
+        }
     }
 
-    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
+    #[inline]
+    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
         self.state(known).arm(known, next)
+    }
+
+    #[inline]
+    fn rearm(&mut self, known: &SenderView) -> Option<Time> {
+        self.state.as_mut().filter(|state| state.is_stale).map(|state| state.rearm(known))
     }
 }
 
@@ -290,6 +307,7 @@ impl State {
             prr: Prr::default(),
             probe: Probe::None,
             purpose: Purpose::Retransmission,
+            is_stale: false,
             rto: Time::NEVER,
             undo: None,
             f_rto: FRto::Off,
@@ -321,28 +339,44 @@ impl State {
         self.undo = saved.map(|saved| Undo::new(saved, known.sequence.snd_una, retransmitted));
     }
 
-    /// Sets the timer for its next purpose. `next`: the end of a segment's reordering window.
+    /// Whether the acknowledgement of the oldest segments has no effect here but to let the window advance.
     #[inline]
-    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Time {
+    fn is_undisturbed(&self) -> bool {
+        let may_undo = self.f_rto != FRto::Off || self.undo.as_ref().is_some_and(Undo::awaits_echo);
+        self.rack.is_in_order() && self.probe == Probe::None && !may_undo
+    }
+
+    /// Sets the timer for the end of a segment's reordering window, `next`, or leaves it to [`State::rearm`].
+    #[inline]
+    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
+        self.is_stale = false;
         if known.sequence.snd_una == known.sequence.snd_max {
             self.rto = Time::NEVER;
-            return Time::NEVER;
+            return Some(Time::NEVER);
         }
+        let spec = &known.spec.timer;
+        let at = next.map(|at| spec.on_tick(known.now, at.since(known.now) + spec.probe_margin)).filter(|&at| at < self.rto);
+        self.is_stale = at.is_none();
+        self.purpose = if self.is_stale { Purpose::Retransmission } else { Purpose::Reordering };
+        at
+    }
+
+    /// Sets the timer for a probe or a retransmission timeout.
+    #[inline]
+    fn rearm(&mut self, known: &SenderView) -> Time {
+        self.is_stale = false;
         // No probe is due in recovery, with SACKed segments, or with a probe in flight.
         let may_probe = may_enter(known.phase())
             && known.spec.fast_retransmit.is_some()
             && self.probe == Probe::None
             && self.rack.segs_sacked() == Segments(0);
-        let probe_at = may_probe.then(|| probe_at(known));
-        let spec = &known.spec.timer;
-        let reordering_at = next.map(|at| spec.on_tick(known.now, at.since(known.now) + spec.probe_margin));
-        let (purpose, deadline) = match (reordering_at, probe_at) {
-            (Some(at), _) if at < self.rto => (Purpose::Reordering, at),
-            (_, Some(at)) => (Purpose::Probe, at.min(self.rto)),
-            _ => (Purpose::Retransmission, self.rto),
-        };
-        self.purpose = purpose;
-        deadline
+        if may_probe {
+            self.purpose = Purpose::Probe;
+            probe_at(known).min(self.rto)
+        } else {
+            self.purpose = Purpose::Retransmission;
+            self.rto
+        }
     }
 }
 

@@ -67,10 +67,6 @@ impl Prr {
         self.snd_cnt = self.snd_cnt.max(u32::from(self.prr_out == 0));
     }
 
-    pub(crate) fn may_send(&self) -> bool {
-        self.snd_cnt > 0
-    }
-
     pub(crate) fn permitted(&self) -> Segments {
         Segments(self.snd_cnt)
     }

@@ -23,11 +23,15 @@ pub(crate) struct Rack {
     segments: VecDeque<Sent>,
     /// SACKed segments.
     pub(crate) sacked: Scoreboard,
-    /// Transmissions, (time, segment), in this order, from the latest one that has arrived on.
-    order: VecDeque<(Time, SegmentNumber)>,
-    /// Transmissions before the latest one that has arrived. Here and in `order`, segments that have arrived or were retransmitted since are
+    /// The first segment whose first transmission is neither overtaken nor over. First transmissions are in the order of `segments`.
+    next_original: SegmentNumber,
+    /// Retransmissions, (time, segment), in this order, from the latest transmission that has arrived on.
+    resent: VecDeque<(Time, SegmentNumber)>,
+    /// Transmissions before the latest one that has arrived. Here and in `resent`, segments that have arrived or were retransmitted since are
     /// dropped when they are at an end, each once, so that no acknowledgement walks the window.
     overtaken: VecDeque<(Time, SegmentNumber)>,
+    /// Number of `segments` that were retransmitted, whether or not they have arrived.
+    repaired: u32,
     /// Lost segments that were not retransmitted since.
     lost: BTreeSet<SegmentNumber>,
     /// One past the highest segment that was found lost.
@@ -86,8 +90,10 @@ impl Rack {
             snd_una,
             segments: VecDeque::new(),
             sacked: Scoreboard::default(),
-            order: VecDeque::new(),
+            next_original: snd_una,
+            resent: VecDeque::new(),
             overtaken: VecDeque::new(),
+            repaired: 0,
             lost: BTreeSet::new(),
             lost_end: SegmentNumber::FIRST,
             in_flight: 0,
@@ -105,26 +111,33 @@ impl Rack {
     }
 
     /// Section 6.1: a segment is sent. Returns whether it had been sent before.
+    #[inline]
     pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time) -> bool {
-        if self.order.back().is_none_or(|&last| last < (now, segment)) {
-            self.order.push_back((now, segment));
-        } else {
-            // A retransmission at the time of a new segment.
-            self.order.insert(self.order.partition_point(|&sent| sent < (now, segment)), (now, segment));
-        }
         let place = segment.position_from(self.snd_una).unwrap_or(0);
-        let Some(known) = self.segments.get_mut(place) else {
-            self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
-            self.in_flight += 1;
-            return false;
-        };
+        if place < self.segments.len() {
+            self.on_resent(segment, now);
+            return true;
+        }
+        self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
+        self.in_flight += 1;
+        false
+    }
+
+    #[inline(never)]
+    fn on_resent(&mut self, segment: SegmentNumber, now: Time) {
+        if self.resent.back().is_none_or(|&last| last < (now, segment)) {
+            self.resent.push_back((now, segment));
+        } else {
+            self.resent.insert(self.resent.partition_point(|&sent| sent < (now, segment)), (now, segment));
+        }
+        let known = &mut self.segments[(segment - self.snd_una).0 as usize];
+        self.repaired += u32::from(!known.retransmitted);
         (known.xmit_ts, known.retransmitted) = (now, true);
         if known.fate == Fate::Lost {
             known.fate = Fate::InFlight;
             self.in_flight += 1;
             self.lost.remove(&segment);
         }
-        true
     }
 
     /// Whether an unacknowledged segment was lost, whether or not it was retransmitted since.
@@ -138,18 +151,21 @@ impl Rack {
         Segments(self.segments.iter().filter(under_way).count() as u32)
     }
 
-    /// Losses were spurious: the segments count as in flight again.
+    /// Losses were spurious: the segments count as in flight again, and all transmissions are examined again.
     pub(crate) fn forget_losses(&mut self) {
         self.lost_end = self.snd_una;
         for segment in std::mem::take(&mut self.lost) {
             if let Some(known) = self.segments.get_mut((segment - self.snd_una).0 as usize) {
                 known.fate = Fate::InFlight;
                 self.in_flight += 1;
-                self.order.push_back((known.xmit_ts, segment));
             }
         }
-        self.order.append(&mut self.overtaken);
-        self.order.make_contiguous().sort_unstable();
+        self.next_original = self.snd_una;
+        self.overtaken.clear();
+        let segments = SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(&self.segments);
+        let is_resent = |sent: &Sent| sent.retransmitted && sent.fate == Fate::InFlight;
+        self.resent = segments.filter(|(_, sent)| is_resent(sent)).map(|(segment, sent)| (sent.xmit_ts, segment)).collect();
+        self.resent.make_contiguous().sort_unstable();
     }
 
     /// Number of outstanding segments; none if their states are inconsistent with the counters.
@@ -177,11 +193,11 @@ impl Rack {
 
     /// The lowest lost segment that was not retransmitted since.
     pub(crate) fn first_lost(&self) -> Option<SegmentNumber> {
-        self.lost.first().copied()
+        if self.lost.is_empty() { None } else { self.lost.first().copied() }
     }
 
     pub(crate) fn is_lost(&self, segment: SegmentNumber) -> bool {
-        self.lost.contains(&segment)
+        !self.lost.is_empty() && self.lost.contains(&segment)
     }
 
     /// Whether an unacknowledged segment has arrived.
@@ -195,6 +211,42 @@ impl Rack {
         self.sacked.last_missing(self.snd_una..self.snd_una + Segments(self.segments.len() as u32))
     }
 
+    /// Whether every outstanding segment was sent once, and none has arrived or was lost or overtaken.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.repaired == 0 && self.sacked.is_empty() && self.lost.is_empty() && self.overtaken.is_empty()
+    }
+
+    /// An acknowledgement without SACK blocks arrived, with all segments [in order](Rack::is_in_order).
+    #[inline]
+    pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: SegmentNumber) -> Delivered {
+        let acked = ack - self.snd_una;
+        let (Some(first), Some(last)) =
+            (self.segments.front(), (acked.0 as usize).checked_sub(1).and_then(|last| self.segments.get(last)))
+        else {
+            return Delivered { is_in_order: true, ..Delivered::default() };
+        };
+        let (oldest, latest) = (now.since(first.xmit_ts), now.since(last.xmit_ts));
+        let delivered = Delivered {
+            segments: acked,
+            rtt: Some(oldest),
+            original: Some(self.snd_una),
+            is_in_order: true,
+            ..Delivered::default()
+        };
+        // They were sent in this order.
+        self.min_rtt = Some(self.min_rtt.map_or(latest, |min| min.min(latest)));
+        self.rtt = latest;
+        (self.xmit_ts, self.end_seq) = (self.xmit_ts, self.end_seq).max((last.xmit_ts, ack.previous()));
+        self.in_flight -= acked.0;
+        self.fack = ack;
+        for _ in 0..acked.0 {
+            self.segments.pop_front();
+        }
+        self.snd_una = ack;
+        delivered
+    }
+
     /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
     pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
@@ -202,8 +254,9 @@ impl Rack {
         for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
             self.deliver(segment, now, echo, &mut delivered);
         }
-        let acked = (incoming.ack - self.snd_una).0 as usize;
-        self.segments.drain(..acked.min(self.segments.len()));
+        for _ in SegmentNumber::range(self.snd_una..incoming.ack) {
+            self.repaired -= u32::from(self.segments.pop_front().is_some_and(|sent| sent.retransmitted));
+        }
         self.snd_una = incoming.ack;
         self.sacked.acknowledge(incoming.ack);
         let mut blocks = [SackBlock::default(); 4];
@@ -220,16 +273,36 @@ impl Rack {
                 self.sacked.add(start..end);
             }
         }
-        while self.order.front().is_some_and(|&sent| !self.is_under_way(sent)) {
-            self.order.pop_front();
-        }
+        self.drop_finished_retransmissions();
         delivered
+    }
+
+    #[inline]
+    fn drop_finished_retransmissions(&mut self) {
+        while self.resent.front().is_some_and(|&sent| !self.is_under_way(sent)) {
+            self.resent.pop_front();
+        }
+    }
+
+    /// The earliest transmission that is neither over nor overtaken.
+    #[inline]
+    fn next_transmission(&mut self) -> Option<(Time, SegmentNumber)> {
+        self.next_original = self.next_original.max(self.snd_una);
+        let original = loop {
+            let Some(sent) = self.segments.get((self.next_original - self.snd_una).0 as usize) else { break None };
+            if sent.fate == Fate::InFlight && !sent.retransmitted {
+                break Some((sent.xmit_ts, self.next_original));
+            }
+            count_examined();
+            self.next_original = self.next_original.next();
+        };
+        self.drop_finished_retransmissions();
+        original.into_iter().chain(self.resent.front().copied()).min()
     }
 
     /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
     fn is_under_way(&self, (sent, segment): (Time, SegmentNumber)) -> bool {
-        #[cfg(test)]
-        tests::EXAMINED.with(|examined| examined.set(examined.get() + 1));
+        count_examined();
         let state = segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
         state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
     }
@@ -320,11 +393,13 @@ impl Rack {
     ) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
         let latest = (self.xmit_ts, self.end_seq);
-        while let Some(&sent) = self.order.front().filter(|&&sent| sent < latest || !self.is_under_way(sent)) {
-            self.order.pop_front();
-            if self.is_under_way(sent) {
-                self.overtaken.push_back(sent);
+        while let Some(sent) = self.next_transmission().filter(|&sent| sent < latest) {
+            if self.resent.front() == Some(&sent) {
+                self.resent.pop_front();
+            } else {
+                self.next_original = sent.1.next();
             }
+            self.overtaken.push_back(sent);
         }
         let mut newly_lost = 0;
         while let Some(&(sent, segment)) = self.overtaken.front() {
@@ -369,6 +444,13 @@ impl Rack {
             }
         }
     }
+}
+
+/// Tests count the transmissions that loss detection examines.
+#[inline]
+fn count_examined() {
+    #[cfg(test)]
+    tests::EXAMINED.with(|examined| examined.set(examined.get() + 1));
 }
 
 /// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).

@@ -54,6 +54,11 @@ impl Undo {
         self.unreported += 1;
     }
 
+    /// Whether an acknowledgement without SACK blocks may decide.
+    pub(super) fn awaits_echo(&self) -> bool {
+        matches!(self.eifel, Eifel::Retransmitted { .. })
+    }
+
     /// Step 4: the first acknowledgement that covers the first retransmission decides, and later ones do not. Differs: if the segment was
     /// SACKed before, nothing is decided, because echoes of duplicates belong to other segments (RFC 7323 section 4.3).
     fn is_older(&mut self, report: &Report, is_sacked: impl Fn(SegmentNumber) -> bool) -> bool {
