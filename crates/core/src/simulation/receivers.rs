@@ -94,7 +94,8 @@ impl Path {
             // An RM cell stays behind the packet before it.
             packet.time += profile.reassembly();
         }
-        if !self.deliver.is_empty() || arrives_by_event(packet, profile, sim, route) {
+        let may_wait = profile.arrivals != ArrivalEvents::Never || route == Route::Changing;
+        if may_wait && (!self.deliver.is_empty() || arrives_by_event(packet, profile, sim, route)) {
             if self.deliver.is_empty() {
                 sim.calendar.schedule(sim.order.flow(FlowKind::Deliver, flow), packet.time);
             }

@@ -7,6 +7,7 @@
 
 use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
+use super::steps::count_step;
 use crate::congestion::Lost;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::RateSample;
@@ -98,9 +99,7 @@ impl DeliveryRate {
         let nothing = Scoreboard::default();
         let known = board.unwrap_or(&nothing);
         for &(start, end) in blocks {
-            for segment in known.missing_in(start..end).into_iter().flat_map(SegmentNumber::range) {
-                self.deliver(segment, now, &mut newest);
-            }
+            known.for_each_missing(start..end, |segment| self.deliver(segment, now, &mut newest));
         }
         if ack == self.oldest && blocks.is_empty() {
             self.infer_delivery(now, &mut newest);
@@ -154,6 +153,7 @@ impl DeliveryRate {
         let Some(inferred) = self.inferred else { return };
         let mut segment = inferred.max(self.oldest.next());
         while self.sent.get((segment - self.oldest).0 as usize).is_some_and(|sent| sent.is_delivered) {
+            count_step();
             segment = segment.next();
         }
         self.deliver(segment, now, newest);
@@ -162,8 +162,12 @@ impl DeliveryRate {
 
     /// Counts a delivery. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its number.
     fn deliver(&mut self, segment: SegmentNumber, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
+        count_step();
         let place = segment.position_from(self.oldest);
         let Some(known) = place.and_then(|place| self.sent.get_mut(place)) else { return };
+        if known.is_delivered {
+            return;
+        }
         let sent = *known;
         known.is_delivered = true;
         self.count(segment, sent, now, newest);

@@ -17,6 +17,7 @@ pub(crate) mod sequence;
 pub(crate) mod signal_reader;
 pub(crate) mod slow_start;
 mod spec;
+mod steps;
 pub(crate) mod timer;
 pub(crate) mod validation;
 

@@ -323,7 +323,7 @@ impl Receiver {
 impl OutOfOrder {
     /// Adds a segment. Returns false if it was present.
     fn add(&mut self, segment: SegmentNumber) -> bool {
-        let index = self.ranges.partition_point(|&(_, end)| end < segment);
+        let index = self.first_reaching(segment);
         let is_new = match self.ranges.get(index).copied() {
             Some((start, end)) if start <= segment && segment < end => false,
             Some((start, end)) if end == segment => {
@@ -345,22 +345,29 @@ impl OutOfOrder {
                 true
             }
         };
-        self.note(segment);
+        self.note(segment, self.ranges[index]);
         is_new
     }
 
-    /// Records the arrival and drops the entry that it replaces: an earlier one of the same range, or the oldest.
-    fn note(&mut self, segment: SegmentNumber) {
-        let range = self.range_of(segment);
-        let same = self.recent.iter().position(|&other| self.range_of(other) == range).unwrap_or(3);
+    /// Records the arrival in a range and drops the entry that it replaces: an earlier one of the same range, or the oldest.
+    fn note(&mut self, segment: SegmentNumber, (start, end): SackBlock) {
+        let same = self.recent.iter().position(|&other| start <= other && other < end).unwrap_or(3);
         self.changed += u32::from(same > 0);
         self.recent.copy_within(0..same, 1);
         self.recent[0] = segment;
     }
 
     fn range_of(&self, segment: SegmentNumber) -> Option<SackBlock> {
-        let index = self.ranges.partition_point(|&(_, end)| end <= segment);
+        let index = self.first_reaching(segment.next());
         self.ranges.get(index).copied().filter(|range| range.0 <= segment)
+    }
+
+    /// Index of the first range that ends at this segment or above it. It is usually the last one.
+    fn first_reaching(&self, segment: SegmentNumber) -> usize {
+        match self.ranges.back() {
+            Some(&(start, end)) if start <= segment => self.ranges.len() - usize::from(end >= segment),
+            _ => self.ranges.partition_point(|&(_, end)| end < segment),
+        }
     }
 }
 

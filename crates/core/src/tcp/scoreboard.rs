@@ -1,6 +1,7 @@
 //! The segments reported by SACK (RFC 2018), with the counts derived from them by RFC 6675 kept up to date, so that no acknowledgement
 //! walks the window.
 
+use super::steps::count_step;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     /// Adds a reported range. Returns the number of newly SACKed segments.
     pub(crate) fn add(&mut self, reported: Range<SegmentNumber>) -> Segments {
-        let first = self.ranges.partition_point(|&(_, end)| end < reported.start);
+        let first = self.first_reaching(reported.start);
         let mut last = first;
         let Range { start: mut low, end: mut high } = reported;
         let (mut known, mut known_below) = (Segments(0), Segments(0));
@@ -60,21 +61,25 @@ impl Scoreboard {
         blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| self.add(start.max(snd_una)..end)).sum()
     }
 
-    /// The unreported parts of a range.
-    pub(crate) fn missing_in(&self, range: Range<SegmentNumber>) -> Vec<Range<SegmentNumber>> {
-        let first = self.ranges.partition_point(|&(_, end)| end <= range.start);
+    /// Calls `act` for the unreported segments of a range.
+    #[inline]
+    pub(crate) fn for_each_missing(&self, range: Range<SegmentNumber>, mut act: impl FnMut(SegmentNumber)) {
+        let mut index = self.first_reaching(range.start);
         let mut from = range.start;
-        let mut missing = Vec::new();
-        for &(start, end) in self.ranges.range(first..).take_while(|known| known.0 < range.end) {
-            if from < start {
-                missing.push(from..start);
-            }
+        while let Some(&(start, end)) = self.ranges.get(index).filter(|known| known.0 < range.end) {
+            SegmentNumber::range(from..start).for_each(&mut act);
             from = end;
+            index += 1;
         }
-        if from < range.end {
-            missing.push(from..range.end);
+        SegmentNumber::range(from..range.end).for_each(act);
+    }
+
+    /// Index of the first range that ends at this segment or above it. It is usually the last one.
+    fn first_reaching(&self, segment: SegmentNumber) -> usize {
+        match self.ranges.back() {
+            Some(&(start, end)) if start <= segment => self.ranges.len() - usize::from(end >= segment),
+            _ => self.ranges.partition_point(|&(_, end)| end < segment),
         }
-        missing
     }
 
     /// Removes segments covered by the cumulative acknowledgement.
@@ -165,6 +170,7 @@ impl Scoreboard {
     pub(crate) fn lost_below(&self, dup_thresh: Segments) -> Option<SegmentNumber> {
         let mut wanted = dup_thresh;
         for &(start, end) in self.ranges.iter().rev() {
+            count_step();
             if end - start >= wanted {
                 return Some(SegmentNumber(end.0 - wanted.0));
             }
@@ -225,8 +231,9 @@ mod tests {
                         let end = (start + 1 + (bits >> 40) as u32 % 4).min(high);
                         if start < end {
                             let new = (start..end).filter(|&s| !sacked[s as usize]).count();
-                            let missing = board.missing_in(range(start..end)).into_iter().flat_map(SegmentNumber::range);
-                            assert!(missing.eq((start..end).filter(|&s| !sacked[s as usize]).map(n)));
+                            let mut missing = Vec::new();
+                            board.for_each_missing(range(start..end), |segment| missing.push(segment.0));
+                            assert!(missing.into_iter().eq((start..end).filter(|&s| !sacked[s as usize])));
                             assert_eq!(board.add(range(start..end)).0 as usize, new);
                             (start..end).for_each(|s| sacked[s as usize] = true);
                         }

@@ -1,14 +1,16 @@
 //! RACK (RFC 8985 section 6): loss detection by transmission times. A segment is lost once a segment sent later has arrived and the time
 //! that reordering could explain has passed. This also detects lost retransmissions.
 //!
-//! Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
+//! `detection.rs` finds losses. Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
+
+mod detection;
 
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::Delivered;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::IncomingAck;
-use crate::tcp::spec::ReoWndGrowth;
+use crate::tcp::steps::count_step;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -22,7 +24,7 @@ pub(crate) struct Rack {
     snd_una: SegmentNumber,
     segments: VecDeque<Sent>,
     /// SACKed segments.
-    pub(crate) sacked: Scoreboard,
+    sacked: Scoreboard,
     /// The first segment whose first transmission is neither overtaken nor over. First transmissions are in the order of `segments`.
     next_original: SegmentNumber,
     /// Retransmissions, (time, segment), in this order, from the latest transmission that has arrived on.
@@ -79,8 +81,8 @@ pub(crate) struct DetectionContext {
 }
 
 impl Rack {
-    /// A segment's state and its position in the order of transmission, each in a queue that doubles as it grows, and possibly in the set
-    /// of lost segments.
+    /// A segment's state and, if it was retransmitted or overtaken, its transmission, each in a queue that doubles as it grows, and possibly
+    /// its place in the set of lost segments.
     pub(crate) const BYTES_PER_SEGMENT: usize =
         2 * (size_of::<Sent>() + size_of::<(Time, SegmentNumber)>()) + 2 * size_of::<u32>();
 
@@ -186,6 +188,10 @@ impl Rack {
         Segments(self.in_flight)
     }
 
+    pub(crate) fn sacked(&self) -> &Scoreboard {
+        &self.sacked
+    }
+
     /// Segments SACKed above the cumulative acknowledgement (RACK.segs_sacked).
     pub(crate) fn segs_sacked(&self) -> Segments {
         self.sacked.sacked()
@@ -267,47 +273,22 @@ impl Rack {
             let known = self.snd_una + Segments(self.segments.len() as u32);
             let (start, end) = (start.max(self.snd_una), end.min(known));
             if start < end {
-                for segment in self.sacked.missing_in(start..end).into_iter().flat_map(SegmentNumber::range) {
-                    self.deliver(segment, now, echo, &mut delivered);
+                // Taken, because a delivery changes other parts of this state.
+                let mut sacked = std::mem::take(&mut self.sacked);
+                let before = delivered.segments;
+                sacked.for_each_missing(start..end, |segment| self.deliver(segment, now, echo, &mut delivered));
+                if delivered.segments > before {
+                    sacked.add(start..end);
                 }
-                self.sacked.add(start..end);
+                self.sacked = sacked;
             }
         }
         self.drop_finished_retransmissions();
         delivered
     }
 
-    #[inline]
-    fn drop_finished_retransmissions(&mut self) {
-        while self.resent.front().is_some_and(|&sent| !self.is_under_way(sent)) {
-            self.resent.pop_front();
-        }
-    }
-
-    /// The earliest transmission that is neither over nor overtaken.
-    #[inline]
-    fn next_transmission(&mut self) -> Option<(Time, SegmentNumber)> {
-        self.next_original = self.next_original.max(self.snd_una);
-        let original = loop {
-            let Some(sent) = self.segments.get((self.next_original - self.snd_una).0 as usize) else { break None };
-            if sent.fate == Fate::InFlight && !sent.retransmitted {
-                break Some((sent.xmit_ts, self.next_original));
-            }
-            count_examined();
-            self.next_original = self.next_original.next();
-        };
-        self.drop_finished_retransmissions();
-        original.into_iter().chain(self.resent.front().copied()).min()
-    }
-
-    /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
-    fn is_under_way(&self, (sent, segment): (Time, SegmentNumber)) -> bool {
-        count_examined();
-        let state = segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
-        state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
-    }
-
     fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
+        count_step();
         let place = (segment - self.snd_una).0 as usize;
         let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
         match sent.fate {
@@ -344,113 +325,6 @@ impl Rack {
             (self.xmit_ts, self.end_seq) = (xmit_ts, segment);
         }
     }
-
-    /// Whether segments have arrived late by more than this distance.
-    pub(crate) fn has_reordered_beyond(&self, distance: Segments) -> bool {
-        self.reordering_extent > distance
-    }
-
-    /// Step 4, first half: an RTT with a DSACK widens the reordering window.
-    pub(crate) fn on_dsack(&mut self, high: SegmentNumber, growth: ReoWndGrowth) {
-        if growth == ReoWndGrowth::AfterReordering && !self.reordering_seen {
-            return;
-        }
-        if self.dsack_round.is_none_or(|round| self.snd_una >= round) {
-            self.dsack_round = Some(high);
-            self.reo_wnd_mult += 1;
-            self.reo_wnd_persist = PERSIST;
-        }
-    }
-
-    /// Step 4, first half: a recovery is over.
-    pub(crate) fn on_recovered(&mut self) {
-        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
-        if self.reo_wnd_persist == 0 {
-            self.reo_wnd_mult = 1;
-        }
-    }
-
-    /// Step 4, second half.
-    fn reo_wnd(&self, known: &DetectionContext) -> TimeDelta {
-        if !self.reordering_seen && (known.is_recovering || self.segs_sacked() >= known.dup_thresh) {
-            return TimeDelta::ZERO;
-        }
-        let quarters = self.min_rtt.map_or(0, |min| min.0 / 4 * u64::from(self.reo_wnd_mult));
-        TimeDelta(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
-    }
-
-    /// [`Rack::detect_each_loss`] for tests, which use the totals.
-    #[cfg(test)]
-    pub(crate) fn detect_loss(&mut self, known: &DetectionContext) -> (Segments, Option<Time>) {
-        self.detect_each_loss(known, |_| ())
-    }
-
-    /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
-    pub(crate) fn detect_each_loss(
-        &mut self,
-        known: &DetectionContext,
-        mut lose: impl FnMut(SegmentNumber),
-    ) -> (Segments, Option<Time>) {
-        let patience = self.rtt + self.reo_wnd(known);
-        let latest = (self.xmit_ts, self.end_seq);
-        while let Some(sent) = self.next_transmission().filter(|&sent| sent < latest) {
-            if self.resent.front() == Some(&sent) {
-                self.resent.pop_front();
-            } else {
-                self.next_original = sent.1.next();
-            }
-            self.overtaken.push_back(sent);
-        }
-        let mut newly_lost = 0;
-        while let Some(&(sent, segment)) = self.overtaken.front() {
-            let is_under_way = self.is_under_way((sent, segment));
-            if is_under_way && sent + patience > known.now {
-                break;
-            }
-            self.overtaken.pop_front();
-            if is_under_way {
-                self.mark_lost(segment);
-                lose(segment);
-                newly_lost += 1;
-            }
-        }
-        while self.overtaken.back().is_some_and(|&sent| !self.is_under_way(sent)) {
-            self.overtaken.pop_back();
-        }
-        let later = self.overtaken.back().map(|&(sent, _)| sent + patience);
-        (Segments(newly_lost), later)
-    }
-
-    fn mark_lost(&mut self, segment: SegmentNumber) {
-        self.segments[(segment - self.snd_una).0 as usize].fate = Fate::Lost;
-        self.in_flight -= 1;
-        self.lost.insert(segment);
-        self.lost_end = self.lost_end.max(segment.next());
-    }
-
-    /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
-    /// window ago.
-    pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(SegmentNumber)) {
-        if !known.is_recovering && self.segs_sacked() >= known.dup_thresh {
-            // Losses were taken for reordering.
-            self.reordering_extent = self.reordering_extent.min(known.dup_thresh);
-        }
-        let patience = self.rtt + self.reo_wnd(known);
-        for segment in SegmentNumber::range(self.snd_una..self.snd_una + Segments(self.segments.len() as u32)) {
-            let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una).0 as usize];
-            if fate == Fate::InFlight && (segment == self.snd_una || xmit_ts + patience <= known.now) {
-                self.mark_lost(segment);
-                lose(segment);
-            }
-        }
-    }
-}
-
-/// Tests count the transmissions that loss detection examines.
-#[inline]
-fn count_examined() {
-    #[cfg(test)]
-    tests::EXAMINED.with(|examined| examined.set(examined.get() + 1));
 }
 
 /// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).
@@ -466,12 +340,8 @@ fn is_dsack(incoming: &IncomingAck) -> bool {
 mod tests {
     use super::*;
     use crate::primitives::segment_number::plain::{blocks, n};
-    use std::cell::Cell;
-
-    thread_local! {
-        /// Number of transmissions examined.
-        pub(super) static EXAMINED: Cell<u64> = const { Cell::new(0) };
-    }
+    use crate::tcp::spec::ReoWndGrowth;
+    use crate::tcp::steps::tests::STEPS;
 
     fn at(ms: u64) -> Time {
         Time(TimeDelta::from_millis(ms).0)
@@ -562,7 +432,7 @@ mod tests {
 
     /// Transmissions examined per segment of a window sent at one instant, if one segment in `lost` is lost and never retransmitted.
     fn examined(window: u32, lost: u32) -> f64 {
-        let before = EXAMINED.get();
+        let before = STEPS.get();
         let mut rack = Rack::new(n(0));
         rack.reordering_seen = true;
         (0..window).for_each(|segment| assert!(!rack.on_sent(n(segment), at(0))));
@@ -580,7 +450,7 @@ mod tests {
             }
         }
         assert_eq!(rack.detect_loss(&known(at(1000))).0, Segments((window - 1).div_ceil(lost)));
-        (EXAMINED.get() - before) as f64 / f64::from(window)
+        (STEPS.get() - before) as f64 / f64::from(window)
     }
 
     #[test]

@@ -1,0 +1,139 @@
+//! Section 6.2 steps 4 and 5 of RFC 8985, and section 6.3: losses by the order of transmissions.
+
+use super::{DetectionContext, Fate, PERSIST, Rack, Sent};
+use crate::primitives::segment_number::SegmentNumber;
+use crate::primitives::units::{Segments, Time, TimeDelta};
+use crate::tcp::spec::ReoWndGrowth;
+use crate::tcp::steps::count_step;
+
+impl Rack {
+    /// Whether segments have arrived late by more than this distance.
+    pub(crate) fn has_reordered_beyond(&self, distance: Segments) -> bool {
+        self.reordering_extent > distance
+    }
+
+    /// Step 4, first half: an RTT with a DSACK widens the reordering window.
+    pub(crate) fn on_dsack(&mut self, high: SegmentNumber, growth: ReoWndGrowth) {
+        if growth == ReoWndGrowth::AfterReordering && !self.reordering_seen {
+            return;
+        }
+        if self.dsack_round.is_none_or(|round| self.snd_una >= round) {
+            self.dsack_round = Some(high);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// Step 4, first half: a recovery is over.
+    pub(crate) fn on_recovered(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// Step 4, second half.
+    fn reo_wnd(&self, known: &DetectionContext) -> TimeDelta {
+        if !self.reordering_seen && (known.is_recovering || self.segs_sacked() >= known.dup_thresh) {
+            return TimeDelta::ZERO;
+        }
+        let quarters = self.min_rtt.map_or(0, |min| min.0 / 4 * u64::from(self.reo_wnd_mult));
+        TimeDelta(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
+    }
+
+    /// [`Rack::detect_each_loss`] for tests, which use the totals.
+    #[cfg(test)]
+    pub(crate) fn detect_loss(&mut self, known: &DetectionContext) -> (Segments, Option<Time>) {
+        self.detect_each_loss(known, |_| ())
+    }
+
+    /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
+    pub(crate) fn detect_each_loss(
+        &mut self,
+        known: &DetectionContext,
+        mut lose: impl FnMut(SegmentNumber),
+    ) -> (Segments, Option<Time>) {
+        let patience = self.rtt + self.reo_wnd(known);
+        let latest = (self.xmit_ts, self.end_seq);
+        while let Some(sent) = self.next_transmission().filter(|&sent| sent < latest) {
+            if self.resent.front() == Some(&sent) {
+                self.resent.pop_front();
+            } else {
+                self.next_original = sent.1.next();
+            }
+            self.overtaken.push_back(sent);
+        }
+        let mut newly_lost = 0;
+        while let Some(&(sent, segment)) = self.overtaken.front() {
+            let is_under_way = self.is_under_way((sent, segment));
+            if is_under_way && sent + patience > known.now {
+                break;
+            }
+            self.overtaken.pop_front();
+            if is_under_way {
+                self.mark_lost(segment);
+                lose(segment);
+                newly_lost += 1;
+            }
+        }
+        while self.overtaken.back().is_some_and(|&sent| !self.is_under_way(sent)) {
+            self.overtaken.pop_back();
+        }
+        let later = self.overtaken.back().map(|&(sent, _)| sent + patience);
+        (Segments(newly_lost), later)
+    }
+
+    fn mark_lost(&mut self, segment: SegmentNumber) {
+        self.segments[(segment - self.snd_una).0 as usize].fate = Fate::Lost;
+        self.in_flight -= 1;
+        self.lost.insert(segment);
+        self.lost_end = self.lost_end.max(segment.next());
+    }
+
+    /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
+    /// window ago.
+    pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(SegmentNumber)) {
+        if !known.is_recovering && self.segs_sacked() >= known.dup_thresh {
+            // Losses were taken for reordering.
+            self.reordering_extent = self.reordering_extent.min(known.dup_thresh);
+        }
+        let patience = self.rtt + self.reo_wnd(known);
+        for segment in SegmentNumber::range(self.snd_una..self.snd_una + Segments(self.segments.len() as u32)) {
+            let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una).0 as usize];
+            if fate == Fate::InFlight && (segment == self.snd_una || xmit_ts + patience <= known.now) {
+                self.mark_lost(segment);
+                lose(segment);
+            }
+        }
+    }
+
+    /// The earliest transmission that is neither over nor overtaken.
+    #[inline]
+    fn next_transmission(&mut self) -> Option<(Time, SegmentNumber)> {
+        self.next_original = self.next_original.max(self.snd_una);
+        let original = loop {
+            let Some(sent) = self.segments.get((self.next_original - self.snd_una).0 as usize) else { break None };
+            if sent.fate == Fate::InFlight && !sent.retransmitted {
+                break Some((sent.xmit_ts, self.next_original));
+            }
+            count_step();
+            self.next_original = self.next_original.next();
+        };
+        self.drop_finished_retransmissions();
+        original.into_iter().chain(self.resent.front().copied()).min()
+    }
+
+    /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
+    fn is_under_way(&self, (sent, segment): (Time, SegmentNumber)) -> bool {
+        count_step();
+        let state = segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
+        state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
+    }
+
+    #[inline]
+    pub(super) fn drop_finished_retransmissions(&mut self) {
+        while self.resent.front().is_some_and(|&sent| !self.is_under_way(sent)) {
+            self.resent.pop_front();
+        }
+    }
+}
