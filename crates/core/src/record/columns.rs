@@ -35,7 +35,7 @@ pub const TABLES: &[Described] = &[
             ("delivered_bytes", "Payload of the delivered packets."),
             (
                 "goodput_bps",
-                "Delivered payload per second of the measurement interval; for a transfer, and for a TCP flow with a stop, per second of its lifetime in that interval, and missing if there is none.",
+                "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data.",
             ),
             ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
             (

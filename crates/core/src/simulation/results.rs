@@ -169,29 +169,41 @@ impl Engine {
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 
-    /// Delivered payload over the measured time; for a transfer, and for a TCP flow with a stop, over its lifetime in that time, and NaN if
-    /// there is none. A source's last datagrams arrive after its stop.
+    /// Payload of a completed flow over its completion time, NaN if it completed in the warm-up. Otherwise payload delivered within the
+    /// measurement interval over the flow's lifetime in it, or over the whole interval for a flow without an end. A source's last datagrams
+    /// arrive after its stop.
     fn goodput(&self, flow: FlowId, until: Time) -> f64 {
-        let path = &self.fabric.paths[flow];
+        let Fabric { sim, paths, .. } = &self.fabric;
+        let completed = paths[flow].counts.completed;
         let is_stopped = self.endpoints.stops.contains_key(&flow) && matches!(self.endpoints.ends[flow], End::Tcp(_));
-        let seconds = if is_stopped || !self.size(flow).is_nan() {
-            let ended = if is_stopped { self.ended(flow) } else { path.counts.completed };
-            let started = self.start_of(flow).max(self.fabric.sim.interval.warmup);
-            ended.min(until).since(started).seconds()
-        } else {
-            self.measured_seconds(until)
+        let delivered = paths[flow].carried.delivered_bytes as f64;
+        let (bytes, seconds) = match () {
+            () if completed < sim.interval.warmup => return f64::NAN,
+            () if completed <= until && completed < sim.interval.end => (self.payload_of_completed(flow), self.completion(flow)),
+            () if is_stopped || !self.size(flow).is_nan() => (delivered, self.measured_lifetime(flow, until).seconds()),
+            () => (delivered, self.measured_seconds(until)),
         };
-        path.carried.delivered_bytes as f64 * 8.0 / seconds
+        if seconds > 0.0 { bytes * 8.0 / seconds } else { f64::NAN }
+    }
+
+    fn payload_of_completed(&self, flow: FlowId) -> f64 {
+        match self.messages(flow) {
+            Some(messages) => (0..messages.delivered().len() as u32).map(|message| messages.size(message).0 as f64).sum(),
+            None => self.size(flow),
+        }
+    }
+
+    /// The part of a flow's lifetime that is measured until then.
+    fn measured_lifetime(&self, flow: FlowId, until: Time) -> TimeDelta {
+        self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.sim.interval.warmup))
     }
 
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
         let warmup = self.fabric.sim.interval.warmup;
-        let started = self.start_of(flow).max(warmup);
-        let ended = self.ended(flow).min(until);
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
         let waited = self.endpoints.ends[flow].counts().idle + cut_off;
-        1.0 - waited.seconds() / ended.since(started).seconds()
+        1.0 - waited.seconds() / self.measured_lifetime(flow, until).seconds()
     }
 
     /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a

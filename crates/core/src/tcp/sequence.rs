@@ -54,7 +54,7 @@ pub(crate) struct Sequence {
     pub(crate) phase: Phase,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
-    /// Time of the last transmission or timeout.
+    /// Time of the last transmission or timeout, and of the acknowledgement of all data of a stopped flow.
     pub(crate) last_active: Time,
     pub(crate) counts: SenderCounts,
 }

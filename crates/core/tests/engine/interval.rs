@@ -1,11 +1,12 @@
 //! Ratios, means and maxima of a run whose queue changes at the end of the warm-up.
 
-use crate::common::{first, flow, group, one_link, port, run};
+use crate::common::{first, flow, group, one_link, port, reno, run, tcp};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, Network, Port, Transport};
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::queue::{CodelSpec, PolicySpec};
+use tailback_core::tcp::Recovery;
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 const WARMUP: TimeDelta = TimeDelta::from_millis(5_000);
@@ -59,5 +60,25 @@ fn a_packet_that_waits_for_tokens_at_the_transmitter_is_not_in_the_queue() {
         let [mean, max] = ["mean_queue_units", "max_queue_units"].map(|column| first(&queues, column));
         assert_eq!(max, 5.0);
         assert!((4.4..=5.0).contains(&mean), "{mean}");
+    }
+}
+
+#[test]
+fn a_stopped_flow_ends_when_its_last_data_is_acknowledged() {
+    // Slow start fills the queue of 1 Mbit/s until the stop after 1 s. The queue drains during many seconds, without further transmissions.
+    let link = Port { buffer: Buffer::Unlimited, ..port("link", Rate(1_000_000), TimeDelta::from_millis(10)) };
+    let back = port("back", Rate(1_000_000), TimeDelta::from_millis(10));
+    let mut flow = flow(0, 0, 1);
+    flow.stop = Time::ZERO + TimeDelta::from_millis(1_000);
+    let network = one_link([link, back], group("web", reno(tcp(Recovery::NewReno))), vec![flow], TimeDelta::from_millis(20_000));
+    for warmup in [0, 990, 1_000, 1_100] {
+        let results = run(Network { warmup: TimeDelta::from_millis(warmup), ..network.clone() });
+        let [goodput, bytes] = ["goodput_bps", "delivered_bytes"].map(|column| first(&results.flows, column));
+        // 1000 of 1040 bytes are payload. The link is busy but for the first and the last round trips.
+        let limit = 1e6 * 1000.0 / 1040.0;
+        assert!(
+            bytes > 0.0 && (0.8 * limit..=limit).contains(&goodput),
+            "warm-up of {warmup} ms: {goodput} bit/s, {bytes} bytes"
+        );
     }
 }

@@ -217,6 +217,9 @@ fn video_takes_the_highest_rate_that_the_link_carries_and_then_waits_for_room() 
     let flows = |name: &str| results.flows.floats(name).expect("a column")[0];
     assert_eq!((flows("stalls"), flows("bitrate_switches"), flows("mean_bitrate_bps")), (0.0, 0.0, 1e6));
     near(&[flows("startup_s")], &[first]);
+    // The payload of the video over its lifetime, not over the run.
+    assert!(flows("completion_time_s") < 1.5);
+    assert_eq!(flows("goodput_bps"), 12.0 * 12_500.0 * 8.0 / flows("completion_time_s"));
     // After the third chunk the buffer has 0.23 s, and the next request waits until it has 0.2 s. Each further request follows 0.1 s after
     // the one before it.
     let starts = column(&results, "start_s");

@@ -5,12 +5,15 @@
 
 use crate::common::{TestRandom, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
-use tailback_core::network::{Network, Recording, Trace};
+use tailback_core::network::{AccessLink, Buffer, Change, ChangeKind, Network, Port, PortId, Recording, Trace};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, NotParallel, ParallelEngine, Results, trace_rows};
 
 const SEEDS: u64 = 400;
+
+/// Largest payload of a packet of a random network, in bytes.
+const MAX_PAYLOAD: f64 = 5000.0;
 
 /// Threads wait for one another, for a long time on a busy machine.
 const SHARED_ONE_IN: usize = 4;
@@ -40,6 +43,46 @@ fn shares_and_means_are_possible(seed: u64, results: &Results) {
             for (mean, max) in means.iter().zip(&maxima) {
                 assert!(mean <= &(max + 1e-9), "seed {seed}: a mean of {mean} and a maximum of {max} in {}", table.name);
             }
+        }
+    }
+}
+
+/// No flow receives more than the slowest link on its path carries while its goodput is measured. If that begins in the middle of the flow,
+/// packets may be queued behind the slowest link and one is partly transmitted, so that only the last link limits the flow. Links that copy
+/// packets or follow a trace have no such limit.
+fn goodput_is_possible(seed: u64, network: &Network, results: &Results) {
+    let column = |name: &str| results.flows.floats(name).expect("a column of numbers");
+    let (goodputs, delivered) = (column("goodput_bps"), column("delivered_bytes"));
+    let (starts, completions) = (column("start_s"), column("completion_time_s"));
+    let changes = |what: fn(&ChangeKind) -> bool| network.changes.iter().any(|change| what(&change.what));
+    let delays_change = changes(|what| matches!(what, ChangeKind::Delay(..)));
+    let rate = |port: PortId| {
+        let changed = |change: &Change| match change.what {
+            ChangeKind::Rate(other, rate) if other == port => Some(rate.0),
+            _ => None,
+        };
+        let highest = network.changes.iter().filter_map(changed).fold(network.ports[port].rate.0, u64::max);
+        (highest * u64::from(network.ports[port].transmitters)) as f64
+    };
+    for (index, flow) in network.flows.iter().enumerate() {
+        let goodput = goodputs[index];
+        assert!(goodput.is_nan() || goodput.is_finite(), "seed {seed}: a goodput of {goodput} of flow {index}");
+        let path = &network.paths[flow.forward as usize];
+        let is_limited = |port: &Port| port.trace.is_none() && port.impairments.duplication == 0.0;
+        let is_rerouted = changes(|what| matches!(what, ChangeKind::Route(..)));
+        if goodput.is_nan() || is_rerouted || !path.iter().all(|&port| is_limited(&network.ports[port])) {
+            continue;
+        }
+        let access = |link: AccessLink| link.rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
+        let last = path.last().map_or(f64::INFINITY, |&port| rate(port)).min(access(flow.receiver_access));
+        let slowest = path.iter().map(|&port| rate(port)).fold(last.min(access(flow.sender_access)), f64::min);
+        let has_jitter = path.iter().any(|&port| network.ports[port].impairments.jitter.is_some());
+        if starts[index] >= network.warmup.seconds() || !completions[index].is_nan() {
+            assert!(goodput <= slowest * (1.0 + 1e-9), "seed {seed}: {goodput} of flow {index} over {slowest} bit/s");
+        } else if goodput > 0.0 && !has_jitter && !delays_change {
+            let bits = 8.0 * delivered[index];
+            let carried = last * bits / goodput + 8.0 * MAX_PAYLOAD;
+            assert!(bits <= carried, "seed {seed}: {goodput} of flow {index} over {last} bit/s at the end");
         }
     }
 }
@@ -83,6 +126,7 @@ fn conserves_and_repeats() {
         }
         dropped_acknowledgements_are_counted_alike(seed, &network, &results);
         shares_and_means_are_possible(seed, &results);
+        goodput_is_possible(seed, &network, &results);
         if let Some(edges) = &results.edges {
             let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
             congested += u32::from(some("congested_rm_cells"));
@@ -90,6 +134,25 @@ fn conserves_and_repeats() {
         }
     }
     assert!(congested > 2 && held > 4, "{congested} with CI, {held} that held acknowledgements");
+}
+
+/// Stopped flows leave long queues, which drain after the stop and after the warm-up.
+#[test]
+fn goodput_of_stopped_flows_is_possible() {
+    let mut stopped = 0;
+    for seed in seeds(7).step_by(4) {
+        let mut network = random_network(seed);
+        network.ports.iter_mut().for_each(|port| port.buffer = Buffer::Unlimited);
+        let stop = Time(network.duration.0 / 5);
+        for flow in network.flows.iter_mut().filter(|flow| flow.start < stop) {
+            flow.stop = stop;
+        }
+        let results = run(&network);
+        goodput_is_possible(seed, &network, &results);
+        let goodputs = results.flows.floats("goodput_bps").expect("a column of numbers");
+        stopped += goodputs.iter().zip(&network.flows).filter(|(goodput, flow)| **goodput > 0.0 && flow.stop == stop).count();
+    }
+    assert!(stopped > 100, "{stopped} were stopped");
 }
 
 /// Flows, groups, queues and the trace of drops. In cells, queues and the trace count each cell.

@@ -263,7 +263,8 @@ impl Engine {
             None => turn.check_deadline::<O>(),
         }
         if !self.endpoints.stops.is_empty() && self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
-            turn.tcp.sender.stop();
+            let had_outstanding = covered != Time::NEVER;
+            turn.tcp.sender.stop(now, had_outstanding);
         }
         turn.send::<O>(&self.endpoints.plans);
         turn.update_timers::<O>(covered);

@@ -111,9 +111,13 @@ impl Sender {
         self.sequence.limit = end;
     }
 
-    /// The flow is stopped: no new data is sent.
-    pub(crate) fn stop(&mut self) {
+    /// The flow is stopped: no new data is sent. It ends when all data is acknowledged. `had_outstanding`: data was outstanding before the
+    /// acknowledgement that has just been processed.
+    pub(crate) fn stop(&mut self, now: Time, had_outstanding: bool) {
         self.sequence.limit = self.sequence.limit.min(self.sequence.snd_max);
+        if had_outstanding && self.sequence.is_done() {
+            self.sequence.last_active = now;
+        }
     }
 
     /// This time of waiting for a timeout began after the receiver had all data, which another domain has found.
