@@ -97,7 +97,7 @@ figure_6 = Experiment(
         Claim("C8b", "but gains less than in topology B", gain("B") > gain("A"), kind="conditional"),
         Claim(
             "C13e",
-            "EPD and PPD fail to significantly improve the performance: the best EPD gains at most 0.1 over plain ATM (topology A)",
+            "EPD and PPD fail to significantly improve the performance: the best EPD gains at most 0.1 over plain ATM",
             goodput("EPD") - goodput("plain") <= 0.1,
             kind="conditional",
             note="sections 3 and 7; the bound is our choice",
