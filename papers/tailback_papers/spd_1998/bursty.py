@@ -76,7 +76,6 @@ figure_11 = Experiment(
             "C43b",
             "SPD does not (larger of the two steps)",
             highest(loss("SPD", 800, 900), loss("SPD", 900, 1000)) <= 0,
-            kind="conditional",
             published=0,
         ),
     ),
