@@ -232,7 +232,9 @@ FIGURE_4_1 = Experiment(
             note="it is at most 1.053",
         ),
     ),
-    panels=(Curves("off_log", "arrived", (Line("(4.19)", {}),), "B(i) / B(1) - log i", "flows that have arrived"),),
+    panels=(
+        Curves("off_log", "arrived", (Line("(4.19)", {}),), "B(i) / B(1) - log i", "flows that have arrived", log_over=True),
+    ),
     assumptions={"range of i": "1 to 1000"},
     exact=True,
 )

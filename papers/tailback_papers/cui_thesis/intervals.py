@@ -181,7 +181,6 @@ def panel(label: str, flows: int) -> TracePanel:
         (label, f"exponential, {label}"),
         "fraction of intervals",
         f"interval, ms, in steps of {STEP_MS[flows]:g} ms",
-        title=label,
         time_range=(0, LAST_MS[flows]),
     )
 
@@ -264,7 +263,7 @@ STATES = Experiment(
             tuple(Line(f"slow start ends {each}", {"slow_start": each}) for each in START.values),
             "fraction of runs in which one flow occupies the link",
         ),
-        tuple(panel(label, 2) for label in STATE_LABELS.values()),
+        *(panel(label, 2) for label in STATE_LABELS.values()),
     ),
     traces=tuple(trace for state, label in STATE_LABELS.items() for trace in drawn(label, {"state": state}, 2)),
     conditions=(START,),
