@@ -42,8 +42,7 @@ START = Condition(
     "begin",
     "neither the starts of the flows nor the end of their slow start are stated",
     (BELOW, UNTIL_LOSS),
-    "regular senders have two states, of which the start selects one, and runs of 90 s stay in it; after slow starts to the "
-    "first loss a few of them occupy the links and most others stall",
+    "runs of 90 s stay in the state that the start selects: after slow starts to the first loss, most regular senders stall",
 )
 
 WHOLE = Experiment(

@@ -54,7 +54,7 @@ START = Condition(
     "slow_start",
     "the end of the flows' slow start is not stated",
     (UNTIL_LOSS, AT_1000, BELOW),
-    "no other end is mentioned. A flow that has no loss then stays in slow start, and queues at its edge router without limit",
+    "no other end is mentioned; a flow without a loss then queues at its edge router without limit",
 )
 # Share of the larger of two flows that occupies the link.
 OCCUPIES = 0.75
