@@ -336,8 +336,8 @@ SIZING = (
         for number, scale, more in (
             ("3.1", 0.02, ""),
             ("3.2", 0.02, ""),
-            ("3.3", 0.01, ""),
-            ("3.4", 0.005, ", and trunks of 64 of them"),
+            ("3.3", 0.02, ""),
+            ("3.4", 0.02, ", and trunks of 64 of them"),
         )
     ),
 )

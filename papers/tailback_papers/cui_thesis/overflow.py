@@ -312,6 +312,15 @@ def off_ratio(run: tb.Run) -> float:
     return float(np.abs(shares(run) / (alphas / alphas.sum()) - 1).max())
 
 
+# Larger deviations count as this: a few runs with timeouts would otherwise decide the mean.
+FAR_OFF = 0.1
+
+
+def capped(deviations: Values) -> Values:
+    """Deviations, or the largest that counts."""
+    return np.minimum(deviations, FAR_OFF)
+
+
 def four(measure: str, case: str, form: str) -> Expression:
     """A measure of the four flows."""
     return at(measure, case=case, form=form)
@@ -369,13 +378,13 @@ FIGURE_4_19 = Experiment(
                 ),
                 Claim(
                     f"C-4.21.1-{form}",
-                    "alphas and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form "
-                    f"{form}",
-                    four("off_ratio", "alphas", form) < 0.05,
+                    "alphas and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's, capped at "
+                    f"{FAR_OFF}), form {form}",
+                    four("off_ratio", "alphas", form).map(capped) < 0.05,
                     kind="not_reproduced",
-                    note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only some flows have a "
-                    "loss and halve their alpha. By (4.1) the deviation is 0.075 with simultaneous starts, and 1.0 to 1.2 if "
-                    "flows start 20 s apart, in either order.",
+                    note="The sum of alphas, 3200, exceeds the buffer by ten packets: a single flow has all losses of a run, and "
+                    "only it halves its alpha. Where it loses often, a share is off by 30 % or more. By (4.1) the deviation is "
+                    "0.075 with simultaneous starts, and 1.0 to 1.2 if flows start 20 s apart, in either order.",
                 ),
             )
         ),
@@ -399,7 +408,6 @@ FIGURE_4_19 = Experiment(
     ),
     conditions=(conditions.RECOVERY,),
     assumptions={"starts": "within the first second"},
-    times=4,
 )
 
 MECHANISMS = tuple(
