@@ -97,6 +97,7 @@ bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py
+	$(PYTHON) bench/presets.py
 	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
 
