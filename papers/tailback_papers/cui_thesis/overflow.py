@@ -154,8 +154,8 @@ FIGURE_4_11 = Experiment(
             two("second_ahead", "Algorithm 1") > 0.1,
             kind="conditional",
             note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for a "
-            "timeout, and the other flow occupies the buffer. With NewReno, 400 Mb/s and 120 ms, which is not among the values "
-            "tried here, the second flow is ahead for more than half of the time in a third of the runs.",
+            "timeout, and the other flow occupies the buffer. With NewReno, 400 Mb/s and 120 ms, which are not among the values "
+            "tried here, the second flow is ahead for more than half of the time in two of ten runs.",
         ),
         Claim(
             "C-4.14.1-fair",
