@@ -7,8 +7,9 @@ trunk, `access` and `unpaced` senders without pacing, `closed_loop_packets` the 
 `single_link_packets` the rules for a single link. Chapter 4 (packets): `fast` and `vegas` have flows that arrive one after the
 other, `draining` flows that drain the queues once, `overflow` flows whose buffer is too small, `appendix_b` the remaining
 figures, `further_research` the questions left to further research; `over_time` has curves. Chapter 5 (prices): `marking` covers
-the estimates that receivers derive from marks, and `control` sources that react to them. `equations` checks single equations,
-`tables` contains the printed numbers, and `statements.csv` lists which claims judge each statement of the text.
+the estimates that receivers derive from marks, `price_step` their error after a step, and `control` sources that react to them.
+`equations` checks single equations, `tables` contains the printed numbers, and `statements.csv` lists which claims judge each
+statement of the text.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tailback_papers.cui_thesis import (
     overflow,
     packets,
     parameters,
+    price_step,
     signals,
     single_link_packets,
     sizing,
@@ -83,6 +85,7 @@ DOCUMENT = Document(
         *further_research.EXPERIMENTS,
         *equations.EXPERIMENTS,
         *marking.EXPERIMENTS,
+        price_step.STEP,
         *control.EXPERIMENTS,
     ),
 )
