@@ -110,6 +110,36 @@ fn scenarios() -> Vec<(&'static str, String)> {
         ),
         ("BBR", format!("duration = \"5 s\"\n{}", dumbbell(link, &tcp(5_000, spread).replace("\"sack\"", "\"linux/bbr\"")))),
         (
+            "cells of many circuits",
+            format!(
+                "duration = \"2 s\"\n{}",
+                dumbbell(
+                    "rate = \"150 Mbps\"\ndelay = \"5 ms\"\nqueue = {buffer = \"20000 cells\", policy = \"epd\", threshold = \"16000 cells\"}",
+                    &format!("[flows.vc]\n{WIRED}count = 2000\nframing = {{}}\n{spread}\ntcp = {{preset = \"bpd-2001/reno\"}}\n")
+                )
+            ),
+        ),
+        (
+            "cells of a few circuits",
+            format!(
+                "duration = \"5 s\"\n{}",
+                dumbbell(
+                    "rate = \"150 Mbps\"\ndelay = \"20 ms\"\nqueue = {buffer = \"20000 cells\"}",
+                    &format!("[flows.vc]\n{WIRED}count = 20\nframing = {{}}\n{spread}\ntcp = {{preset = \"sack\"}}\n")
+                )
+            ),
+        ),
+        (
+            "available bit rate",
+            format!(
+                "duration = \"2 s\"\n{}",
+                dumbbell(
+                    "rate = \"150 Mbps\"\ndelay = \"5 ms\"\nqueue = {buffer = \"20000 cells\"}",
+                    &format!("[flows.vc]\n{WIRED}count = 500\nframing = {{}}\nabr = {{buffer = \"20 packets\", pcr = \"20 Mbps\"}}\n{spread}\ntcp = {{preset = \"sack\"}}\n")
+                )
+            ),
+        ),
+        (
             "a fat tree",
             "duration = \"20 ms\"\n[topology.fat_tree]\nk = 16\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
              queue = {buffer = \"100 packets\"}\n[flows.all]\ntraffic = {permutation = \"host*\"}\ncount = 20480\ntcp = {preset = \"sack\"}\n"

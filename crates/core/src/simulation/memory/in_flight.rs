@@ -1,5 +1,6 @@
 //! Upper estimate of the number of packets in flight: bounded by the capacity of pipes and finite buffers, by windows, and by ACK clocking.
 
+use super::trace_rows::units;
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
 use crate::primitives::ids::PortId;
@@ -10,8 +11,8 @@ use crate::tcp::SlowStart;
 use crate::traffic::PacketSize;
 use std::collections::BTreeMap;
 
-/// An upper estimate of the packets in flight, in packets of the smallest full size. Packets in unlimited buffers count as
-/// [`without_limit`] bounds them.
+/// An upper estimate of the packets in flight, in packets of the smallest full size, or in cells if any flow has them. Packets in unlimited
+/// buffers count as [`without_limit`] bounds them.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
     (pipes_and_buffers(network) + without_limit(network)).min(windows(network)).min(clocked(network)) as u64
 }
@@ -78,7 +79,9 @@ pub(super) fn sack_reports_in_flight(network: &Network) -> u64 {
 
 /// Capacity of all pipes and buffers.
 fn pipes_and_buffers(network: &Network) -> f64 {
-    pipes(network) + places(network, smallest_packet(network)).iter().sum::<f64>()
+    let places = places(network, smallest_packet(network)).into_iter().zip(records_per_place(network));
+    let buffers: f64 = places.map(|(places, records)| places * records).sum();
+    pipes(network) + buffers + network.flows.iter().map(|flow| waiting_at_edge(network, flow)).sum::<f64>()
 }
 
 /// Capacity of all pipes. Those between ends and ports count at the rate of each port.
@@ -101,7 +104,46 @@ fn pipes(network: &Network) -> f64 {
         let copies = 1.0 + port.impairments.duplication;
         rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies
     };
-    network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
+    let pipes = network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port);
+    pipes.zip(records_per_place(network)).map(|(pipe, records)| pipe * records).sum()
+}
+
+/// Maximum number of packets of a flow that wait at the edge of its virtual channel.
+fn waiting_at_edge(network: &Network, flow: &Flow) -> f64 {
+    let group = &network.groups[flow.group];
+    match group.abr.as_ref().map(|abr| abr.buffer) {
+        Some(Buffer::Units(packets)) => packets as f64,
+        Some(Buffer::Bytes(bytes)) => bytes as f64 / group.transport.full_packet().unwrap_or(Bytes(1)).max(Bytes(1)).0 as f64,
+        Some(Buffer::Unlimited) | None => 0.0,
+    }
+}
+
+/// Stored packets or cells per place of each port and its link. A packet in cells is one record until its first cell enters the network. On
+/// its way to a receiver only its last cell is stored, unless the cells wait in the port. A port without data has acknowledgements only.
+fn records_per_place(network: &Network) -> Vec<f64> {
+    let framed: Vec<&Group> = network.groups.iter().filter(|group| group.framing.is_some()).collect();
+    let Some(cells) = framed.iter().map(|group| units(group)).min_by(f64::total_cmp) else {
+        return vec![1.0; network.ports.len()];
+    };
+    let of_ack = framed.iter().map(|group| group.ack_cells().0 as f64).fold(1.0, f64::max);
+    let (mut has_data, mut is_behind) = (vec![false; network.ports.len()], vec![false; network.ports.len()]);
+    for flow in &network.flows {
+        network.paths[flow.forward as usize].iter().for_each(|port| has_data[port.index()] = true);
+        for path in [flow.forward, flow.backward] {
+            network.paths[path as usize].iter().skip(1).for_each(|port| is_behind[port.index()] = true);
+        }
+    }
+    let of_port = |(index, port): (usize, &Port)| {
+        let computes_departures =
+            matches!(port.policy, PolicySpec::DropTail(())) && port.scheduling.is_none() && port.shaper.is_none();
+        let is_stored = !computes_departures || is_behind[index];
+        match (has_data[index], is_stored) {
+            (false, _) => (of_ack / cells).min(1.0),
+            (true, false) => 1.0 / cells,
+            (true, true) => 1.0,
+        }
+    };
+    network.ports.iter().enumerate().map(of_port).collect()
 }
 
 /// A link's delay including nearly all of the jitter.
@@ -115,12 +157,12 @@ fn with_jitter(port: &Port) -> TimeDelta {
     port.delay + added
 }
 
-/// A window is at most the receiver window, and at most the size of the transfer plus the opening of the connection.
+/// Windows in packets or cells. A window is at most the receiver window, and at most the size of the transfer plus the opening of the connection.
 fn windows(network: &Network) -> f64 {
     let window = |flow: &Flow| match &network.groups[flow.group].transport {
         Transport::Tcp(spec, _) => {
             let segments = flow.size.map_or(f64::INFINITY, |size| (size.0 as f64 / spec.mss.0 as f64).ceil() + 1.0);
-            segments.min(f64::from(spec.receiver_window.0))
+            segments.min(f64::from(spec.receiver_window.0)) * units(&network.groups[flow.group])
         }
         Transport::Datagram(_) => f64::INFINITY,
     };
@@ -149,7 +191,7 @@ fn clocked(network: &Network) -> f64 {
         let longest = longest_rtts.entry(port).or_insert(TimeDelta::ZERO);
         *longest = (*longest).max(network.base_rtt(flow));
         if let Transport::Tcp(spec, _) = &network.groups[flow.group].transport {
-            first_windows += spec.initial_window;
+            first_windows += spec.initial_window * units(&network.groups[flow.group]);
         }
     }
     for group in &network.groups {
@@ -158,10 +200,14 @@ fn clocked(network: &Network) -> f64 {
         }
     }
     let smallest = smallest_packet(network);
-    let places = places(network, smallest);
+    let records = records_per_place(network);
+    let places: Vec<f64> =
+        places(network, smallest).into_iter().zip(&records).map(|(places, records)| places * records).collect();
     let comes_back = |(&port, &round): (&PortId, &TimeDelta)| match network.ports[port].buffer {
         Buffer::Unlimited => f64::INFINITY,
-        _ => (1.0 + opens) * (rate(&network.ports[port]) * round.seconds() / 8.0 / smallest + places[port]),
+        _ => {
+            (1.0 + opens) * (records[port.index()] * rate(&network.ports[port]) * round.seconds() / 8.0 / smallest + places[port])
+        }
     };
     let wait_elsewhere = places.iter().sum::<f64>();
     longest_rtts.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows

@@ -27,6 +27,7 @@ use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
 use in_flight::{packets_in_flight, sack_reports_in_flight};
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
+use trace_rows::units;
 
 /// Bytes of a flow with no packets in flight: its path, sender, plan and calendar slots.
 const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<FlowPlan>() + 8 * 16;
@@ -37,6 +38,9 @@ const DESCRIBED_FLOW: usize = size_of::<network::Flow>() + size_of::<SenderCount
 
 /// Maximum places of a pool per packet in flight: a full pool doubles.
 const POOL_SLACK: f64 = 2.0;
+
+/// Bytes of the description and of the tables of results, without those of each flow and port.
+const DESCRIPTION: u64 = 64 << 10;
 
 /// Columns of the table `flows`, and the slowdowns from which others are made.
 const FLOW_COLUMNS: usize = 26;
@@ -167,7 +171,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Datagram(_) => 0,
     };
     let of_segment = |group: &network::Group| match &group.transport {
-        Transport::Tcp(spec, _) => spec.recovery.bytes_per_segment(),
+        // A segment has a record at its sender, and each of its cells one in the network.
+        Transport::Tcp(spec, _) => (spec.recovery.bytes_per_segment() as f64 / units(group)).ceil() as usize,
         Transport::Datagram(_) => 0,
     };
     let uses_prices = network
@@ -181,7 +186,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let packets = (POOL_SLACK * packets_in_flight(network) as f64) as u64;
     let reports = (POOL_SLACK * sack_reports_in_flight(network) as f64) as u64;
     MemoryEstimate {
-        flows: of(network.flows.len(), flow)
+        flows: DESCRIPTION
+            + of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
             + network.flows.iter().map(recovery).sum::<u64>()
             + network.flows.iter().map(outstanding).sum::<u64>()

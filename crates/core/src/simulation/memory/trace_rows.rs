@@ -362,7 +362,7 @@ fn wire_bytes(group: &Group) -> f64 {
 }
 
 /// Cells of a full packet, or of the largest if sizes are random; 1 without cells.
-fn units(group: &Group) -> f64 {
+pub(super) fn units(group: &Group) -> f64 {
     let drawn = match &group.transport {
         Transport::Datagram(DatagramSpec {
             packet: PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum },
