@@ -63,3 +63,18 @@ def test_every_public_thing_of_the_package_is_documented() -> None:
         if (inspect.isclass(thing) or inspect.isfunction(thing)) and not inspect.getdoc(thing):
             undocumented.append(name)
     assert undocumented == []
+
+
+def test_ctrl_c_while_the_command_is_loaded_prints_no_traceback() -> None:
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tailback._cli.sweep":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from tailback.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted; nothing was run\n")

@@ -207,6 +207,10 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
     in_units = {"source": columns["source"], "sink": columns["sink"], "size_kB": [20, 30], "start_us": [0, 1000]}
     parquet.write_table(pyarrow.table(in_units), file)
     assert tb.simulate(listed(str(file))).flows.to_dict() == tb.simulate(given).flows.to_dict()
+    for integers, floats in (("int32", "float32"), ("uint32", "float64"), ("int16", "float32")):
+        numbers = {"size_kB": pyarrow.array([20, 30], integers), "start_ms": pyarrow.array([0, 1], floats)}
+        parquet.write_table(pyarrow.table({"source": columns["source"], "sink": columns["sink"], **numbers}), file)
+        assert tb.simulate(listed(str(file))).flows.to_dict() == tb.simulate(given).flows.to_dict()
     parquet.write_table(pyarrow.table({**columns, "start_ms": [0, 1]}), file)
     with pytest.raises(tb.ScenarioError, match="is given twice"):
         listed(str(file))
@@ -308,6 +312,20 @@ def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
     scenario = tb.Scenario({"duration": "1 s", "topology": {"graph": shape}, "flows": {"web": {"from": "a", "to": "b", **WEB}}})
     file.unlink()
     assert tb.simulate(scenario).groups["completed"][0] == 1
+
+
+def test_edges_of_a_file_that_are_left_out_cause_one_warning(tmp_path: Path) -> None:
+    file = tmp_path / "loop.gml"
+    file.write_text("graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] edge [ source 1 target 1 ] ]")
+    shape = {"gml": str(file), "rate": "1 Gbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}
+    described = {"duration": "1 s", "topology": {"graph": shape}, "flows": {"web": {"from": "0", "to": "1", **WEB}}}
+    with pytest.warns(tb.ScenarioWarning, match="edges from a node to itself, which are left out") as found:
+        scenario = tb.Scenario(described)
+    tb.simulate(scenario)
+    assert len(found) == 1
+    del shape["delay"]
+    with pytest.raises(tb.ScenarioError, match="or `delay_per_km` for a file with coordinates"):
+        tb.Scenario({**described, "topology": {"graph": shape}}).check()
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ import math
 import operator
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
+from tailback.errors import ScenarioError, ScenarioWarning, warn
 
 __all__ = ["Scenario", "load", "schema"]
 
@@ -63,7 +66,20 @@ class Scenario:
         _inline_parquet(self._description, "", None)
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
+        self._warn_of_graph_file()
         self._inline_files()
+
+    def _warn_of_graph_file(self) -> None:
+        """Issue the warnings about a graph's file, of which nothing remains when its content becomes part of the scenario."""
+        if not any(_at(self._description, ("topology", "graph", key)) for key in ("graphml", "gml")):
+            return
+        # All others, and errors, are reported when the scenario is used.
+        with warnings.catch_warnings(record=True) as found, suppress(ScenarioError):
+            warnings.simplefilter("always")
+            _core.check(self._text, self._file, self._format, may_lack_flows=True)
+        for each in found:
+            if isinstance(each.message, ScenarioWarning) and each.message.problem.at == "topology.graph":
+                warn(each.message)
 
     @classmethod
     def from_toml(cls, text: str, file: str = "scenario.toml") -> Scenario:

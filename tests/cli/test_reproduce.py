@@ -108,13 +108,15 @@ def test_an_unwritable_directory_is_reported_before_anything_runs(command: Comma
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "number", "told"),
     [
-        (["--out", "out"], "stored the finished experiments, without toy/fig2; the same command resumes"),
-        ([], "nothing was stored; showing the finished experiments, without toy/fig2"),
+        (["--out", "out"], signal.SIGINT, "stored the finished experiments, without toy/fig2; the same command resumes"),
+        ([], signal.SIGINT, "nothing was stored; showing the finished experiments, without toy/fig2"),
+        ([], signal.SIGTERM, "nothing was stored; showing the finished experiments, without toy/fig2"),
     ],
 )
-def test_ctrl_c_keeps_the_finished_experiments(options: list[str], told: str, tmp_path: Path) -> None:
+def test_interruptions_keep_the_finished_experiments(options: list[str], number: int, told: str, tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
     script = tmp_path / "endless.py"
     script.write_text(
         """\
@@ -139,14 +141,16 @@ app()
     )
     words = [sys.executable, str(script), "reproduce", "toy", "--seeds", "2", *options, "--json"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}", "MPLBACKEND": "agg"}
+    environment["TMPDIR"] = str(tmp_path / "temporary")
     with subprocess.Popen(
         words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "done so far\n"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
+    assert list((tmp_path / "temporary").iterdir()) == []
     assert f"interrupted after 5 of 7 runs; {told}" in stderr
     assert [experiment["id"] for experiment in json.loads(stdout)["experiments"]] == ["toy/fig1"]
     assert not options or "Interrupted; incomplete: toy/fig2." in (tmp_path / "out" / "toy.html").read_text()

@@ -171,9 +171,14 @@ def test_properties_that_no_rule_covers_are_reported() -> None:
         duration="10 s",
         flows={"web": {"tcp": {"preset": "cubic"}}},
     )
-    warnings = " ".join(tb.size_buffer(scenario, target=0.9).question.warnings)
+    answers = tb.size_buffer(scenario, target=0.9)
+    warnings = " ".join(answers.question.warnings)
     assert "codel" in warnings
     assert "flows.web: the controller is cubic" in warnings
+    # No rule is for such windows, so that none applies or is recommended.
+    assert answers.question.other_controllers == ("cubic",)
+    assert (answers.recommended, [answer.rule.name for answer in answers if answer.applies]) == (None, [])
+    assert "which needs 0.43 of bandwidth_delay: " in answers.advice
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8])

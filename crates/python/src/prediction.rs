@@ -81,6 +81,7 @@ pub struct SizingOutput {
     access_rate_bps: Option<u64>,
     paced: Option<bool>,
     window: Option<u64>,
+    other_controllers: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -103,6 +104,7 @@ fn case_fields(case: SizingCase, warnings: Vec<String>) -> SizingOutput {
         access_rate_bps: case.access_rate_bps.map(|rate| rate as u64),
         paced: case.paced,
         window: case.window,
+        other_controllers: case.other_controllers,
         warnings,
     }
 }
@@ -143,6 +145,7 @@ pub struct SizingInput {
     access_rate_bps: Option<f64>,
     paced: Option<bool>,
     window: Option<u64>,
+    other_controllers: Vec<String>,
 }
 
 /// `tailback.models.RoundTrips`.
@@ -167,6 +170,7 @@ impl From<SizingInput> for SizingCase {
             access_rate_bps: given.access_rate_bps,
             paced: given.paced,
             window: given.window,
+            other_controllers: given.other_controllers,
         }
     }
 }

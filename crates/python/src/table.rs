@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int64Type, UInt32Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
     UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -347,14 +349,20 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
                 .map(|value| value.unwrap_or(f64::NAN))
                 .collect(),
         ),
-        // As floats, in which missing values are NaN.
-        DataType::Int64 if parts.iter().any(|part| part.null_count() > 0) => {
-            let values = parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().iter());
-            core::Column::Float(values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
-        }
-        DataType::Int64 => core::Column::Integer(
-            parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
+        DataType::Float32 => core::Column::Float(
+            parts
+                .iter()
+                .flat_map(|part| part.as_primitive::<Float32Type>().iter())
+                .map(|value| value.map_or(f64::NAN, f64::from))
+                .collect(),
         ),
+        DataType::Int64 => integers::<Int64Type>(parts),
+        DataType::Int32 => integers::<Int32Type>(parts),
+        DataType::Int16 => integers::<Int16Type>(parts),
+        DataType::Int8 => integers::<Int8Type>(parts),
+        DataType::UInt32 => integers::<UInt32Type>(parts),
+        DataType::UInt16 => integers::<UInt16Type>(parts),
+        DataType::UInt8 => integers::<UInt8Type>(parts),
         DataType::Dictionary(_, value) if matches!(**value, DataType::Utf8 | DataType::LargeUtf8) => {
             let mut words = Dictionary::default();
             let mut keys = Vec::new();
@@ -377,11 +385,24 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
         DataType::Utf8View => Dictionary::column(parts.iter().flat_map(|part| part.as_string_view())),
         other => {
             return Err(ArrowError::SchemaError(format!(
-                "its column `{}` has type {other}, which is not supported; expected 64-bit floats, 64-bit signed integers or strings",
+                "its column `{}` has type {other}, which is not supported; expected floats of 32 or 64 bits, integers of up to 64 bits (signed) or 32 bits (unsigned), or strings",
                 field.name()
             )));
         }
     })
+}
+
+/// Integers; as floats, in which missing values are NaN, if values are missing.
+fn integers<T: ArrowPrimitiveType>(parts: &[&ArrayRef]) -> core::Column
+where
+    T::Native: Into<i64>,
+{
+    let parts = || parts.iter().map(|part| part.as_primitive::<T>());
+    if parts().any(|part| part.null_count() > 0) {
+        let values = parts().flat_map(|part| part.iter());
+        return core::Column::Float(values.map(|value| value.map_or(f64::NAN, |value| value.into() as f64)).collect());
+    }
+    core::Column::Integer(parts().flat_map(|part| part.values().iter().map(|&value| value.into() as u64)).collect())
 }
 
 /// Distinct words, in the order of their first occurrence.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -42,7 +44,19 @@ if TYPE_CHECKING:
     from tailback._summary import TextTable
     from tailback._table import Table
 
-__all__ = ["EXIT_CODES", "Commands", "ExitCode", "command", "data", "document", "guarded_stdout", "jsonable", "note", "summary"]
+__all__ = [
+    "EXIT_CODES",
+    "Commands",
+    "ExitCode",
+    "command",
+    "data",
+    "document",
+    "guarded_stdout",
+    "jsonable",
+    "note",
+    "summary",
+    "termination_as_interrupt",
+]
 
 P = ParamSpec("P")
 
@@ -133,6 +147,19 @@ def warnings_noted() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM in the block like Ctrl-C, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)
 
 
 class StdoutError(Exception):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tailback._cli import options
-from tailback._cli.output import ExitCode, command, data, note
+from tailback._cli.output import ExitCode, command, data, note, termination_as_interrupt
 from tailback._progress import RunsBar
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def reproduce(
         ensure_writable(out)
     code = ExitCode.DONE
     try:
-        with RunsBar("reproducing") as bar:
+        with termination_as_interrupt(), RunsBar("reproducing") as bar:
             study = None if out is None else out / KEPT
             done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, full=full, workers=workers, progress=bar)
     except papers.ReproductionInterrupted as stopped:

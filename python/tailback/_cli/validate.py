@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tailback._cli import options
-from tailback._cli.output import ExitCode, command, data, jsonable, note
+from tailback._cli.output import ExitCode, command, data, jsonable, note, termination_as_interrupt
 from tailback._progress import RunsBar
 
 __all__ = ["validate"]
@@ -50,7 +50,7 @@ def validate(
 
     if out is not None:
         ensure_writable(out)
-    with RunsBar("kernel") as bar:
+    with termination_as_interrupt(), RunsBar("kernel") as bar:
         done = validated(
             None if out is None else out / STUDY,
             kernel=kernel,

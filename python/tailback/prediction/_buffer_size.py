@@ -60,7 +60,7 @@ class SizingResults(Sequence[SizingResult]):
         The question in one line.
     answers : tuple of SizingResult
     recommended : SizingResult or None
-        The answer that applies to this case; None if no buffer reaches the target.
+        The answer that applies to this case; None if no buffer reaches the target, or if no rule covers the controllers.
     advice : str
         The reason in one or two sentences.
 
@@ -93,9 +93,9 @@ class SizingResults(Sequence[SizingResult]):
 
     def to_dict(self) -> dict[str, Any]:
         """All answers, in types that JSON supports."""
-        question = {name: value for name, value in vars(self.question).items() if name not in ("base_rtt", "warnings")}
+        lists = {name: list(getattr(self.question, name)) for name in ("other_controllers", "warnings")}
         return {
-            "question": {**question, "base_rtt": vars(self.question.base_rtt), "warnings": list(self.question.warnings)},
+            "question": {**vars(self.question), "base_rtt": vars(self.question.base_rtt), **lists},
             "answers": [
                 {**vars(answer.rule), "assumes": list(answer.rule.assumes), **vars(answer), "rule": answer.rule.name}
                 for answer in self.answers

@@ -36,6 +36,8 @@ class SizingCase:
         Whether senders pace their packets, if known.
     window : int or None
         Maximum window of a flow in packets, if any.
+    other_controllers : tuple of str
+        Controllers of the flows whose windows do not halve, which no rule covers unless windows are limited.
     warnings : tuple of str
         Properties of the scenario that no rule takes into account.
     """
@@ -50,6 +52,7 @@ class SizingCase:
     access_rate_bps: float | None = None
     paced: bool | None = None
     window: int | None = None
+    other_controllers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -98,7 +101,8 @@ def _read(given: Mapping[str, Any], *, flags: bool) -> SizingCase:
 
 
 def _case(found: dict[str, Any]) -> SizingCase:
-    numbers = found | {"base_rtt": RoundTrips(*found["base_rtt"]), "warnings": tuple(found["warnings"])}
+    words = {name: tuple(found[name]) for name in ("other_controllers", "warnings")}
+    numbers = found | {"base_rtt": RoundTrips(*found["base_rtt"])} | words
     return SizingCase(**numbers)
 
 

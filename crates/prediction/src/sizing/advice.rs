@@ -44,7 +44,7 @@ impl RuleResults<'_> {
     }
 }
 
-/// The recommended rule, or `None` if no buffer reaches the target; and an explanation in a sentence or two.
+/// The recommended rule, or `None` if no buffer reaches the target or no rule covers the controllers; and an explanation in a sentence or two.
 pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'static str>, String) {
     let known = RuleResults(answers);
     let poisson = if case.is_plain_link() { "cui_link" } else { "cui_trunk" };
@@ -61,7 +61,8 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
             format!("No buffer achieves {target}: the senders' access links carry at most {max_share} % of the capacity."),
         );
     }
-    if case.target >= 1.0 {
+    let is_covered = case.other_controllers.is_empty();
+    if case.target >= 1.0 && is_covered {
         let rule = if known.packets("full_utilisation").is_some() { "full_utilisation" } else { "bandwidth_delay" };
         return (Some(rule), format!("Full utilisation requires {} ({rule}).", known.size_text(rule)));
     }
@@ -76,6 +77,9 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
             format!("The largest windows do not fill the link, so that the buffer only has to absorb bursts: {places}."),
         );
     }
+    if !is_covered {
+        return (None, of_other_controllers(case, &known));
+    }
     // Few flows may halve together; the buffer has to absorb their bursts as well.
     let bursts = if known.applies("unpaced") { "unpaced" } else { "appenzeller" };
     let is_few = case.flows < FEW_FLOWS || known.packets(bursts).is_none();
@@ -87,6 +91,26 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
         return for_few(case, &known, poisson, otherwise, &target);
     }
     (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
+}
+
+/// The nearest answer to flows that no rule covers.
+fn of_other_controllers(case: &SizingCase, known: &RuleResults) -> String {
+    let others = case.other_controllers.join(" and ");
+    let whole = known.places("bandwidth_delay");
+    let nearest = match &case.other_controllers[..] {
+        [only] if only == "cubic" => {
+            // Flows that reduce their windows together keep the link busy if the buffer holds the reduction: (1 - 0.7) / 0.7.
+            let part = packets((whole * 3).div_ceil(7));
+            format!(" CUBIC keeps 0.7 of its window (RFC 9438 section 4.6), which needs 0.43 of bandwidth_delay: {part}.")
+        }
+        // `cwnd_gain` of 2 (Cardwell and others, ACM Queue 14(5), 2016).
+        all if all.iter().all(|one| one.starts_with("bbr")) => format!(
+            " BBR has at most two bandwidth-delay products in flight, so that about bandwidth_delay holds its queue: {}.",
+            packets(whole)
+        ),
+        _ => String::new(),
+    };
+    format!("No rule covers {others}: the rules are for windows that halve.{nearest} Verify by simulation.")
 }
 
 fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &str, otherwise: &str, target: &str) -> String {

@@ -126,19 +126,22 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
     let small = reason(case.share() < SMALL_WINDOW, "windows of fewer than four packets, where losses cause timeouts");
     let limited = reason(is_limited(case), "the flows' largest windows cannot fill the bottleneck");
     let many = format!("{} flows almost never halve at the same time: larger than necessary", thousands(case.flows));
+    let others = case.other_controllers.join(" and ");
+    let other = reason(!others.is_empty(), &format!("for windows that halve, unlike those of {others}"));
     let reasons = match rule {
         "cui_trunk" => {
             let link = reason(case.is_plain_link(), "cui_link covers one transmitter with unlimited inputs");
-            vec![bursty, full, small, limited, link]
+            vec![other, bursty, full, small, limited, link]
         }
         "cui_link" => {
             let trunk = reason(case.inputs.is_some(), "cui_trunk covers a known number of inputs");
-            vec![bursty, full, small, limited, trunk]
+            vec![other, bursty, full, small, limited, trunk]
         }
         "unpaced" => {
             let (min, max) = TRIED_WINDOWS;
             let fast = case.access_rate_bps.is_none_or(|access| 5.0 * access > case.rate_bps);
             vec![
+                other,
                 reason(case.smooth() == Some(true), "packets arrive smoothly: larger than necessary"),
                 reason(!is_tried(case), &format!("tested with {min} to {max} packets in flight per flow")),
                 reason(
@@ -154,9 +157,9 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
             let text = "the flows could overload the bottleneck; computed as if their largest windows filled 95 % of it";
             vec![bursty, reason(!is_limited(case), text)]
         }
-        "appenzeller" => vec![few, small, limited],
-        "synchronised" | "bandwidth_delay" => vec![reason(!is_few, &many)],
-        "full_utilisation" => vec![reason(case.target < 1.0, "the target is below full utilisation")],
+        "appenzeller" => vec![other, few, small, limited],
+        "synchronised" | "bandwidth_delay" => vec![other, reason(!is_few, &many)],
+        "full_utilisation" => vec![other, reason(case.target < 1.0, "the target is below full utilisation")],
         "gorinsky" | "beheshti" => vec![reason(true, "guarantees no utilisation")],
         _ => vec![reason(true, "the conditions for this rule are not specified")],
     };

@@ -18,7 +18,7 @@ pub use sizing_case::SizingCase;
 pub struct SizingResults {
     /// In the order of the models.
     pub rules: Vec<SizingResult>,
-    /// The rule that applies to this case; `None` if no buffer reaches the target.
+    /// The rule that applies to this case; `None` if no buffer reaches the target, or no rule covers the controllers.
     pub recommended: Option<&'static str>,
     /// The reason, in a sentence or two.
     pub advice: String,
@@ -48,6 +48,7 @@ mod tests {
             access_rate_bps: None,
             paced: None,
             window: None,
+            other_controllers: Vec::new(),
         }
     }
 
@@ -66,6 +67,28 @@ mod tests {
         assert_eq!(packets("bandwidth_delay"), Some(12_500));
         assert!(packets("appenzeller").is_some_and(|packets| (900..1500).contains(&packets)), "{found:?}");
         assert_eq!(found.recommended, Some("appenzeller"));
+    }
+
+    #[test]
+    fn no_rule_is_recommended_for_windows_that_do_not_halve() {
+        let of_controllers = |names: &[&str]| {
+            answers(&SizingCase { other_controllers: names.iter().map(ToString::to_string).collect(), ..case() })
+        };
+        for (names, nearest) in [
+            (&["cubic"][..], "0.43 of bandwidth_delay: 5,358 packets."),
+            (&["bbrv1", "bbrv3"], "about bandwidth_delay holds its queue: 12,500 packets."),
+            (&["bbrv1", "cubic"], "that halve. Verify"),
+        ] {
+            let found = of_controllers(names);
+            assert_eq!(found.recommended, None);
+            assert!(found.advice.contains(nearest), "{}", found.advice);
+            assert!(!found.rules.iter().any(|answer| answer.applies), "{found:?}");
+            assert!(why(&found, "bandwidth_delay").starts_with("for windows that halve, unlike those of"));
+        }
+        // Windows below the capacity of the link lose no packets.
+        let limited = SizingCase { window: Some(100), flows: 112, paced: Some(true), target: 0.7, ..case() };
+        let found = answers(&SizingCase { other_controllers: vec!["cubic".into()], ..limited });
+        assert_eq!(found.recommended, Some("enachescu"), "{found:?}");
     }
 
     #[test]

@@ -30,6 +30,7 @@ impl SizingCase {
             access_rate_bps: question.access_rate.map(|rate| rate.rate().0 as f64),
             paced: question.paced,
             window: question.window.map(|window| window.0),
+            other_controllers: Vec::new(),
         })
     }
 
@@ -48,6 +49,10 @@ impl SizingCase {
         }
         let flows: Vec<&Flow> = lasting.iter().flat_map(|group| crossing_flows(&traffic, group, index)).collect();
         let rtts: Vec<f64> = flows.iter().map(|flow| network.base_rtt(flow).seconds()).collect();
+        let mut others: Vec<String> =
+            lasting.iter().filter(|group| !group.is_reno()).map(|group| group.controller().to_string()).collect();
+        others.sort_unstable();
+        others.dedup();
         let access = lasting.iter().map(|group| group.flows.sender_access).collect::<Option<Vec<_>>>();
         let case = SizingCase {
             rate_bps: port.rate.0 as f64,
@@ -60,6 +65,7 @@ impl SizingCase {
             access_rate_bps: access.and_then(|rates| rates.into_iter().max()).map(|rate| rate.0 as f64),
             paced: Some(lasting.iter().all(|group| group.spec.pacing)),
             window: lasting.iter().map(TcpGroup::receiver_window).max(),
+            other_controllers: others,
         };
         Ok((case, warnings(&traffic, index, &lasting)))
     }
@@ -112,19 +118,6 @@ fn is_transfer(group: &FlowGroup) -> bool {
     group.flows.iter().all(|flow| flow.size.is_some())
 }
 
-/// The answer for a controller that no rule covers.
-fn nearest_answer(controller: &str) -> &'static str {
-    match controller {
-        // Flows that reduce their windows together keep the link busy if the buffer holds the reduction: (1 - 0.7) / 0.7.
-        "cubic" => "; CUBIC keeps 0.7 of its window (RFC 9438 section 4.6), which needs 0.43 of `bandwidth_delay`",
-        // `cwnd_gain` of 2 (Cardwell and others, ACM Queue 14(5), 2016).
-        "bbrv1" | "bbrv3" => {
-            "; BBR has at most two bandwidth-delay products in flight, so that about `bandwidth_delay` holds its queue"
-        }
-        _ => "",
-    }
-}
-
 fn warnings(traffic: &Traffic, index: PortId, groups: &[TcpGroup]) -> Vec<String> {
     let port = traffic.port(index);
     let (name, mut warnings) = (&port.name, Vec::new());
@@ -140,8 +133,7 @@ fn warnings(traffic: &Traffic, index: PortId, groups: &[TcpGroup]) -> Vec<String
     for group in groups {
         let at = group.flows.at();
         if !group.is_reno() {
-            let of_halving = format!("{at}: the controller is {}; the rules are for windows that halve", group.controller());
-            warnings.push(format!("{of_halving}{}", nearest_answer(group.controller())));
+            warnings.push(format!("{at}: the controller is {}; the rules are for windows that halve", group.controller()));
         }
         if !group.flows.is_greedy() {
             warnings.push(format!("{at}: not greedy for the whole run; idle flows use less"));

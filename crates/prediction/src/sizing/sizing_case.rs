@@ -24,6 +24,8 @@ pub struct SizingCase {
     pub paced: Option<bool>,
     /// Largest window of a flow in packets, if limited.
     pub window: Option<u64>,
+    /// Controllers of the flows whose windows do not halve: others than Reno.
+    pub other_controllers: Vec<String>,
 }
 
 impl SizingCase {

@@ -158,9 +158,10 @@ impl Generator for Graph {
                 Edge { rate: None, .. } if listed.rate.is_none() => {
                     Some(("`rate` is missing", "`rate` of the link, or a default `rate` of the graph"))
                 }
-                Edge { delay: None, .. } if listed.delay.is_none() => {
-                    Some(("`delay` is missing", "`delay` of the link, or a default `delay` of the graph"))
-                }
+                Edge { delay: None, .. } if listed.delay.is_none() => Some((
+                    "`delay` is missing",
+                    "`delay` of the link, a default `delay` of the graph, or `delay_per_km` for a file with coordinates",
+                )),
                 _ if !names.insert(name.clone()) => Some(("`name` is used twice", "another `name`")),
                 _ => None,
             };
