@@ -301,6 +301,7 @@ def test_a_missing_value_in_a_parquet_file_is_one_error(columns: Any, at: str, t
     with pytest.raises(tb.ScenarioError, match="given    null") as caught:
         listed(str(file))
     assert f"flows.web.traffic.table.{at}" in str(caught.value)
+    assert f"null in `{file}`" in str(caught.value)
     assert len(caught.value.problems) == 1
 
 

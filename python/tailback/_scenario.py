@@ -23,6 +23,9 @@ __all__ = ["Scenario", "load", "schema"]
 # Far above the size of real scenarios; prevents reading endlessly from a device.
 _MAX_BYTES = 32 * 1024 * 1024
 
+# Maximum number of problems of an error, as in the core.
+_MAX_PROBLEMS = 100
+
 # Maximum nesting, as in the core: deeper than any scenario, and finite for a structure that contains itself.
 _DEEPEST = 64
 
@@ -63,11 +66,14 @@ class Scenario:
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
         self._description = _plain(_table(description))
-        _inline_parquet(self._description, "", None)
+        tables = _inline_parquet(self._description, "", None)
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
         self._warn_of_graph_file()
-        self._inline_files()
+        try:
+            self._inline_files()
+        except ScenarioError as error:
+            raise _of_tables(error, tables) from None
 
     def _warn_of_graph_file(self) -> None:
         """Issue the warnings about a graph's file, of which nothing remains when its content becomes part of the scenario."""
@@ -318,14 +324,14 @@ def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> s
     return json.dumps(description)
 
 
-def _inline_parquet(description: dict[str, Any], file: str, written: str | None) -> bool:
-    """Replace the names of Parquet flow tables, relative to the scenario's directory, by their columns. Returns whether any
-    exist.
+def _inline_parquet(description: dict[str, Any], file: str, written: str | None) -> dict[str, str]:
+    """Replace the names of Parquet flow tables, relative to the scenario's directory, by their columns. Returns the names by
+    their places in the scenario.
 
     `written` is the original TOML text, if any.
     """
     groups = description.get("flows")
-    found = False
+    found = {}
     for name, group in groups.items() if isinstance(groups, dict) else ():
         traffic = group.get("traffic") if isinstance(group, dict) else None
         if not isinstance(traffic, dict):
@@ -349,8 +355,21 @@ def _inline_parquet(description: dict[str, Any], file: str, written: str | None)
                 said, expected = f"`{table}` cannot be read: {error}", "a Parquet file, relative to the scenario's directory"
                 raise _core.scenario_error(file, at, said, given=str(path), expected=expected, written=written) from None
             traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
-            found = True
+            found[at] = table
     return found
+
+
+def _of_tables(error: ScenarioError, tables: Mapping[str, str]) -> Exception:
+    """The error, in which invalid values of Parquet flow tables name their file."""
+    # Further problems are only counted in the text.
+    if not tables or len(error.problems) >= _MAX_PROBLEMS:
+        return error
+    listed = []
+    for problem in error.problems:
+        table = next((table for at, table in tables.items() if problem.at.startswith(f"{at}.")), None)
+        given = problem.given if table is None else f"{problem.given or 'a value'} in `{table}`"
+        listed.append((problem.at, problem.message, given, problem.expected, problem.hint))
+    return _core.scenario_errors(error.file, listed, 0)
 
 
 # Columns of a flow table that are read; some have a unit suffix.
