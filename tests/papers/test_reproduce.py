@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback.papers import Claim, Document, Experiment, at, document
+from tailback.papers import Claim, Document, Experiment, Ranking, at, document
 from tailback.papers._plan import Plan
 from toy_experiment import TOY
 
@@ -39,12 +39,14 @@ def test_python_requires_an_experiment() -> None:
         ({"claims": [at("goodputt", packets=50) > 0]}, "claim `C` of `notes/fig1`: no measure `goodputt`; .* mean `goodput`"),
         ({"claims": [at("goodput", packet=50) > 0]}, "no label `packet`; expected one of .*; did you mean `packets`"),
         ({"claims": [at("goodput", packets=51) > 0]}, "no packets 51; expected one of 2, 50"),
+        ({"panels": (Ranking("goodputs", (), "share"),)}, "a panel or grid of `notes/fig1`: no measure `goodputs`; .* mean"),
         ({"measures": {"goodput": "groups.webb.goodput_bps"}}, r"notes/fig1 \(.*seed [12]: .*no .*`webb`"),
     ],
 )
 def test_names_in_own_experiments_are_checked(changes: dict[str, Any], message: str) -> None:
     claims = tuple(Claim("C", "", each) for each in changes.get("claims", [at("goodput", packets=50) > 0]))
     own = Experiment("notes/fig1", "", "", "", TOY.variants, changes.get("measures", {"goodput": "goodput / 1e7"}), claims)
+    own = replace(own, panels=changes.get("panels", ()))
     with pytest.raises(tb.ParameterError, match=message):
         tb.reproduce(own, seeds=2)
 

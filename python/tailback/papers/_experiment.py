@@ -15,7 +15,7 @@ from tailback._arguments import arguments_checked
 from tailback._quantity import quantity_of
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
-from tailback.errors import ParameterError
+from tailback.errors import ParameterError, UnknownName
 from tailback.papers._expression import Comparison, Expression
 from tailback.papers._measured import Label, Measured
 from tailback.papers._reads import check_claim, read_points
@@ -431,7 +431,7 @@ class Experiment:
         Raises
         ------
         ParameterError
-            A measure is not a quantity, or a claim reads points or a measure that the experiment does not have.
+            A measure is not a quantity, or a claim, panel or grid reads points or a measure that the experiment does not have.
         """
         for name, measure in self.measures.items():
             if isinstance(measure, str) and not any(isinstance(each.scenario, Computation) for each in self.variants):
@@ -445,6 +445,10 @@ class Experiment:
             settings = [{}] if claim.contrast else self._settings()
             for reader in [claim.statement.measured, *([claim.contrast.measured] if claim.contrast else [])]:
                 check_claim(name, labels, self.measures, reader, settings)
+        panels = [panel.measure for row in self.rows for panel in row if not isinstance(panel, TracePanel)]
+        for measure in [*panels, *(grid.measure for grid in self.grids)]:
+            if measure not in self.measures:
+                raise ParameterError(f"a panel or grid of `{self.id}`: {UnknownName('measure', measure, self.measures)}")
 
     def _settings(self) -> list[dict[str, Label]]:
         """Every combination of values of the open conditions."""
