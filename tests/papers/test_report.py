@@ -20,7 +20,7 @@ from toy_experiment import TOY
 
 @pytest.mark.usefixtures("toys")
 def test_the_report_is_a_self_contained_page(tmp_path: Path) -> None:
-    done = tb.reproduce(seeds=2)
+    done = tb.reproduce("toy", seeds=2)
     (page,) = done.report(tmp_path / "new")
     assert page == tmp_path / "new" / "toy.html"
     text = page.read_text()
