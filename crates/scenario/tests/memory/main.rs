@@ -55,6 +55,8 @@ fn dumbbell(settings: &str, rest: &str) -> String {
     format!("[topology.dumbbell]\n{settings}\n{rest}")
 }
 
+const ALL_TRACES: &str = "[\"cwnd\", \"rtt\", \"in_flight\", \"segments\", \"acks\", \"queue\", \"drops\"]";
+
 fn scenarios() -> Vec<(&'static str, String)> {
     let link = "rate = \"100 Mbps\"\ndelay = \"20 ms\"\nqueue = {buffer = \"200 packets\"}";
     let tcp = |count: u32, more: &str| format!("[flows.web]\ncount = {count}\n{WIRED}tcp = {{preset = \"sack\"}}\n{more}\n");
@@ -73,6 +75,14 @@ fn scenarios() -> Vec<(&'static str, String)> {
             )
         )
     };
+    let unlimited = "rate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"unlimited\"}";
+    let flood = |seconds, kind: &str, tcp: &str| {
+        let sources = format!(
+            "[flows.udp]\n{WIRED}source = {{kind = \"{kind}\", rate = \"150 Mbps\", packet_size = \"200 B\"}}\n[flows.web]\n{WIRED}tcp = {tcp}\n"
+        );
+        format!("duration = \"{seconds} s\"\n{}", dumbbell(unlimited, &sources))
+    };
+    let cubic = |count, traces: &str, seconds| traced(count, traces, seconds).replace("\"sack\"", "\"linux/cubic\"");
     vec![
         ("100,000 flows", format!("duration = \"1 s\"\n{}", dumbbell(link, &tcp(100_000, spread)))),
         ("200,000 arrivals", arrivals(link)),
@@ -109,6 +119,26 @@ fn scenarios() -> Vec<(&'static str, String)> {
             format!("duration = \"5 s\"\n{}", dumbbell(link, &tcp(20_000, spread).replace("\"sack\"", "\"linux/cubic\""))),
         ),
         ("BBR", format!("duration = \"5 s\"\n{}", dumbbell(link, &tcp(5_000, spread).replace("\"sack\"", "\"linux/bbr\"")))),
+        ("datagrams and TCP into an unlimited queue", flood(30, "constant", "{preset = \"sack\"}")),
+        ("random datagrams and TCP into an unlimited queue", flood(10, "poisson", "{preset = \"sack\"}")),
+        (
+            "500 TCP flows into an unlimited queue",
+            format!("duration = \"60 s\"\n{}", dumbbell(unlimited, &tcp(500, "").replace("\"sack\"", "\"linux/cubic\""))),
+        ),
+        (
+            "CoDel without a limit, and bursts",
+            format!(
+                "duration = \"10 s\"\n{}",
+                dumbbell(
+                    &unlimited.replace("\"unlimited\"", "\"unlimited\", policy = \"codel\""),
+                    &format!(
+                        "[flows.udp]\n{WIRED}source = {{kind = \"on_off\", rate = \"200 Mbps\", packet_size = \"200 B\", mean_on = \"1 s\", mean_off = \"1 s\"}}\n"
+                    )
+                )
+            ),
+        ),
+        ("all traces of 50 flows", cubic(50, ALL_TRACES, 20)),
+        ("all traces of 10 flows", traced(10, ALL_TRACES, 40)),
         (
             "cells of many circuits",
             format!(
@@ -180,5 +210,5 @@ fn estimates_are_between_one_and_two_times_the_memory() {
             wrong.push(line);
         }
     }
-    assert!(wrong.is_empty(), "{}", all.join("\n"));
+    assert!(wrong.is_empty(), "{}\nof\n{}", wrong.join("\n"), all.join("\n"));
 }

@@ -7,23 +7,32 @@ use crate::primitives::ids::PortId;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::PolicySpec;
+use crate::simulation::wiring::{ack_unit, data_unit};
 use crate::tcp::SlowStart;
-use crate::traffic::PacketSize;
-use std::collections::BTreeMap;
+use crate::traffic::{DatagramSpec, PacketSize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An upper estimate of the packets in flight, in packets of the smallest full size, or in cells if any flow has them. Packets in unlimited
-/// buffers count as [`without_limit`] bounds them.
+/// buffers count as [`unlimited_buffers`] bounds them.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
-    (pipes_and_buffers(network) + without_limit(network)).min(windows(network)).min(clocked(network)) as u64
+    let stored = unlimited_buffers(network).packets;
+    (pipes_and_buffers(network) + stored).min(windows(network)).min(clocked(network)) as u64
 }
 
-/// Packets that may wait in unlimited buffers: sources send more than the link carries, and a window in slow start grows with each
-/// acknowledgement until a loss, which does not occur. Other controllers stop growing at some delay, which is not known here.
-fn without_limit(network: &Network) -> f64 {
+/// Estimated contents of all unlimited buffers at their maximum.
+#[derive(Default)]
+pub(super) struct UnlimitedBuffers {
+    /// Packets that are stored, in packets of the smallest full size.
+    packets: f64,
+    /// Datagrams that are listed in ports that compute departures ahead. The packets themselves have left such a port.
+    pub(super) listed: f64,
+}
+
+/// Packets that may wait in unlimited buffers: sources send more than the link carries, and windows grow without a loss.
+pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
     let smallest = smallest_packet(network);
     let mut offered = vec![Offered::default(); network.ports.len()];
     let narrowest = narrowest_ports(network);
-    let grow: Vec<bool> = network.groups.iter().map(grows_until_a_loss).collect();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
         let end = if flow.stop == Time::NEVER { Time::ZERO + network.duration } else { flow.stop };
@@ -32,37 +41,71 @@ fn without_limit(network: &Network) -> f64 {
         let of = &mut offered[port];
         match &group.transport {
             Transport::Datagram(spec) => {
-                let bytes = full_packet(group).0 as f64;
-                let packets = spec.per_second().unwrap_or(0.0) * seconds;
-                of.datagrams += packets * bytes / smallest;
+                let datagrams = spec.per_second().unwrap_or(0.0) * seconds;
+                // Random numbers of arrivals exceed their mean.
+                of.count += datagrams + 3.0 * datagrams.sqrt();
+                of.datagrams += datagrams * full_packet(group).0 as f64 / smallest;
             }
-            Transport::Tcp(spec, _) if grow[flow.group.index()] => {
+            Transport::Tcp(spec, law) if law.abilities().ends_slow_start => {
                 let size = flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / spec.mss.0 as f64);
                 of.windows += size.min(f64::from(spec.receiver_window.0));
                 of.first_windows += spec.initial_window;
+                of.increase = of.increase.max(if grows_until_a_loss(group) { 1.0 } else { MEAN_INCREASE_IN_AVOIDANCE });
             }
             Transport::Tcp(..) => {}
         }
     }
-    let of_port = |(port, of): (&Port, &Offered)| {
+    let lists = units_are_mixed(network);
+    let mut all = UnlimitedBuffers::default();
+    for ((port, of), units_are_mixed) in network.ports.iter().zip(&offered).zip(lists) {
+        if port.buffer != Buffer::Unlimited {
+            continue;
+        }
         let capacity = rate(port) * network.duration.seconds() / 8.0 / smallest;
         let has_no_losses = matches!(port.policy, PolicySpec::DropTail(())) && port.scheduling.is_none();
-        let windows = if has_no_losses { of.windows.min(of.first_windows + capacity) } else { 0.0 };
-        // Other ports compute departures ahead and store nothing.
+        // Windows grow by acknowledgements. At best they keep up with the link, and share it with the datagrams.
+        let acknowledged = capacity * capacity / (capacity + of.datagrams);
+        let windows = if has_no_losses { of.windows.min(of.first_windows + of.increase * acknowledged) } else { 0.0 };
+        let waiting = (of.datagrams - capacity).max(0.0);
         let is_stored = port.scheduling.is_some() || port.shaper.is_some() || port.policy.is_stepped();
-        let waiting = if is_stored { (of.datagrams - capacity).max(0.0) } else { 0.0 };
-        waiting + windows
-    };
-    let unlimited = network.ports.iter().zip(&offered).filter(|(port, _)| port.buffer == Buffer::Unlimited);
-    unlimited.map(of_port).sum()
+        all.packets += windows + if is_stored { waiting } else { 0.0 };
+        if waiting > 0.0 && !is_stored && (units_are_mixed || !has_no_losses) {
+            all.listed += of.count * waiting / of.datagrams;
+        }
+    }
+    all
+}
+
+/// Increase of a window per acknowledged segment in congestion avoidance, on average: half of CUBIC's maximum (RFC 9438, section 4.4).
+const MEAN_INCREASE_IN_AVOIDANCE: f64 = 0.25;
+
+/// For each port, whether units of several sizes cross it.
+fn units_are_mixed(network: &Network) -> Vec<bool> {
+    let mut sizes: Vec<BTreeSet<Option<Bytes>>> = vec![BTreeSet::new(); network.ports.len()];
+    for flow in &network.flows {
+        let group = &network.groups[flow.group];
+        let data = match &group.transport {
+            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), header, .. }) => Some(*bytes + *header),
+            _ => data_unit(flow, group),
+        };
+        network.paths[flow.forward as usize].iter().for_each(|&port| _ = sizes[port].insert(data));
+        if let Some(bytes) = ack_unit(group) {
+            network.paths[flow.backward as usize].iter().for_each(|&port| _ = sizes[port].insert(Some(bytes)));
+        }
+    }
+    sizes.into_iter().map(|sizes| sizes.len() > 1 || sizes.contains(&None)).collect()
 }
 
 /// Packets that flows may send over a port during the run.
 #[derive(Clone, Default)]
 struct Offered {
+    /// In packets of the smallest full size.
     datagrams: f64,
+    count: f64,
     windows: f64,
     first_windows: f64,
+    /// Maximum increase of a window per acknowledged segment.
+    increase: f64,
 }
 
 /// Whether slow start ends only with a loss.

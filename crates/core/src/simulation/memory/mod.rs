@@ -9,7 +9,7 @@ use super::endpoints::End;
 use super::group_profile::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::{FlowTotals, MultiQueue, Port};
+use super::port::{FlowTotals, MultiQueue, Port, QueuedUnit};
 use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
@@ -24,7 +24,7 @@ use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
 use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
-use in_flight::{packets_in_flight, sack_reports_in_flight};
+use in_flight::{packets_in_flight, sack_reports_in_flight, unlimited_buffers};
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
 use trace_rows::units;
@@ -185,6 +185,10 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         + if uses_prices { size_of::<NumberAndHeader>() } else { 0 };
     let packets = (POOL_SLACK * packets_in_flight(network) as f64) as u64;
     let reports = (POOL_SLACK * sack_reports_in_flight(network) as f64) as u64;
+    // A full pool doubles. Each chunk has the number of the next.
+    let listed = (unlimited_buffers(network).listed as u64).saturating_add(1).next_power_of_two();
+    let chunk = CHUNK as usize * size_of::<QueuedUnit>() + size_of::<u32>();
+    let listed = listed.saturating_mul(chunk as u64) / u64::from(CHUNK);
     MemoryEstimate {
         flows: DESCRIPTION
             + of(network.flows.len(), flow)
@@ -199,6 +203,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         cold: of(network.ports.len(), cold),
         packets: packets
             .saturating_mul(packet as u64)
+            .saturating_add(listed)
             .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64))
             .saturating_add(reports.saturating_mul(size_of::<Report>() as u64)),
         traces: trace_bytes(network),

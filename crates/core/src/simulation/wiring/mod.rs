@@ -25,7 +25,7 @@ use crate::traffic::MessageFlow;
 use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use unit_sizes::{ack_unit, data_unit};
+pub(super) use unit_sizes::{ack_unit, data_unit};
 
 /// The ports, and the port of each transmitter of the stepped ports. `rerouted`: flows whose route changes.
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory: &UserCodeFactory) -> (Vec<Port>, Vec<PortId>) {
