@@ -4,7 +4,7 @@ use crate::problem::{Report, key};
 use crate::quantity::Size;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tailback_core::network::{Buffer, ClassQueue, GroupId, Network, Port, PortId, Queues, Scheduling};
+use tailback_core::network::{Buffer, ClassQueue, GroupId, Network, Port, PortId, Queues, Scheduling, Transport};
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 
 /// A limit in bytes with its path.
@@ -24,23 +24,34 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
     if limited.is_empty() {
         return;
     }
-    // Largest packet of each port and its group.
-    let mut largest: BTreeMap<PortId, (u64, GroupId)> = BTreeMap::new();
+    // Largest packet of each port, its kind and its group.
+    let mut largest: BTreeMap<PortId, (u64, &str, GroupId)> = BTreeMap::new();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
-        let Some(packet) = group.transport.full_packet().filter(|_| group.framing.is_none()) else { continue };
-        for &port in network.paths[flow.forward as usize].iter().filter(|port| limited.contains_key(port)) {
-            let known = largest.entry(port).or_insert((packet.0, flow.group));
-            if packet.0 > known.0 {
-                *known = (packet.0, flow.group);
+        if group.framing.is_some() {
+            continue;
+        }
+        let acks = match &group.transport {
+            Transport::Tcp(spec, _) => Some(spec.ack_size),
+            Transport::Datagram(_) => None,
+        };
+        for (path, packet, kind) in
+            [(flow.forward, group.transport.full_packet(), "a full packet"), (flow.backward, acks, "an acknowledgement")]
+        {
+            let Some(packet) = packet else { continue };
+            for &port in network.paths[path as usize].iter().filter(|port| limited.contains_key(port)) {
+                let known = largest.entry(port).or_insert((packet.0, kind, flow.group));
+                if packet.0 > known.0 {
+                    *known = (packet.0, kind, flow.group);
+                }
             }
         }
     }
-    for (port, (packet, group)) in largest {
+    for (port, (packet, kind, group)) in largest {
         let name = &network.groups[group].name;
         for Limit { at, bytes, effect } in &limited[&port] {
             if *bytes < packet && report.is_valid(at) {
-                let message = format!("{} is smaller than a full packet of `{name}`, so that none {effect}", key(at));
+                let message = format!("{} is smaller than {kind} of `{name}`, so that none {effect}", key(at));
                 let problem = report.warn(at.clone(), message);
                 problem.given(Size::new(*bytes).to_string()).expected(format!("at least {}", Size::new(packet)));
             }
@@ -48,7 +59,7 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
     }
 }
 
-/// Limits of the queue of a port, then of each class. A buffer of 0 bytes is meant to hold nothing.
+/// Limits of the queue of a port, then of each class.
 fn limits(port: &Port, at: &str) -> Vec<Limit> {
     let of_classes = match &port.scheduling {
         Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => &classes[..],
@@ -58,7 +69,7 @@ fn limits(port: &Port, at: &str) -> Vec<Limit> {
     let classes = classes.map(|(index, ClassQueue { buffer, policy, .. })| (format!("{at}.classes[{index}]"), buffer, policy));
     let mut limits = Vec::new();
     for (at, buffer, policy) in std::iter::once((at.to_string(), &port.buffer, &port.policy)).chain(classes) {
-        if let Buffer::Bytes(bytes @ 1..) = *buffer {
+        if let Buffer::Bytes(bytes) = *buffer {
             limits.push(Limit { at: format!("{at}.buffer"), bytes, effect: "can be queued" });
         }
         if let PolicySpec::Policer(PolicerSpec { burst, .. }) = policy {
@@ -102,16 +113,23 @@ mod tests {
     fn a_buffer_below_a_packet_causes_a_warning() {
         let warned = |buffer: &str| {
             let text = format!(
-                "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"9 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"{buffer}\"}}\n\
+                "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"9 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = {buffer}}}\n\
                  [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"newreno\", mss = \"1460 B\"}}\n"
             );
             let (_, warnings) = Scenario::from_toml(&text, "").and_then(|scenario| scenario.build_with_warnings()).unwrap();
             warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect::<Vec<_>>()
         };
         let message = "`buffer` is smaller than a full packet of `web`, so that none can be queued";
-        assert_eq!(warned("1499 B"), [format!("topology.dumbbell.queue.buffer: {message}")]);
-        for buffer in ["1500 B", "0 B", "1 packet"] {
-            assert!(warned(buffer).is_empty(), "{buffer}");
+        for buffer in ["1499 B", "0 B"] {
+            assert_eq!(warned(&format!("\"{buffer}\"")), [format!("topology.dumbbell.queue.buffer: {message}")], "{buffer}");
         }
+        for buffer in ["1500 B", "1 packet", "0 packets"] {
+            assert!(warned(&format!("\"{buffer}\"")).is_empty(), "{buffer}");
+        }
+        let message = "`buffer` is smaller than an acknowledgement of `web`, so that none can be queued";
+        assert_eq!(
+            warned("\"9 packets\"}\nreverse = {queue = {buffer = \"10 B\"}"),
+            [format!("topology.dumbbell.reverse.queue.buffer: {message}")]
+        );
     }
 }
