@@ -61,6 +61,9 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("bw", &["rate"]),
     ("plain", &["drop_tail"]),
     ("fifo", &["drop_tail"]),
+    ("pfifo", &["drop_tail"]),
+    ("bfifo", &["drop_tail"]),
+    ("dctcp", &["threshold"]),
     ("tail_drop", &["drop_tail"]),
     ("capacity", &["rate"]),
     ("speed", &["rate"]),
@@ -84,7 +87,8 @@ fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Queue policies of Linux that are several settings here, with these settings.
-const LINUX_POLICIES: [(&str, &str); 3] = [
+const LINUX_POLICIES: [(&str, &str); 4] = [
+    ("fq", "FQ of Linux is `scheduler = {kind = \"flow_queue\", queues = 1024}`, and pacing is a setting of `tcp`"),
     ("fqcodel", "FQ-CoDel is `policy = \"codel\"` and `scheduler = {kind = \"flow_queue\", queues = 1024}`"),
     ("fqpie", "FQ-PIE is `policy = \"pie\"` and `scheduler = {kind = \"flow_queue\", queues = 1024}`"),
     (
@@ -113,7 +117,11 @@ pub(crate) fn lines_for(noun: &str, name: &str, words: &[&str]) -> Option<String
                 member(SchedulerSpec::MEMBERS).map(|word| format!("`{word}` is a scheduler: `scheduler = \"{word}\"`"))
             })
         }
+        "scheduler" if find(&LINUX_POLICIES.map(|(policy, _)| policy), &lower.replace(['-', '_'], "")).is_some() => {
+            lines_for("queue policy", name, words)
+        }
         "scheduler" => member(PolicySpec::MEMBERS).map(|word| format!("`{word}` is a queue policy: `policy = \"{word}\"`")),
+        "preset" if words.contains(&format!("linux/{lower}").as_str()) => Some(format!("did you mean `linux/{lower}`?")),
         "preset" => member(ControllerSpec::MEMBERS).map(|word| {
             let marks = |spec: &ControllerSpec| spec.name() == Some(word) && spec.abilities().subscriptions.marks;
             let ecn = if ControllerSpec::samples().iter().any(marks) { ", ecn = true" } else { "" };
@@ -154,6 +162,8 @@ mod tests {
         assert_eq!(synonym("bandwidth", &["delay", "rate"]), Some("rate"));
         assert_eq!(synonym("flow", &["at", "group", "link"]), Some("group"));
         assert_eq!(synonym("flow", &["at", "link"]), None);
+        assert_eq!(nearest_word("pfifo", &["codel", "drop_tail"]), Some("drop_tail"));
+        assert_eq!(nearest_word("dctcp", &["codel", "threshold"]), Some("threshold"));
     }
 
     #[test]
@@ -169,8 +179,8 @@ mod tests {
             |hint: String| hint.split('`').skip(1).step_by(2).filter(|part| part.contains('=')).collect::<Vec<_>>().join("\n");
         let mut checked = 0;
         for (noun, names) in [
-            ("queue policy", &["fq_codel", "FQ-PIE", "cake", "drr", "fq_codell", "drrr", "flow_que"][..]),
-            ("scheduler", &["codel", "codell"]),
+            ("queue policy", &["fq", "fq_codel", "FQ-PIE", "cake", "drr", "fq_codell", "drrr", "flow_que"][..]),
+            ("scheduler", &["codel", "codell", "fq_codel"]),
             ("preset", &["dctcp", "vegas", "dctpc"]),
         ] {
             for name in names {
@@ -184,9 +194,13 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 12);
+        assert_eq!(checked, 14);
         assert_eq!(lines_for("queue policy", "fifo", &["drop_tail"]), None);
         assert_eq!(lines_for("preset", "newrno", &["newreno"]), None);
+        let linux = ["linux/dctcp", "sack"];
+        assert_eq!(lines_for("preset", "dctcp", &linux).as_deref(), Some("did you mean `linux/dctcp`?"));
+        assert!(lines_for("scheduler", "fq_codel", &["drr"]).is_some_and(|lines| lines.contains("FQ-CoDel")));
+        assert!(lines_for("queue policy", "fq", &["red"]).is_some_and(|lines| lines.contains("flow_queue")));
         // A similar valid word has precedence over a similar one of another key, but not over the same one.
         assert_eq!(lines_for("scheduler", "rad", &["ram"]), None);
         assert_eq!(lines_for("scheduler", "red", &["ram"]).as_deref(), Some("`red` is a queue policy: `policy = \"red\"`"));
