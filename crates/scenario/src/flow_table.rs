@@ -6,7 +6,7 @@
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;
-use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, shown, unit_of, with_unit};
+use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, listed_columns, shown, unit_of, with_unit};
 use crate::distribution::csv_rows::{Column, column};
 use crate::nearest::nearest_word;
 use crate::problem::RepeatedErrors;
@@ -144,12 +144,11 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         }
     };
     let [source, sink, size, start] = ["source", "sink", "size", "start"].map(|name| column(name, &names, file, decoder));
-    let known = shown(&names);
-    let shown: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let known = shown(&names, &["source", "sink", "size", "start"]);
     for (name, found) in [("source", source), ("sink", sink)] {
         if found.is_none() {
             let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
-            problem.given(if shown.is_empty() { "no names of columns".into() } else { shown.join(", ") });
+            problem.given(listed_columns(&known));
             problem.expected("`source` and `sink`, and `size` and `start` here or in the group");
             if let Some(near) = nearest_word(name, &known) {
                 problem.hint(format!("did you mean the column `{near}`?"));

@@ -5,6 +5,7 @@
 
 use super::varied::Varied;
 use crate::decode::{Decode, Decoder, entries};
+use crate::nearest::nearest_word;
 use crate::problem::RepeatedErrors;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
@@ -65,12 +66,16 @@ pub(crate) fn unit_of(column: &str) -> Option<&'static str> {
     ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit)
 }
 
-/// The names of columns for messages: those that look like names, because a shared scenario may name any file of its reader.
-pub(crate) fn shown(names: &[String]) -> Vec<&str> {
-    let is_name = |name: &&String| {
-        (1..=64).contains(&name.len()) && name.chars().all(|letter| letter.is_alphanumeric() || "_- .()%".contains(letter))
-    };
-    names.iter().filter(is_name).map(String::as_str).collect()
+/// The names of columns for messages: those similar to a name that is sought, because a shared scenario may name any file of its reader.
+pub(crate) fn shown<'n>(names: &'n [String], sought: &[&str]) -> Vec<&'n str> {
+    let is_similar = |name: &&String| name.len() <= 64 && sought.iter().any(|sought| nearest_word(sought, &[name]).is_some());
+    names.iter().filter(is_similar).map(String::as_str).collect()
+}
+
+/// Names of columns as a given value of messages.
+pub(crate) fn listed_columns(shown: &[&str]) -> String {
+    let quoted: Vec<String> = shown.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
+    if quoted.is_empty() { "no similar column".into() } else { quoted.join(", ") }
 }
 
 /// A cell as in a scenario, with its unit.
@@ -88,7 +93,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         return None;
     }
     let Some(place) = names.iter().position(|name| name == column) else {
-        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &shown(&names)));
+        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &shown(&names, &[column])));
         return None;
     };
     let unit = unit_of(column);
@@ -116,4 +121,16 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         return None;
     }
     (!faults.any()).then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_quote_similar_columns_only() {
+        let names = ["hunter2", "3d12f8a0c5", "sizes_bytes", "Sorce"].map(String::from);
+        assert_eq!(shown(&names, &["source", "size_bytes"]), ["sizes_bytes", "Sorce"]);
+        assert_eq!(listed_columns(&shown(&names, &["sink"])), "no similar column");
+    }
 }

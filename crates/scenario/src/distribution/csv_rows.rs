@@ -1,6 +1,6 @@
 //! Rows of two columns of a CSV file, whose first line names the columns.
 
-use super::csv_column::{MAX_FLOWS, bytes_of, shown, unit_of, with_unit};
+use super::csv_column::{MAX_FLOWS, bytes_of, listed_columns, shown, unit_of, with_unit};
 use crate::decode::Decoder;
 use crate::problem::RepeatedErrors;
 use crate::tree::Node;
@@ -57,8 +57,7 @@ pub(crate) fn read<T>(
         let found = column(name, &titles, file, decoder);
         if found.is_none() {
             let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
-            let known: Vec<String> = shown(&titles).iter().map(|title| format!("`{title}`")).collect();
-            problem.given(if known.is_empty() { "no names of columns".into() } else { known.join(", ") });
+            problem.given(listed_columns(&shown(&titles, &names)));
             problem.expected(expected);
         }
         found
