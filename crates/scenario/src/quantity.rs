@@ -193,6 +193,9 @@ const SIZE: Kind = Kind {
     is_rounded: false,
 };
 
+/// Numbers from this on are hard to read without decimals.
+const LONGEST: u128 = 1_000_000_000;
+
 impl Kind {
     /// The noun, an example and every accepted unit, smallest first.
     fn expected(&self) -> String {
@@ -242,14 +245,21 @@ impl Kind {
         None
     }
 
-    /// Writes a value in the largest unit in which it is a whole number.
+    /// Writes a value in the largest unit in which it is a whole number; a longer one with decimals.
     fn write(&self, value: u64) -> String {
         let fits = |unit: &&Unit| match value {
             0 => self.example.ends_with(&format!(" {}", unit.0)),
             _ => u128::from(value) % unit.1 == 0,
         };
         let (unit, factor) = self.units.iter().find(fits).copied().unwrap_or(("", 1));
-        format!("{} {unit}", u128::from(value) / factor)
+        let whole = u128::from(value) / factor;
+        if whole < LONGEST || !self.is_rounded {
+            return format!("{whole} {unit}");
+        }
+        let (unit, factor) = self.units.iter().find(|unit| unit.1 <= u128::from(value)).copied().unwrap_or((unit, factor));
+        let digits = factor.ilog10() as usize;
+        let decimals = format!("{:0digits$}", u128::from(value) % factor);
+        format!("{}.{} {unit}", u128::from(value) / factor, decimals.trim_end_matches('0'))
     }
 }
 
@@ -514,6 +524,15 @@ mod tests {
         assert_eq!(read("0.5 ps", DURATION.units), Ok(1));
         assert_eq!(read("0.49 ps", DURATION.units), Ok(0));
         assert_eq!(read("1e-999 s", DURATION.units), Ok(0));
+    }
+
+    #[test]
+    fn long_numbers_have_decimals() {
+        assert_eq!(DURATION.write(27_158_562_171), "27.158562171 ms");
+        assert_eq!(DURATION.write(3_000_000_000_001), "3.000000000001 s");
+        assert_eq!(DURATION.write(999_999_999), "999999999 ps");
+        assert_eq!(RATE.write(1_234_567_891), "1.234567891 Gbps");
+        assert_eq!(SIZE.write(1_234_567_891), "1234567891 B");
     }
 
     #[test]
