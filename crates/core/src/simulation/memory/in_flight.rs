@@ -1,6 +1,5 @@
 //! Upper estimate of the number of packets in flight: bounded by the capacity of pipes and finite buffers, by windows, and by ACK clocking.
 
-use super::trace_rows::units;
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
 use crate::primitives::ids::PortId;
@@ -78,6 +77,19 @@ pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
 
 /// Increase of a window per acknowledged segment in congestion avoidance, on average: half of CUBIC's maximum (RFC 9438, section 4.4).
 const MEAN_INCREASE_IN_AVOIDANCE: f64 = 0.25;
+
+/// Cells of a full packet, or of the largest if sizes are random; 1 without cells.
+pub(super) fn units(group: &Group) -> f64 {
+    let drawn = match &group.transport {
+        Transport::Datagram(DatagramSpec {
+            packet: PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum },
+            header,
+            ..
+        }) => *maximum + *header,
+        _ => Bytes(1),
+    };
+    group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).0 as f64)
+}
 
 /// For each port, whether units of several sizes cross it.
 fn units_are_mixed(network: &Network) -> Vec<bool> {

@@ -24,10 +24,9 @@ use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
 use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
-use in_flight::{packets_in_flight, sack_reports_in_flight, unlimited_buffers};
+use in_flight::{packets_in_flight, sack_reports_in_flight, units, unlimited_buffers};
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
-use trace_rows::units;
 
 /// Bytes of a flow with no packets in flight: its path, sender, plan and calendar slots.
 const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<FlowPlan>() + 8 * 16;

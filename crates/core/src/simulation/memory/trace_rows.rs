@@ -4,7 +4,7 @@
 //! run. This bounds the traces of acknowledgements. Additional lost packets are bounded for senders that react to losses (some per round
 //! trip, and once the capacity of pipes and buffers), and in the worst case by the packets that acknowledgements and timeouts can release.
 
-use super::in_flight::{is_unlimited, places};
+use super::in_flight::{is_unlimited, places, units};
 use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
@@ -14,7 +14,7 @@ use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::PolicySpec;
 use crate::tcp::{TcpSpec, WindowValidation};
-use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a row of a flow's trace: as recorded, with the slack of a growing list, and as columns.
@@ -361,19 +361,6 @@ fn wire_bytes(group: &Group) -> f64 {
     }
 }
 
-/// Cells of a full packet, or of the largest if sizes are random; 1 without cells.
-pub(super) fn units(group: &Group) -> f64 {
-    let drawn = match &group.transport {
-        Transport::Datagram(DatagramSpec {
-            packet: PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum },
-            header,
-            ..
-        }) => *maximum + *header,
-        _ => Bytes(1),
-    };
-    group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).0 as f64)
-}
-
 fn header(transport: &Transport) -> Bytes {
     match transport {
         Transport::Tcp(spec, _) => spec.header,
@@ -391,6 +378,7 @@ pub(super) mod tests {
     use crate::primitives::units::Rate;
     use crate::queue::CodelSpec;
     use crate::tcp::TimerSpec;
+    use crate::traffic::PacketSize;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way with a buffer of 100 packets.

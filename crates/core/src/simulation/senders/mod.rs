@@ -263,8 +263,11 @@ impl Engine {
             None => turn.check_deadline::<O>(),
         }
         if !self.endpoints.stops.is_empty() && self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
-            let had_outstanding = covered != Time::NEVER;
-            turn.tcp.sender.stop(now, had_outstanding);
+            turn.tcp.sender.stop();
+            // The timer ran, so that data was outstanding.
+            if covered != Time::NEVER {
+                turn.tcp.sender.note_end(now);
+            }
         }
         turn.send::<O>(&self.endpoints.plans);
         turn.update_timers::<O>(covered);

@@ -111,11 +111,14 @@ impl Sender {
         self.sequence.limit = end;
     }
 
-    /// The flow is stopped: no new data is sent. It ends when all data is acknowledged. `had_outstanding`: data was outstanding before the
-    /// acknowledgement that has just been processed.
-    pub(crate) fn stop(&mut self, now: Time, had_outstanding: bool) {
+    /// The flow is stopped: no new data is sent. It ends when all data is acknowledged.
+    pub(crate) fn stop(&mut self) {
         self.sequence.limit = self.sequence.limit.min(self.sequence.snd_max);
-        if had_outstanding && self.sequence.is_done() {
+    }
+
+    /// An acknowledgement of outstanding data of a stopped flow has arrived. The flow ends with the last of them.
+    pub(crate) fn note_end(&mut self, now: Time) {
+        if self.sequence.is_done() {
             self.sequence.last_active = now;
         }
     }
