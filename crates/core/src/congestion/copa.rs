@@ -17,6 +17,9 @@
 //! Mbit/s, 40 ms) used 0.23 of the link, with RACK-TLP 1.00. Packets that do not fit are lost in any case: three flows used 0.81 of 60
 //! Mbit/s and lost 9 %.
 //!
+//! Where the bandwidth-delay product is small, a single flow often mistakes itself for a competitor: in a buffer of 500 packets it queued 189
+//! over 1 Mbit/s with 20 ms, and 318 over 10 Mbit/s with 5 ms; with `competitive_mode = false`, 2.6 and 4.4.
+//!
 //! Ten flows that start within a second can mistake one another for buffer-filling flows and keep each other in competitive mode: over 50
 //! Mbit/s, with 40 ms and a buffer of 417 packets, their mean queueing delay was 26 to 42 ms in the second minute (three seeds), with
 //! `competitive_mode = false` 5.1 ms. Five flows empty the queue (2.8 ms).

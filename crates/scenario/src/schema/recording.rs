@@ -11,7 +11,7 @@ use serde_json::json;
 record! {
     /// Recordings in addition to the counters.
     pub struct Record {
-        /// Traces: a list of kinds, each for all flows and links, or a table with flows or links for each kind.
+        /// Traces: a list of kinds, each for all flows and all links except reverse ones, or a table with flows or links for each kind.
         traces: Option<Traces>,
         /// Record percentiles of the delay per queue and per flow group.
         delay_percentiles: bool = false,
@@ -125,7 +125,7 @@ impl JsonSchema for Traces {
         let word = generator.subschema_for::<TraceWord>();
         let table = generator.subschema_for::<TraceTable>();
         schemars::json_schema!({
-            "description": "Traces, for all flows and links or for some.",
+            "description": "Traces, for all flows and all links except reverse ones, or for some.",
             "anyOf": [json!({"type": "array", "items": word}), table],
         })
     }
