@@ -116,8 +116,8 @@ def test_goodput_of_a_transfer_is_that_of_its_lifetime() -> None:
     run = tb.simulate(tb.dumbbell(**link, flows=flows, duration="20 s", warmup="1 s"))  # type: ignore[arg-type]
     row = {row["group"]: row for row in run.flows.to_rows()}
     assert row["transfer"]["goodput_bps"] == pytest.approx(8e6 / row["transfer"]["completion_time_s"])
-    # From the end of the warm-up until its last data were acknowledged, shortly after 5 s.
-    assert 8 * row["stopped"]["delivered_bytes"] / row["stopped"]["goodput_bps"] == pytest.approx(4.1, abs=0.1)
+    # From the end of the warm-up until its last segment is acknowledged, 0.2 s (delayed ACK) after the one before it at 5.043 s.
+    assert 8 * row["stopped"]["delivered_bytes"] / row["stopped"]["goodput_bps"] == pytest.approx(4.244, abs=0.002)
     assert row["greedy"]["goodput_bps"] == 8 * row["greedy"]["delivered_bytes"] / 19
     assert math.isnan(row["over"]["goodput_bps"])
     assert run.groups["goodput_bps"].sum() == pytest.approx(8 * run.flows["delivered_bytes"].sum() / 19)
