@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from tailback import _core
 from tailback._arguments import arguments_checked
+from tailback._interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
 from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning, warn
@@ -146,9 +147,13 @@ def simulate_keeping_checkpoint(
         if progress:
             progress(done)
 
+    received: list[int] | None = None
     try:
-        advance(simulation, report)
-    except KeyboardInterrupt:
+        with interrupts() as received:
+            advance(simulation, report)
+    except KeyboardInterrupt as interrupt:
+        if received == [] and (error := getattr(interrupt, "user_code_error", None)):
+            raise error from interrupt
         if saved:
             saved.write()
         raise Interrupted(Run(simulation.results())) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import statistics
 import sys
 import threading
@@ -490,7 +491,7 @@ def test_ctrl_c_in_user_code_is_ctrl_c() -> None:
     @tb.controller("interrupting")
     class Interrupting(user_laws.Reno):
         def on_congestion(self, seen: Congestion) -> None:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(tb.Interrupted) as caught:
         tb.simulate(small("user:interrupting"))
@@ -498,7 +499,9 @@ def test_ctrl_c_in_user_code_is_ctrl_c() -> None:
     assert not caught.value.run.complete
 
 
-@pytest.mark.parametrize("raised", [SystemExit(0), SystemExit(3), GeneratorExit("over"), BaseException("out"), StopIteration()])
+@pytest.mark.parametrize(
+    "raised", [KeyboardInterrupt(), SystemExit(0), SystemExit(3), GeneratorExit("over"), BaseException("out"), StopIteration()]
+)
 def test_other_exceptions_of_user_code_are_its_errors(raised: BaseException, tmp_path: Path) -> None:
     name = f"leaving_{type(raised).__name__}_{getattr(raised, 'code', 0)}"
 

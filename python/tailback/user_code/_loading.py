@@ -5,17 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from tailback._arguments import arguments_checked
+from tailback._interrupts import interrupts
 from tailback.errors import ParameterError, UserCodeError, UserCodeWarning
 from tailback.user_code._registry import RegisteredClass, registered, required
 
@@ -66,7 +65,7 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
     received: list[int] | None = None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        with _working_directory_restored(), _interrupts() as received:
+        with _working_directory_restored(), interrupts() as received:
             spec.loader.exec_module(module)
     except BaseException as error:  # Includes the SystemExit of a file that calls `exit()`.
         del sys.modules[name]
@@ -137,31 +136,6 @@ def _working_directory_restored() -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
-
-
-@contextmanager
-def _interrupts() -> Iterator[list[int] | None]:
-    """The interrupts that the process receives in the block, to tell a `KeyboardInterrupt` that code raises from Ctrl-C.
-
-    None if they cannot be observed: outside the main thread, or with a handler that is not Python's.
-    """
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
-        yield None
-        return
-    received: list[int] = []
-
-    def observe(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        usual(number, frame)
-
-    signal.signal(signal.SIGINT, observe)
-    try:
-        yield received
-    finally:
-        # The file may have set a handler of its own.
-        if signal.getsignal(signal.SIGINT) is observe:
-            signal.signal(signal.SIGINT, usual)
 
 
 def _file(module: ModuleType) -> str | None:

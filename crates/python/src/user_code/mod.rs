@@ -174,16 +174,20 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
     registry(py)?.call_method1("sources", (places,))?.extract()
 }
 
-/// The exception for a run stopped by user code; also for `exit()`, which user code must not call. Ctrl-C in user code remains
-/// `KeyboardInterrupt`.
+/// The exception for a run stopped by user code; also for `exit()`, which user code must not call. A `KeyboardInterrupt` remains one,
+/// because it may be Ctrl-C. Its attribute `user_code_error` is the exception for the case that it is not.
 pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
     let fault: &(dyn Error + Send + Sync) = &*failure.fault;
     let raised = fault.downcast_ref::<PyErr>();
-    if let Some(error) = raised.filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
-        return error.clone_ref(py);
-    }
     let UserCode { name, at, .. } = &failure.code;
     let error = errors::user_code_error(py, &fault.to_string(), name, at, failure.time.seconds());
+    if let Some(interrupt) = raised.filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        let interrupt = interrupt.clone_ref(py);
+        return match interrupt.value(py).setattr(intern!(py, "user_code_error"), error) {
+            Ok(()) => interrupt,
+            Err(error) => error,
+        };
+    }
     error.set_cause(py, raised.map(|error| error.clone_ref(py)));
     error
 }
