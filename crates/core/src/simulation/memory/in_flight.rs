@@ -75,8 +75,9 @@ pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
     all
 }
 
-/// Increase of a window per acknowledged segment in congestion avoidance, on average: half of CUBIC's maximum (RFC 9438, section 4.4).
-const MEAN_INCREASE_IN_AVOIDANCE: f64 = 0.25;
+/// Increase of a window per acknowledged segment in congestion avoidance, on average over a run. That of CUBIC is at most 0.5 (RFC 9438,
+/// section 4.4).
+const MEAN_INCREASE_IN_AVOIDANCE: f64 = 0.2;
 
 /// Cells of a full packet, or of the largest if sizes are random; 1 without cells.
 pub(super) fn units(group: &Group) -> f64 {
