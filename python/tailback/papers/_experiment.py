@@ -465,6 +465,7 @@ class Experiment:
         return read_points([each.labels for each in self.variants], self.measures, readers, self._settings())
 
 
+@arguments_checked
 def quick_form(whole: Experiment, undecided: str, *, times: int = 1, max_seeds: int | None = None) -> Experiment:
     """Return the quick form of an experiment: the same runs with fewer seeds. `undecided`: what only the whole one decides."""
     return replace(whole, times=times, max_seeds=max_seeds, full=whole, undecided=undecided)
