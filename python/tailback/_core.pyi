@@ -17,6 +17,7 @@ __all__ = [
     "Draw",
     "Emulation",
     "LoneSender",
+    "MessageRules",
     "Occupancy",
     "Results",
     "RoundTrip",
