@@ -58,15 +58,15 @@ impl DriverControl {
 
 /// Packets that were not carried, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct RejectedPackets {
+pub struct RejectedPackets {
     /// Not IPv4.
-    other_protocol: u64,
+    pub other_protocol: u64,
     /// The source or destination is no host's address, or there is no route.
-    no_route: u64,
+    pub no_route: u64,
     /// Empty, or larger than the engine can carry.
-    impossible_size: u64,
+    pub impossible_size: u64,
     /// Delivered by the engine, but refused by the host.
-    not_taken: u64,
+    pub not_taken: u64,
 }
 
 /// An engine, the hosts connected to it, and the clock that drives it.
@@ -134,8 +134,9 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         &self.engine
     }
 
-    pub(crate) fn into_hosts(self) -> H {
-        self.hosts
+    /// The hosts, and the packets that were not carried.
+    pub(crate) fn into_hosts(self) -> (H, RejectedPackets) {
+        (self.hosts, self.refused)
     }
 
     /// The observed traffic at the hosts' devices.

@@ -34,7 +34,7 @@ pub struct Outbox {
 }
 
 /// More packets in one poll than any window holds: the host is in an endless loop.
-const MOST: usize = 4_000_000;
+const MOST: usize = 1_000_000;
 
 /// Unwinds from an endless loop of a host.
 pub(crate) struct Endless;
@@ -65,6 +65,10 @@ impl Outbox {
     /// The next packet to send: IPv4, with all headers.
     pub fn take(&mut self) -> Option<Vec<u8>> {
         self.packets.pop_front()
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -34,7 +34,7 @@ mod segment_numbers;
 mod testbed;
 mod virtual_hosts;
 
-pub use driver::{AddressPair, Driver, DriverControl, RunProperties};
+pub use driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
 pub use frame::{Datagram, EcnField, Framing};
 pub use host::{Host, Outbox};
 pub use hosts::Hosts;

@@ -1,6 +1,6 @@
 //! Hosts on the nodes of a scenario, and the results of a run.
 
-use crate::driver::{AddressPair, Driver, DriverControl, RunProperties};
+use crate::driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
 use crate::host::Host;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, Rebinding, VirtualClock, VirtualHost, VirtualHosts};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::{error, fmt, io};
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_core::{Engine, Results};
-use tailback_scenario::{Emulated, Errors, Scenario, Transfer, hint};
+use tailback_scenario::{Emulated, Errors, Scenario, Transfer, Warnings, hint};
 
 /// A scenario whose nodes are hosts.
 ///
@@ -25,6 +25,7 @@ pub struct Testbed {
     groups: Vec<(String, Vec<Transfer>)>,
     hosts: Vec<VirtualHost>,
     observer: PacketObserver,
+    warnings: Warnings,
 }
 
 /// The MTU of Ethernet (RFC 894).
@@ -41,6 +42,10 @@ pub enum TestbedError {
     UnknownAddress(Ipv4Addr),
     /// The group is not run by hosts.
     UnknownGroup { name: String, known: Vec<String> },
+    /// The scenario uses a class in Python of this name.
+    UserCode(String),
+    /// The host with this name sends whole IPv4 packets, whose source port cannot change.
+    NoPort(String),
     /// The capture cannot be written.
     Capture(io::Error),
     /// The results cannot be computed.
@@ -59,6 +64,8 @@ impl fmt::Display for TestbedError {
             TestbedError::UnknownHost { name, known } => unknown(f, "host", name, known),
             TestbedError::UnknownAddress(address) => write!(f, "no host has the address {address}"),
             TestbedError::UnknownGroup { name, known } => unknown(f, "group that runs on hosts", name, known),
+            TestbedError::UserCode(name) => write!(f, "`user:{name}` is a class in Python, which a testbed cannot run"),
+            TestbedError::NoPort(host) => write!(f, "`{host}` sends whole IPv4 packets; only UDP hosts can change their port"),
             TestbedError::Capture(error) => write!(f, "the capture cannot be written: {error}"),
             TestbedError::Results(problem) => f.write_str(problem),
         }
@@ -73,6 +80,8 @@ pub struct Outcome {
     pub results: Results,
     /// The fault of a host that ended the run.
     pub fault: Option<HostError>,
+    /// Packets that were not carried, for example to an address without a transport.
+    pub rejected: RejectedPackets,
     hosts: Vec<(Ipv4Addr, Box<dyn Host>)>,
 }
 
@@ -89,10 +98,11 @@ impl Testbed {
     /// A testbed of a scenario. The flows of `groups` run on hosts instead of being simulated.
     ///
     /// # Errors
-    /// The scenario is invalid, or a group does not exist.
+    /// The scenario is invalid or uses classes in Python, or a group does not exist.
     pub fn new(scenario: &Scenario, groups: &[&str]) -> Result<Testbed, TestbedError> {
         let groups: Vec<String> = groups.iter().map(|&name| name.into()).collect();
-        let Emulated { network, hosts, ways, played, lead, .. } = scenario.emulated(&groups).map_err(TestbedError::Scenario)?;
+        let Emulated { network, warnings, hosts, ways, played, lead, .. } =
+            scenario.emulated(&groups).map_err(TestbedError::Scenario)?;
         let properties = RunProperties { end: Time::ZERO + network.duration, lead };
         let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let names: Vec<_> = hosts.into_iter().map(|host| (host.name, host.addresses)).collect();
@@ -111,7 +121,16 @@ impl Testbed {
             .collect();
         let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
         let groups = played.into_iter().map(|played| (played.group, played.transfers)).collect();
-        Ok(Testbed { engine: Engine::new(network), properties, ways, names, groups, hosts, observer })
+        let engine = Engine::new(network);
+        if let Some(failure) = engine.failure() {
+            return Err(TestbedError::UserCode(failure.code.name.clone()));
+        }
+        Ok(Testbed { engine, properties, ways, names, groups, hosts, observer, warnings })
+    }
+
+    /// Warnings about the scenario.
+    pub fn warnings(&self) -> &Warnings {
+        &self.warnings
     }
 
     /// The primary address of the host with this name: a node, or `GROUP.sender` or `GROUP.receiver`.
@@ -176,10 +195,18 @@ impl Testbed {
     /// Runs to the end of the scenario, or to the fault of a host.
     ///
     /// # Errors
-    /// The capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
+    /// A host cannot change its port; the capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
     pub fn run(self) -> Result<Outcome, TestbedError> {
         let Testbed { engine, properties, ways, hosts, observer, .. } = self;
-        let index = |address: Ipv4Addr| hosts.iter().position(|host| host.address == address).unwrap_or(0);
+        if let Some(host) = hosts.iter().find(|host| host.cannot_rebind()) {
+            return Err(TestbedError::NoPort(host.name.clone()));
+        }
+        let index = |address: Ipv4Addr| {
+            let Some(index) = hosts.iter().position(|host| host.address == address) else {
+                unreachable!("{address} is the address of no host")
+            };
+            index
+        };
         let pair = |way: &tailback_scenario::AddressPair| AddressPair {
             from: way.from,
             to: way.to,
@@ -198,8 +225,9 @@ impl Testbed {
             return Err(TestbedError::Capture(io::Error::other(problem)));
         }
         let results = driver.engine().results().map_err(|error| TestbedError::Results(error.to_string()))?;
-        let hosts = driver.into_hosts().hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect();
-        Ok(Outcome { results, fault, hosts })
+        let (all, rejected) = driver.into_hosts();
+        let hosts = all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect();
+        Ok(Outcome { results, fault, rejected, hosts })
     }
 }
 
@@ -267,6 +295,8 @@ mod tests {
             None
         }
     }
+
+    const END: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 2), 443);
 
     fn at(ms: u64) -> Time {
         Time::ZERO + TimeDelta::from_millis(ms)
@@ -372,18 +402,74 @@ mod tests {
         assert_eq!(fault(|_, _| Some(at(499))), HostFault::DeadlineInThePast(at(499)));
         assert_eq!(fault(|now, _| Some(now)), HostFault::NoProgress(1000));
         let too_large = |_: Time, outbox: &mut Outbox| {
-            let end = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 2), 443);
-            outbox.send(&Datagram { source: end, destination: end, ecn: EcnField::NotEct, payload: &[0; 1500] });
+            outbox.send(&Datagram { source: END, destination: END, ecn: EcnField::NotEct, payload: &[0; 1500] });
             None
         };
         assert_eq!(fault(too_large), HostFault::PacketTooLarge { bytes: Bytes(1528), mtu: Bytes(1500) });
     }
 
     #[test]
+    fn packets_to_nobody_are_counted() {
+        let mut testbed = testbed("buffer = \"9 packets\"");
+        let sent = client(&testbed, &[0, 100], EcnField::NotEct);
+        testbed.attach(testbed.address("left").unwrap(), sent).unwrap();
+        assert_eq!(testbed.run().unwrap().rejected, RejectedPackets { not_taken: 2, ..RejectedPackets::default() });
+    }
+
+    #[test]
+    fn an_endless_poll_and_an_oversized_ip_packet_are_faults() {
+        let fault = |mtu: u64, act: fn(Time, &mut Outbox) -> Option<Time>| {
+            let mut testbed = testbed("buffer = \"9 packets\"");
+            let left = testbed.address("left").unwrap();
+            testbed.set_mtu(left, Bytes(mtu)).unwrap();
+            testbed.attach(left, Faulty(act, None)).unwrap();
+            testbed.run().unwrap().fault.unwrap().fault
+        };
+        let endless = |_: Time, outbox: &mut Outbox| loop {
+            outbox.send(&Datagram { source: END, destination: END, ecn: EcnField::NotEct, payload: &[] });
+        };
+        assert_eq!(fault(1500, endless), HostFault::EndlessPackets);
+        let giant = |_: Time, outbox: &mut Outbox| {
+            outbox.send(&Datagram { source: END, destination: END, ecn: EcnField::NotEct, payload: &[0; 65_530] });
+            None
+        };
+        assert_eq!(fault(100_000, giant), HostFault::PacketTooLarge { bytes: Bytes(65_536), mtu: Bytes(65_535) });
+    }
+
+    #[test]
+    fn only_udp_hosts_change_their_port() {
+        struct Whole;
+        impl Host for Whole {
+            fn receive(&mut self, _now: Time, _datagram: &Datagram<'_>) {}
+            fn poll(&mut self, _now: Time, _outbox: &mut Outbox) {}
+            fn deadline(&self) -> Option<Time> {
+                None
+            }
+            fn framing(&self) -> Framing {
+                Framing::Ip
+            }
+        }
+        let mut testbed = testbed("buffer = \"9 packets\"");
+        let left = testbed.address("left").unwrap();
+        testbed.rebind(left, Rebinding { at: at(1), port: 2000 }).unwrap();
+        testbed.attach(left, Whole).unwrap();
+        let problem = testbed.run().map(|_| ()).unwrap_err().to_string();
+        assert_eq!(problem, "`left` sends whole IPv4 packets; only UDP hosts can change their port");
+    }
+
+    #[test]
+    fn classes_in_python_are_refused() {
+        let flows = "queue = {buffer = \"9 packets\"}\n[flows.web]\nfrom = \"left\"\nto = \"right\"\n\
+                     tcp = {preset = \"sack\", controller = \"user:mine\"}\n";
+        let scenario = Scenario::from_toml(&format!("{DUMBBELL}{flows}"), "").unwrap();
+        let problem = Testbed::new(&scenario, &[]).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(problem, "`user:mine` is a class in Python, which a testbed cannot run");
+    }
+
+    #[test]
     fn trains_are_sent_as_single_packets() {
         let mut outbox = Outbox::new(Framing::Udp);
-        let end = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 2), 443);
-        outbox.send_train(&Datagram { source: end, destination: end, ecn: EcnField::NotEct, payload: &[0; 2500] }, 1200);
+        outbox.send_train(&Datagram { source: END, destination: END, ecn: EcnField::NotEct, payload: &[0; 2500] }, 1200);
         let lengths: Vec<usize> = std::iter::from_fn(|| outbox.take()).map(|packet| packet.len()).collect();
         assert_eq!(lengths, [1228, 1228, 128]);
     }

@@ -3,6 +3,7 @@
 use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox};
 use crate::hosts::Hosts;
+use crate::ip;
 use crate::pacer::Clock;
 use std::any::Any;
 use std::cell::Cell;
@@ -40,8 +41,10 @@ pub enum HostFault {
     Panicked(String),
     /// After a poll, its deadline was before the time of the poll.
     DeadlineInThePast(Time),
-    /// It asked to be polled again at the same instant this many times, or sent packets without end.
+    /// It asked to be polled again at the same instant this many times.
     NoProgress(u32),
+    /// It sent packets without end in one poll.
+    EndlessPackets,
     /// It sent a packet of this size (with headers), above the MTU of its interface.
     PacketTooLarge { bytes: Bytes, mtu: Bytes },
 }
@@ -54,6 +57,7 @@ impl fmt::Display for HostError {
             HostFault::Panicked(message) => write!(f, "panicked: {message}")?,
             HostFault::DeadlineInThePast(deadline) => write!(f, "has a deadline in the past, {} s", deadline.seconds())?,
             HostFault::NoProgress(polls) => write!(f, "asked to be polled at the same instant {polls} times")?,
+            HostFault::EndlessPackets => write!(f, "sent packets without end in one poll")?,
             HostFault::PacketTooLarge { bytes, mtu } => {
                 write!(f, "sent a packet of {} bytes; its interface has an MTU of {} bytes", bytes.0, mtu.0)?;
             }
@@ -79,7 +83,6 @@ pub(crate) struct VirtualHost {
     /// `None`: nobody is there.
     pub(crate) transport: Option<Box<dyn Host>>,
     outbox: Outbox,
-    framing: Framing,
     /// Largest packet that its interface sends.
     mtu: Bytes,
     sent: u64,
@@ -96,13 +99,11 @@ const MOST_POLLS: u32 = 1000;
 
 impl VirtualHost {
     pub(crate) fn new(name: String, address: Ipv4Addr, mtu: Bytes) -> VirtualHost {
-        let framing = Framing::default();
         VirtualHost {
             name,
             address,
             transport: None,
-            outbox: Outbox::new(framing),
-            framing,
+            outbox: Outbox::new(Framing::default()),
             mtu,
             sent: 0,
             polls: 0,
@@ -112,8 +113,7 @@ impl VirtualHost {
     }
 
     pub(crate) fn attach(&mut self, transport: Box<dyn Host>) {
-        self.framing = transport.framing();
-        self.outbox = Outbox::new(self.framing);
+        self.outbox = Outbox::new(transport.framing());
         self.transport = Some(transport);
     }
 
@@ -123,8 +123,14 @@ impl VirtualHost {
         self.rebound.sort_by_key(|rebinding| rebinding.at);
     }
 
+    /// IPv4 has no packets above 65,535 bytes, whatever the MTU.
     pub(crate) fn set_mtu(&mut self, mtu: Bytes) {
-        self.mtu = mtu;
+        self.mtu = mtu.min(Bytes(ip::LONGEST as u64));
+    }
+
+    /// Its source port is to change, although its packets have none.
+    pub(crate) fn cannot_rebind(&self) -> bool {
+        self.outbox.framing() == Framing::Ip && !self.rebound.is_empty()
     }
 
     /// The port that others see.
@@ -138,7 +144,7 @@ impl VirtualHost {
         let outbox = &mut self.outbox;
         match catch_unwind(AssertUnwindSafe(|| act(&mut **transport, outbox))) {
             Ok(()) => Ok(()),
-            Err(panic) if panic.is::<Endless>() => Err(self.fault(now, HostFault::NoProgress(1))),
+            Err(panic) if panic.is::<Endless>() => Err(self.fault(now, HostFault::EndlessPackets)),
             Err(panic) => Err(self.fault(now, HostFault::Panicked(text(&*panic)))),
         }
     }
@@ -160,8 +166,10 @@ impl VirtualHost {
     }
 
     fn receive(&mut self, now: Time, packet: &[u8]) -> io::Result<bool> {
-        let (framing, outer) = (self.framing, self.outer_port(now));
-        let Some(mut datagram) = framing.datagram(packet).filter(|_| self.transport.is_some()) else { return Ok(false) };
+        let outer = self.outer_port(now);
+        let Some(mut datagram) = self.outbox.framing().datagram(packet).filter(|_| self.transport.is_some()) else {
+            return Ok(false);
+        };
         if let Some(outer) = outer {
             if datagram.destination.port() != outer {
                 return Ok(false);
@@ -182,10 +190,11 @@ impl VirtualHost {
         }
         self.sent += 1;
         let Some(outer) = self.outer_port(now) else { return Ok(Some(packet)) };
-        let translated = self.framing.datagram(&packet).map(|datagram| {
+        let framing = self.outbox.framing();
+        let translated = framing.datagram(&packet).map(|datagram| {
             let mut source = datagram.source;
             source.set_port(outer);
-            (datagram.source.port(), self.framing.packet(&Datagram { source, ..datagram }))
+            (datagram.source.port(), framing.packet(&Datagram { source, ..datagram }))
         });
         let Some((own, packet)) = translated else { return Ok(Some(packet)) };
         self.port = own;
