@@ -2,10 +2,9 @@
 
 use super::views::{Ack, Congestion, RoundTrip, Start};
 use super::{Draw, attached, copied, made, number, overrides, shown};
-use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::{PyClass, intern};
 use tailback_core::congestion::{self, Control, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
@@ -36,17 +35,13 @@ impl Controller {
     }
 
     /// Notifies the controller of an event, and reads its output.
-    fn notify<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
-        let law = &self.law;
-        let output = attached(|py| called(law.bind(py), method, (Py::new(py, event)?,)))?;
-        self.output = output;
-        Ok(output)
+    fn notify(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<Py<PyAny>>) -> Result<Control, Fault> {
+        self.output = attached(|py| {
+            call(py, &self.law)?;
+            control(self.law.bind(py))
+        })?;
+        Ok(self.output)
     }
-}
-
-fn called<'py>(law: &Bound<'py, PyAny>, method: &str, arguments: impl PyCallArgs<'py>) -> PyResult<Control> {
-    law.call_method1(method, arguments)?;
-    control(law)
 }
 
 /// Window, threshold and rate of a controller.
@@ -85,37 +80,40 @@ impl UserController for Controller {
     }
 
     fn on_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
-        self.notify("on_ack", Ack::from(ack))
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_ack"), (Ack::from(ack),)))
     }
 
     fn on_other_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
-        if self.receives_all { self.notify("on_other_ack", Ack::from(ack)) } else { Ok(self.output) }
+        if !self.receives_all {
+            return Ok(self.output);
+        }
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_other_ack"), (Ack::from(ack),)))
     }
 
     fn on_round_trip(&mut self, measured: &congestion::RoundTrip) -> Result<Control, Fault> {
-        if self.measures { self.notify("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.output) }
+        if !self.measures {
+            return Ok(self.output);
+        }
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_round_trip"), (RoundTrip::from(measured),)))
     }
 
     fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) -> Result<Control, Fault> {
-        if self.receives_delays {
-            let law = &self.law;
-            self.output = attached(|py| called(law.bind(py), "on_one_way_delay", (delay.seconds(), now.seconds())))?;
+        if !self.receives_delays {
+            return Ok(self.output);
         }
-        Ok(self.output)
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_one_way_delay"), (delay.seconds(), now.seconds())))
     }
 
     fn on_congestion(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
-        self.notify("on_congestion", Congestion::from(seen))
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_congestion"), (Congestion::from(seen),)))
     }
 
     fn on_timeout(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
-        self.notify("on_timeout", Congestion::from(seen))
+        self.notify(|py, law| law.call_method1(py, intern!(py, "on_timeout"), (Congestion::from(seen),)))
     }
 
     fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
-        let law = &self.law;
-        self.output = attached(|py| called(law.bind(py), "limit_window", (most.0,)))?;
-        Ok(self.output)
+        self.notify(|py, law| law.call_method1(py, intern!(py, "limit_window"), (most.0,)))
     }
 
     fn copy(&self) -> Result<Box<dyn UserController>, Fault> {
