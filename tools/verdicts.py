@@ -1,22 +1,30 @@
 """Store the verdicts of the reproduced documents for the pages that quote them.
 
     python tools/verdicts.py OUT docs/evidence
+    python tools/verdicts.py changes BEFORE.json AFTER.json
 
 OUT is the directory of `tailback reproduce bpd-2001 spd-1998 cui-thesis --out OUT`, or of some of their experiments. This renews
-their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages. These print
-`conditions`, the table of a document's open conditions.
+their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages. A verdict of a
+quick form does not replace one of the full form. The pages print `conditions`, the table of a document's open conditions.
+
+`changes` lists the verdicts that differ between two such files, each with its sentence and the condition that decides it.
+`verdict_changes.csv` is that list from `verdicts_before.json`, the kinds published before open conditions were varied.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from tailback.papers import Condition, Experiment, experiments
+from tailback.papers import Claim, Condition, Experiment, experiments
 
 EVIDENCE = Path(__file__).resolve().parents[1] / "docs/evidence"
 DOCUMENTS = ("bpd-2001", "spd-1998", "cui-thesis")
@@ -28,19 +36,21 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.5g}")
 
 
-def verdict(claim: dict[str, Any]) -> dict[str, Any]:
-    """A claim as `tailback reproduce` printed it, without its text."""
+def verdict(claim: dict[str, Any], form: str) -> dict[str, Any]:
+    """A claim as `tailback reproduce` printed it, without its text; and the form of its experiment, full or quick."""
     settings = [
         {"setting": each["setting"], **{name: rounded(each[name]) for name in NUMBERS}, "finding": each["finding"]}
         for each in claim["settings"]
     ]
-    return {**{name: claim[name] for name in ("kind", "finding", "whose", "seeds")}, "settings": settings}
+    return {**{name: claim[name] for name in ("kind", "finding", "whose", "seeds")}, "form": form, "settings": settings}
 
 
 def stored(path: Path) -> dict[str, Any]:
     """The verdicts of a document's results, by claim."""
     results = json.loads(path.read_text(encoding="utf-8"))
-    return {claim["id"]: verdict(claim) for experiment in results["experiments"] for claim in experiment["claims"]}
+    return {
+        claim["id"]: verdict(claim, experiment["form"]) for experiment in results["experiments"] for claim in experiment["claims"]
+    }
 
 
 def written(verdicts: dict[str, dict[str, Any]]) -> str:
@@ -94,15 +104,22 @@ class Row:
 
 def _deciding(document: str) -> dict[str, set[str]]:
     """The conditions that decide each claim, from the stored verdicts and the list of changed ones."""
-    with (EVIDENCE / "verdict_changes.csv").open(encoding="utf-8") as file:
-        changed = {row["claim"]: set(row["condition"].split()) for row in csv.DictReader(file) if row["document"] == document}
-    known = {claim.id: each for each in experiments(document) for claim in each.claims}
     judged = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))[document]
-    return changed | {
-        name: {condition.label for condition in known[name].conditions if _decides(condition, found["settings"])}
-        for name, found in judged.items()
-        if found["finding"] == "depends"
-    }
+    decided = {name: deciding(each, claim, judged[name]) for name, (each, claim) in known(document).items() if name in judged}
+    listed = {claim: set(names.split()) for (of, claim), names in listed_conditions().items() if of == document}
+    return listed | {name: set(labels) for name, labels in decided.items() if labels}
+
+
+def known(document: str) -> dict[str, tuple[Experiment, Claim]]:
+    """Today's claims with their experiments."""
+    return {claim.id: (each, claim) for each in experiments(document) for claim in each.claims}
+
+
+def deciding(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> list[str]:
+    """The conditions under which the findings of a stored verdict differ."""
+    if claim.kind != "conditional":
+        return []
+    return [condition.label for condition in experiment.conditions if _decides(condition, found.get("settings", []))]
 
 
 def _decides(condition: Condition, settings: list[dict[str, Any]]) -> bool:
@@ -116,15 +133,79 @@ def _decides(condition: Condition, settings: list[dict[str, Any]]) -> bool:
     return any(len(findings) > 1 for findings in found.values())
 
 
-def main(out: Path, evidence: Path) -> None:
-    """Write the file."""
+FIELDS = ("document", "claim", "place", "sentence", "before", "now", "condition", "reason")
+
+
+def listed_conditions() -> dict[tuple[str, str], str]:
+    """The conditions in the list of changed verdicts, some of which are of full runs whose verdicts are not stored."""
+    with (EVIDENCE / "verdict_changes.csv").open(encoding="utf-8") as file:
+        return {(row["document"], row["claim"]): row["condition"] for row in csv.DictReader(file)}
+
+
+def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> Iterator[dict[str, str]]:
+    """Claims of both files whose kind differs, or whose finding does; without a deciding condition, the note of the claim."""
+    listed = listed_conditions()
+    for document in DOCUMENTS:
+        statements = list(csv.DictReader(_statements(document).splitlines()))
+        for name, (experiment, claim) in known(document).items():
+            old = before[document].get(name)
+            found = after[document].get(name, {"kind": claim.kind})
+            if old is None or (said := _said(old, found)) is None:
+                continue
+            place, sentence = sentence_of(claim, experiment, statements)
+            condition = " ".join(deciding(experiment, claim, found)) or listed.get((document, name), "")
+            row = document, name, place, sentence, *said, condition, "" if condition else claim.note
+            yield dict(zip(FIELDS, row, strict=True))
+
+
+def sentence_of(claim: Claim, experiment: Experiment, statements: list[dict[str, str]]) -> tuple[str, str]:
+    """Place and text of the statement that the claim judges: the one with the fewest claims, in the section of the experiment."""
+    judged = [row for row in statements if any(fnmatchcase(claim.id, each) for each in row["claims"].split())]
+    if not judged:
+        return "", claim.text
+    best = min(judged, key=lambda row: (row["place"] not in experiment.source, len(row["claims"].split()), "*" in row["claims"]))
+    return best["place"], best["statement"]
+
+
+def _said(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str] | None:
+    """The two kinds, or else the two findings, if they differ."""
+    pairs = [(old[name], new[name]) for name in ("kind", "finding") if name in old and name in new]
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
+def _statements(document: str) -> str:
+    return files(f"tailback_papers.{document.replace('-', '_')}").joinpath("statements.csv").read_text(encoding="utf-8")
+
+
+def write_changes(before: Path, after: Path, to: TextIO) -> None:
+    """Print the list as CSV."""
+    rows = list(changes(*(json.loads(path.read_text(encoding="utf-8")) for path in (before, after))))
+    writer = csv.DictWriter(to, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def store(out: Path, evidence: Path) -> None:
+    """Renew the verdicts, and the list of changed ones."""
     target = evidence / "verdicts.json"
     verdicts = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
     for name in DOCUMENTS:
+        old = verdicts.setdefault(name, {})
         if (results := out / f"{name}.json").exists():
-            verdicts.setdefault(name, {}).update(stored(results))
+            old |= {
+                claim: found
+                for claim, found in stored(results).items()
+                if found["form"] == "full" or old.get(claim, found)["form"] == "quick"
+            }
+        verdicts[name] = {claim: old[claim] for claim in known(name) if claim in old}
     target.write_text(written(verdicts), encoding="utf-8")
+    with io.StringIO() as text:
+        write_changes(evidence / "verdicts_before.json", target, text)
+        (evidence / "verdict_changes.csv").write_text(text.getvalue(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    if sys.argv[1] == "changes":
+        write_changes(Path(sys.argv[2]), Path(sys.argv[3]), sys.stdout)
+    else:
+        store(Path(sys.argv[1]), Path(sys.argv[2]))

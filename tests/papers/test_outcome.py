@@ -109,7 +109,8 @@ def test_a_setting_requires_a_contrast() -> None:
 def test_claims_as_data() -> None:
     done = tb.reproduce("toy/fig1", seeds=8)
     (experiment,) = done.to_dict()["experiments"]
-    assert list(experiment) == ["id", "points", "claims"]
+    assert list(experiment) == ["id", "form", "points", "claims"]
+    assert experiment["form"] == "full"
     assert [(point["policy"], point["packets"], point["goodput"]["seeds"]) for point in experiment["points"]] == [
         ("drop_tail", 2, 8),
         ("drop_tail", 50, 8),

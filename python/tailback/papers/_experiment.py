@@ -400,6 +400,11 @@ class Experiment:
             raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
 
     @property
+    def form(self) -> Literal["full", "quick"]:
+        """``quick`` if the experiment has a full form and is not it."""
+        return "full" if self.is_full or self.full is None else "quick"
+
+    @property
     def is_open(self) -> bool:
         """Whether the document leaves conditions of the runs open."""
         return bool(self.conditions or self.assumptions)

@@ -156,7 +156,13 @@ class Outcome(Measured):
         said: dict[str, Any] = {"answer": self.answer} if self.answer else {}
         if self.experiment.conditions:
             said["conditions"] = [asdict(condition) for condition in self.experiment.conditions]
-        return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
+        return {
+            "id": self.experiment.id,
+            "form": self.experiment.form,
+            **said,
+            "points": points,
+            "claims": [verdict.to_dict() for verdict in self.claims],
+        }
 
     def _judged(self, claim: Claim) -> Verdict:
         settings = tuple(self._settings(claim))
