@@ -22,7 +22,7 @@ _completions _delivery_trace _fairness _pictures _run_plot _store _summary _topo
 _capture _packetdrill _run
 _runs
 _simulation _stepped _emulation
-_study prediction
+_study prediction _diff
 _validation
 _progress papers._
 papers

@@ -12,6 +12,13 @@ from . import (
 from ._capture import Analysis as Analysis, CaptureDamage as CaptureDamage, analyse as analyse
 from ._core import __version__ as __version__
 from ._delivery_trace import write_mahimahi as write_mahimahi
+from ._diff import (
+    EventDifference as EventDifference,
+    RunDifferences as RunDifferences,
+    SettingDifference as SettingDifference,
+    ValueDifference as ValueDifference,
+    diff as diff,
+)
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._fairness import Distance as Distance, Fairness as Fairness
 from ._packetdrill import Replay as Replay, packetdrill as packetdrill

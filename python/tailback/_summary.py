@@ -10,12 +10,13 @@ from tailback._format import aligned, quantity
 from tailback._html import HtmlTable
 from tailback._table import Table
 
-__all__ = ["ROWS", "TextTable", "listed", "listings", "tabulated", "text"]
+__all__ = ["COLUMNS", "ROWS", "TextTable", "listed", "listings", "tabulated", "text", "title"]
 
 # Maximum number of rows per table in a summary.
 ROWS = 12
 
-_COLUMNS = {
+# Its tables and their columns.
+COLUMNS = {
     "groups": ("group", "flows", "goodput_bps", "fairness", "completed", "completion_p50_s", "completion_p99_s"),
     "queues": (
         "queue",
@@ -71,12 +72,12 @@ class TextTable:
             [quantity(column, value) for column, value in zip(known, row, strict=True)]
             for row in zip(*known.values(), strict=True)
         ]
-        return cls(name, [_title(column) for column in known], shown, rows - len(shown))
+        return cls(name, [title(column) for column in known], shown, rows - len(shown))
 
 
 def listings(tables: Mapping[str, Table]) -> Iterator[TextTable]:
     """Groups, queues, classes and flows, if they have rows; many flows are summarised by group."""
-    for name, wanted in _COLUMNS.items():
+    for name, wanted in COLUMNS.items():
         table = tables.get(name)
         if table is None:
             continue
@@ -147,7 +148,7 @@ def tabulated(parts: Iterable[TextTable]) -> list[HtmlTable]:
     ]
 
 
-def _title(column: str) -> str:
+def title(column: str) -> str:
     """The column name without its unit, which the values carry."""
     if column == "retransmitted_packets":
         return "retransmissions"

@@ -45,7 +45,7 @@ const SIMULATION: Modules = Modules {
         &["engine"],
         &["conservation", "memory", "message_table", "parallel"],
         &["results"],
-        &["inspection"],
+        &["event_comparison", "inspection"],
     ],
 };
 

@@ -46,6 +46,15 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
     Ok(parse(py, text, file, format)?.to_json())
 }
 
+/// The scenario with this seed as JSON, with nodes and links in place of its topology.
+#[pyfunction]
+pub fn expanded(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<String> {
+    let mut scenario = parse(py, text, file, format)?;
+    scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
+    let expanded = py.detach(|| memory::fits_when_made(scenario.min_bytes(), file).and_then(|()| scenario.expanded()));
+    expanded.map(|expanded| expanded.to_json()).map_err(|problems| errors::scenario_error(py, &problems))
+}
+
 /// Whether seeds affect the results; false only if it is certain that nothing is random.
 #[pyfunction]
 pub fn is_random(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<bool> {

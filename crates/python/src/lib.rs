@@ -11,6 +11,7 @@ mod description;
 #[cfg(target_os = "linux")]
 mod emulation;
 mod errors;
+mod event_comparison;
 mod lone_sender;
 mod memory;
 mod message_rules;
@@ -32,13 +33,15 @@ mod _core {
     use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]
     use crate::description::{
-        argument_errors, check, content_hashes, described_tables, flow_ends, flow_ends_of_topology, hint, in_column_units,
-        is_random, listed, named_user_code, nearest_word, normalise, notes, renamed_names, scenario_error, scenario_errors,
-        schema, sources, toml_as_json, topologies,
+        argument_errors, check, content_hashes, described_tables, expanded, flow_ends, flow_ends_of_topology, hint,
+        in_column_units, is_random, listed, named_user_code, nearest_word, normalise, notes, renamed_names, scenario_error,
+        scenario_errors, schema, sources, toml_as_json, topologies,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::emulation::{DeviceDoor, Emulation};
+    #[pymodule_export]
+    use crate::event_comparison::EventComparison;
     #[pymodule_export]
     use crate::lone_sender::LoneSender;
     #[pymodule_export]

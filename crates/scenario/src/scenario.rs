@@ -107,6 +107,16 @@ impl Scenario {
         self.built(report)
     }
 
+    /// The same network with `nodes` and `links` in place of the generators of `topology`.
+    ///
+    /// # Errors
+    /// As [`Scenario::build`].
+    pub fn expanded(&self) -> Result<Scenario, Errors> {
+        self.check()?;
+        let description = network::expanded(&self.description, &mut Report::new(&self.source));
+        Ok(Scenario { description, source: self.source.clone() })
+    }
+
     /// Minimum memory of the network in bytes, computed without building it; 0 if the scenario has an error before.
     pub fn min_bytes(&self) -> u64 {
         network::min_bytes(&self.description)
@@ -305,6 +315,24 @@ tcp = {preset = "newreno"}
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
         assert_eq!((again.to_json(), again.content_hash("")), (scenario.to_json(), scenario.content_hash("")));
         assert_eq!(again.build().unwrap(), scenario.build().unwrap());
+    }
+
+    #[test]
+    fn an_expanded_scenario_describes_the_same_network() {
+        let tree = DUMBBELL
+            .replace("duration", "routing = \"ecmp\"\nduration")
+            .replace("dumbbell", "fat_tree")
+            .replace("{rate", "{k = 4, loss = {probability = \"1 %\"}, host_rate = \"1 Gbps\", rate");
+        let tree = tree.replace("\"left\"", "\"host0\"").replace("\"right\"", "\"host9\"").replace("50 ms", "150 ms");
+        let tree = tree.replace("90 ms", "190 ms");
+        for text in [DUMBBELL, &tree] {
+            let scenario = Scenario::from_toml(text, "").unwrap();
+            let expanded = Scenario::from_json(&scenario.expanded().unwrap().to_json(), "").unwrap();
+            assert_eq!(expanded.description.topology, crate::schema::Topology::default());
+            assert_eq!(expanded.build().unwrap(), scenario.build().unwrap());
+        }
+        let errors = Scenario::from_toml(&DUMBBELL.replace("count = 2", "route = [\"x\"]"), "").unwrap().expanded().unwrap_err();
+        assert_eq!(errors.list[0].at, "flows.web.route[0]");
     }
 
     #[test]

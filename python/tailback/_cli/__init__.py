@@ -7,6 +7,7 @@ import click
 from tailback._cli.analyse import analyse
 from tailback._cli.check import check
 from tailback._cli.demo import demo
+from tailback._cli.diff import diff
 from tailback._cli.emulate import emulate
 from tailback._cli.lab import lab
 from tailback._cli.output import Commands, guarded_stdout
@@ -35,6 +36,7 @@ __all__ = ["app", "main"]
         sweep,
         predict,
         size_buffer,
+        diff,
         analyse,
         packetdrill,
         check,

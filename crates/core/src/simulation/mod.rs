@@ -6,6 +6,7 @@ mod domain_boundary;
 mod edge;
 mod endpoints;
 mod engine;
+mod event_comparison;
 mod event_order;
 mod fabric;
 mod group_profile;
@@ -31,6 +32,7 @@ mod wire;
 mod wiring;
 
 pub use conservation::ConservationError;
+pub use event_comparison::{ComparisonState, EventComparison, RunEvent};
 pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use parallel::{NotParallel, ParallelEngine};

@@ -37,7 +37,7 @@ use groups::Groups;
 use paths::Paths;
 use routing::{RouteQuery, Ways};
 use sites::Sites;
-pub(crate) use sites::min_bytes;
+pub(crate) use sites::{expanded, min_bytes};
 use tailback_core::network::Network;
 use tailback_core::primitives::random::Stream;
 pub(crate) use transport::filled;

@@ -1,7 +1,7 @@
 //! Nodes and the plans of generators: all names before links are built.
 
 use crate::problem::{RepeatedErrors, Report, key, listed};
-use crate::schema::{Description, Extent, Generator, Node, NodeKind, Nodes, Plan, Topology};
+use crate::schema::{Description, Extent, Generator, Link, Node, NodeKind, Nodes, Plan, Planned, Topology};
 use crate::values::Name;
 use std::collections::BTreeMap;
 use tailback_core::network::Port;
@@ -203,6 +203,20 @@ pub(crate) fn min_bytes(description: &Description) -> u64 {
         made @ ..=MAX_GENERATED => (description.links.len() as u64 + made as u64) * 2 * size_of::<Port>() as u64,
         _ => 0,
     }
+}
+
+/// The description with nodes and links in place of its generators.
+pub(crate) fn expanded(description: &Description, report: &mut Report) -> Description {
+    let plans = plans(description, report);
+    let mut expanded = Description { topology: Topology::default(), ..description.clone() };
+    for (_, Plan { nodes, styles, links }) in plans {
+        let name = |node: usize| nodes[node].0.clone();
+        expanded.links.extend(links.into_iter().map(|Planned { name: link, from, to, style }| {
+            (link, Link { from: name(from), to: name(to), ..styles[style].link.clone() })
+        }));
+        expanded.nodes.extend(nodes.into_iter().map(|(name, kind)| (name, Node { kind, ..Node::default() })));
+    }
+    expanded
 }
 
 /// The plans of all generators, unless they are too large in total.

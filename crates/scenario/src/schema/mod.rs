@@ -38,6 +38,6 @@ pub use scheduling::{Chooser, Class, Hashing, Scheduler, SchedulerTable, Schedul
 pub use source::{Arrivals, Datagrams, PacketBytes, Source, Sources, UserSource};
 pub use tcp::{DelayedAck, DelayedAckTable, PresetName, Tcp, Timer, TimerForm};
 pub use timeline::Event;
-pub(crate) use topology::{Extent, Generator, Plan, Style};
+pub(crate) use topology::{Extent, Generator, Plan, Planned, Style};
 pub use topology::{Topology, TopologyInfo};
 pub use traffic::{Incast, Routing, Shift, Traffic};

@@ -18,7 +18,7 @@ pub(super) fn describe(of: &RunSpec) -> Result<Value, Fault> {
     let PreparedRun { scenario, network } = read(of)?;
     let warnings = scenario.build_with_warnings()?.1;
     if !scenario.user_code().is_empty() {
-        refuse_user_code(&Engine::new(network.clone()))?;
+        refuse_user_code(Engine::new(network.clone()).failure())?;
     }
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;

@@ -78,7 +78,7 @@ impl LossAnalysis {
         let until = (at + beyond).min(Time::ZERO + network.duration);
         network.record.traces = traces(&loss, &network);
         let engine = Engine::new(network);
-        refuse_user_code(&engine)?;
+        refuse_user_code(engine.failure())?;
         Ok(LossAnalysis {
             engine,
             loss,

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use tailback_core::network::{FlowId, Network, PortId};
 use tailback_core::primitives::units::{Time, TimeDelta};
+use tailback_core::user_code::Failure;
 use tailback_core::queue::DropReason;
 use tailback_core::record::Table;
 use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
@@ -93,7 +94,7 @@ impl Session {
         let observed = ObservedEntities::of(&network, of.follow);
         network.record.traces = observed.traces(&network, look);
         let engine = Engine::new(network.clone());
-        refuse_user_code(&engine)?;
+        refuse_user_code(engine.failure())?;
         let end = Time::ZERO + network.duration;
         Ok(Session {
             engine,
@@ -281,8 +282,8 @@ impl Session {
 }
 
 /// A page has only the core, without user code.
-pub(super) fn refuse_user_code(engine: &Engine) -> Result<(), Fault> {
-    engine.failure().map_or(Ok(()), |failure| Err(Fault::whole(&failure.to_string(), None, None)))
+pub(super) fn refuse_user_code(failure: Option<Failure>) -> Result<(), Fault> {
+    failure.map_or(Ok(()), |failure| Err(Fault::whole(&failure.to_string(), None, None)))
 }
 
 fn position(seen: &PacketInFlight, now: Time) -> (u8, u32, f64) {

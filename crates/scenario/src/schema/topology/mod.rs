@@ -17,7 +17,7 @@ use crate::record::{Record, Shape, table};
 use crate::tree;
 pub(crate) use generator::Generator;
 use generator::{Described, FlowEnds};
-pub(crate) use plan::{Extent, Plan, Style};
+pub(crate) use plan::{Extent, Plan, Planned, Style};
 use schemars::SchemaGenerator;
 
 /// A generator, for interfaces that list them.
