@@ -1,4 +1,4 @@
-"""Measurements of a packet capture, per TCP connection."""
+"""Measurements of a packet capture or of a qlog file, per connection."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
+from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
+from tailback._qlog import measuring
+from tailback._qlog.events import is_qlog, read
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
 from tailback._time_slices import in_slices
@@ -20,13 +24,12 @@ __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
 
 _FIRST_PACKETS = 10_000
 
-_ENDS = ("sender_address", "sender_port", "receiver_address", "receiver_port")
-
-# Columns of the summary, in addition to the two ends.
+# Columns of the summary, in addition to the two ends. Logs have fewer than captures, and some of their own.
 _COLUMNS = (
     "unique_payload_bytes",
     "goodput_bps",
     "retransmitted_packets",
+    "lost_packets",
     "inferred_timeouts",
     "reordered_packets",
     "min_rtt_s",
@@ -36,27 +39,21 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class CaptureDamage:
-    """Position and kind of the first error in a damaged capture.
+class _Measured:
+    """What was measured of a file."""
 
-    Attributes
-    ----------
-    at_byte : int
-        Offset of the block or record that cannot be read, in bytes from 0.
-    what : str
-        Description of the error.
-    """
-
-    at_byte: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"the file is damaged at byte {self.at_byte:,}: {self.what}"
+    tables: dict[str, Table]
+    packets: int
+    comments: list[str]
+    damage: CaptureDamage | None
+    packets_out_of_time: int = 0
+    losses_left_out: int = 0
+    began_ns: int | None = None
 
 
 @arguments_checked
 class Analysis:
-    """The measurements of a packet capture, as tables of columns.
+    """The measurements of a packet capture or of a qlog file, as tables of columns.
 
     Attributes
     ----------
@@ -74,14 +71,14 @@ class Analysis:
         File, version, and outcome of the analysis.
     """
 
-    def __init__(self, capture: _core.CaptureAnalysis, file: str) -> None:
-        self._tables = {name: Table(table) for name, table in capture.tables()}
-        self.damage = None if capture.damage is None else CaptureDamage(*capture.damage)
+    def __init__(self, measured: _Measured, file: str) -> None:
+        self._tables = measured.tables
+        self.damage = measured.damage
         self.complete = self.damage is None
-        self.packets = capture.packets
-        self.packets_out_of_time = capture.packets_out_of_time
-        self.comments = capture.comments
-        self._losses_left_out = capture.losses_left_out
+        self.packets = measured.packets
+        self.packets_out_of_time = measured.packets_out_of_time
+        self.comments = measured.comments
+        self._losses_left_out = measured.losses_left_out
         self.provenance: dict[str, Any] = {
             "file": file,
             "version": _core.__version__,
@@ -89,13 +86,13 @@ class Analysis:
             "damage": None if self.damage is None else asdict(self.damage),
             "packets": self.packets,
             "packets_out_of_time": self.packets_out_of_time,
-            "began": None if capture.began_ns is None else _iso(capture.began_ns),
+            "began": None if measured.began_ns is None else _iso(measured.began_ns),
             "comments": self.comments,
         }
 
     @property
     def connections(self) -> Table:
-        """Two rows per TCP connection, one per direction; ``docs/howto/captures.md`` defines every column."""
+        """Two rows per connection, one per direction; ``docs/howto/captures.md`` defines every column."""
         return self._tables["connections"]
 
     @property
@@ -155,7 +152,9 @@ class Analysis:
 
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
-        return f"{self.provenance['file']}: {self.packets:,} packets, {len(self.connections) // 2:,} TCP connections{cut}"
+        connections = len(self.connections) // 2
+        plural = "" if connections == 1 else "s"
+        return f"{self.provenance['file']}: {self.packets:,} packets, {connections:,} connection{plural}{cut}"
 
     def __repr__(self) -> str:
         return f"<Analysis {self}>"
@@ -176,15 +175,17 @@ def analyse(
     samples: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Analysis:
-    """Measure the TCP connections of a packet capture, as seen at the capture point.
+    """Measure the TCP connections of a packet capture, as seen at the capture point, or the connections of a qlog file.
 
     Parameters
     ----------
     path : path
-        A pcap or pcapng file. Compressed files must be decompressed first.
+        A pcap or pcapng file, or a qlog file as JSON or JSON text sequence (drafts 01 to 13). Compressed files must be
+        decompressed first.
     samples : bool
-        Also return tables of every RTT sample and of every change of the data in flight. They use some tens of bytes of memory
-        per packet; without them, memory does not grow with the length of the file.
+        Also return tables of every RTT sample and of every change of the data in flight, and of the metrics in a qlog file. They
+        use some tens of bytes of memory per packet; without them, memory does not grow with the length of a capture. qlog files
+        are read into memory.
     progress : callable, optional
         Called about ten times a second with the completed fraction, 0 to 1; for example a `tailback.ProgressBar`.
 
@@ -196,19 +197,18 @@ def analyse(
     Raises
     ------
     CaptureError
-        The file cannot be read, or is not a capture.
+        The file cannot be read, or is neither a capture nor a qlog file.
     """
     name = os.fspath(path)
     if not name:
         raise CaptureError("the file name is empty; expected a capture")
     try:
-        capture = _core.CaptureAnalysis(name, samples=samples)
-        _advance(capture, progress or _ignore)
+        measured = _of_log(name, samples) or _of_capture(name, samples, progress or _ignore)
     except OSError as error:
         raise CaptureError(f"`{name}` cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise CaptureError(f"`{name}` is {error}") from None
-    return Analysis(capture, name)
+    return Analysis(measured, name)
 
 
 def listings(analysis: Analysis) -> Iterator[TextTable]:
@@ -218,13 +218,16 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     places = sorted((place for place, sent in enumerate(payload) if sent), key=lambda place: -payload[place])
     if not places:
         return
-    every = {column: table.head(column, len(table)) for column in (*_ENDS, *_COLUMNS)}
-    shown = {column: [values[place] for place in places[:ROWS]] for column, values in every.items()}
-    ends = {
-        end: [_end(*where) for where in zip(shown[f"{end}_address"], shown[f"{end}_port"], strict=True)]
-        for end in ("sender", "receiver")
-    }
-    yield TextTable.of("connections", {**ends, **{column: shown[column] for column in _COLUMNS}}, len(places))
+    rows = {column: [table.head(column, len(table))[place] for place in places[:ROWS]] for column in table}
+    if "sender_port" in table:
+        ends = {
+            end: [_end(*where) for where in zip(rows[f"{end}_address"], rows[f"{end}_port"], strict=True)]
+            for end in ("sender", "receiver")
+        }
+    else:
+        ends = {"trace": rows["interface"], "sender": rows["sender_address"]}
+    columns = {column: rows[column] for column in _COLUMNS if column in rows}
+    yield TextTable.of("connections", {**ends, **columns}, len(places))
     losses = analysis.losses
     if len(losses):
         yield TextTable.of("losses", {column: losses.head(column, ROWS) for column in losses.columns}, len(losses))
@@ -240,7 +243,8 @@ def notes(analysis: Analysis) -> Iterator[str]:
         yield "not analysed: " + "; ".join(skipped)
     if analysis.packets_out_of_time:
         yield f"{analysis.packets_out_of_time:,} packets are earlier than the previous packet: times are less certain"
-    forgotten = sum(analysis.connections.head("forgotten_segments", len(analysis.connections)))
+    table = analysis.connections
+    forgotten = sum(table.head("forgotten_segments", len(table))) if "forgotten_segments" in table else 0
     if forgotten:
         yield f"{forgotten:,} segments were never acknowledged in the capture: the other direction may be missing"
     if analysis._losses_left_out:
@@ -249,12 +253,35 @@ def notes(analysis: Analysis) -> Iterator[str]:
         yield f"INCOMPLETE: {analysis.damage}"
 
 
-def _advance(capture: _core.CaptureAnalysis, progress: Callable[[float], None]) -> None:
-    """Read the capture to its end. The size of a pipe is unknown."""
+def _of_log(name: str, samples: bool) -> _Measured | None:
+    """The measurements of a qlog file; None if the file is none. A pipe is not: looking at its beginning would consume it."""
+    path = Path(name)
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        if not is_qlog(file.read(64)):
+            return None
+    log = read(path.read_bytes())
+    packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
+    return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage)
+
+
+def _of_capture(name: str, samples: bool, progress: Callable[[float], None]) -> _Measured:
+    capture = _core.CaptureAnalysis(name, samples=samples)
+    # The size of a pipe is unknown.
     in_slices(
         capture.advance,
         _FIRST_PACKETS,
         lambda: progress(min(1.0, capture.bytes_read / (capture.file_bytes or capture.bytes_read or 1))),
+    )
+    return _Measured(
+        {table: Table(core) for table, core in capture.tables()},
+        capture.packets,
+        capture.comments,
+        None if capture.damage is None else CaptureDamage(*capture.damage),
+        capture.packets_out_of_time,
+        capture.losses_left_out,
+        capture.began_ns,
     )
 
 

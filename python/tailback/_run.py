@@ -519,6 +519,45 @@ class Run:
         with _store.staged_file(path) as file:
             self._write_capture(file)
 
+    def save_qlog(self, path: str | os.PathLike[str]) -> None:
+        """Write the events of every sender to a new qlog file (version 0.3), which qvis opens; see ``docs/howto/captures.md``.
+
+        Parameters
+        ----------
+        path : path
+            File to write. It contains one trace per flow with packets: packets sent and acknowledgements received, losses, and
+            those of ``cwnd``, ``ssthresh``, ``rtt``, ``in_flight`` and ``state`` that were recorded.
+
+        Raises
+        ------
+        UnknownName
+            ``packets`` was not recorded; add it to ``record.traces`` of the scenario.
+        OutputError
+            The file exists or cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tailback as tb
+        >>> traces = ["packets", "cwnd", "rtt"]
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="5 s", traces=traces)
+        >>> run = tb.simulate(scenario)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     run.save_qlog(f"{directory}/run.qlog")
+        ...     analysis = tb.analyse(f"{directory}/run.qlog")
+        >>> analysis.connections.head("lost_packets", 1) == run.flows.head("retransmitted_packets", 1)
+        True
+        """
+        self.trace("packets")
+        with _store.staged_file(path) as file:
+            self._write_qlog(file)
+
+    def _write_qlog(self, file: Path) -> None:
+        """Write the log to a file that the caller has prepared."""
+        from tailback._qlog.writing import write
+
+        title = str(self.scenario.get("name") or "scenario")
+        write(file, self.tables, title, f"seed {self.seed}, content hash {self.content_hash}")
+
     def _write_capture(self, file: Path) -> None:
         """Write the capture to a file that the caller has prepared."""
         name = str(self.scenario.get("name") or "scenario")

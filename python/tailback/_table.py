@@ -51,9 +51,10 @@ class Table:
         self._kinds = dict(core.columns)
 
     @classmethod
-    def _of(cls, name: str, columns: Mapping[str, Sequence[Any]]) -> Table:
-        """A table of values. The first value of a column decides its type: word, integer or float."""
-        return cls(_core.Table(name, [_packed(title, list(values)) for title, values in columns.items()]))
+    def _of(cls, name: str, columns: Mapping[str, Sequence[Any]], examples: Mapping[str, Any] | None = None) -> Table:
+        """A table of values. The example of a column, by default its first value, decides its type: word, integer or float."""
+        packed = [_packed(title, list(values), (examples or {}).get(title)) for title, values in columns.items()]
+        return cls(_core.Table(name, packed))
 
     @property
     def name(self) -> str:
@@ -286,14 +287,16 @@ def shown(value: float | int | str) -> str:
     return str(value)
 
 
-def _packed(name: str, values: list[Any]) -> tuple[str, str, bytes, list[str]]:
+def _packed(name: str, values: list[Any], example: object = None) -> tuple[str, str, bytes, list[str]]:
     """A column in the core's format: name, kind, bytes and words."""
     import numpy as np
 
-    if values and isinstance(values[0], str):
+    if example is None and values:
+        example = values[0]
+    if isinstance(example, str):
         words = list(dict.fromkeys(values))
         place = {word: index for index, word in enumerate(words)}
         return name, "word", np.array([place[value] for value in values], "u4").tobytes(), words
-    if values and isinstance(values[0], int):
+    if isinstance(example, int):
         return name, "integer", np.array(values, "i8").tobytes(), []
     return name, "float", np.array(values, "f8").tobytes(), []

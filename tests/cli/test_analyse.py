@@ -48,7 +48,7 @@ def test_an_analysis_prints_a_summary_and_writes_nothing(command: Command, captu
     assert (done.returncode, done.stderr) == (0, "")
     first, *_ = done.stdout.splitlines()
     assert first.startswith("small.pcapng: ")
-    assert first.endswith(" packets, 2 TCP connections")
+    assert first.endswith(" packets, 2 connections")
     assert "198.18.0.2:49152" in done.stdout
     assert left_behind(capture.parent) == {"small.toml", "small.pcapng"}
 
@@ -105,3 +105,14 @@ def test_help_names_the_options(command: Command) -> None:
     done = command("analyse", "--help")
     assert done.returncode == 0
     assert "--samples" in done.stdout
+
+
+def test_a_log_of_a_run_is_written_beside_its_capture_and_analysed(command: Command, file: Path) -> None:
+    done = command("run", file, "--qlog", "small.qlog", "--capture", "small.pcapng")
+    assert done.returncode == 0
+    notes = done.stderr.splitlines()
+    assert [note.rpartition(" ")[2] for note in notes] == ["small.pcapng", "small.qlog"]
+    analysed = command("analyse", "small.qlog")
+    assert analysed.returncode == 0
+    assert analysed.stdout.splitlines()[0].startswith("small.qlog: ")
+    assert "tcp 0" in analysed.stdout

@@ -12,6 +12,7 @@ from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, document, note, summary
 from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
+from tailback._qlog import TRACES as QLOG_TRACES
 
 if TYPE_CHECKING:
     from tailback._run import Run
@@ -26,6 +27,9 @@ __all__ = ["run", "show"]
 @click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
 @click.option(
     "--capture", type=options.PATH, metavar="FILE", help="Write the packets seen by the senders to this new pcapng file."
+)
+@click.option(
+    "--qlog", type=options.PATH, metavar="FILE", help="Write the events of the senders to this new qlog file, for qvis."
 )
 @click.option("--fairness", is_flag=True, help="Also compare the flows' rates with the max-min and proportionally fair rates.")
 @click.option(
@@ -56,6 +60,7 @@ def run(
     out: Path | None,
     as_json: bool,
     capture: Path | None,
+    qlog: Path | None,
     fairness: bool,
     weight: tuple[str, ...],
     plot: bool,
@@ -74,7 +79,7 @@ def run(
     if plot:
         require(window=out is None)
     load_code(code)
-    scenario = load(file) if capture is None else with_packets(load(file))
+    scenario = with_traces(load(file), (() if capture is None else ("packets",)) + (() if qlog is None else QLOG_TRACES))
     if checkpoint_every is not None and checkpoint is None:
         raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
     if weight and not fairness:
@@ -88,6 +93,7 @@ def run(
         with (
             nullcontext() if out is None else _store.staged(out) as folder,
             nullcontext() if capture is None else _store.staged_file(capture) as packets,
+            nullcontext() if qlog is None else _store.staged_file(qlog) as events,
         ):
             result, exit_code = _simulated(scenario, seed, file.name, checkpoint, checkpoint_every, threads)
             if folder:
@@ -96,6 +102,8 @@ def run(
                     result.plot().savefig(folder / "plot.svg")
             if packets:
                 result._write_capture(packets)
+            if events:
+                result._write_qlog(events)
     except OutputError as error:
         if not error.was_run:
             raise
@@ -122,6 +130,8 @@ def run(
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if capture is not None:
         note(f"wrote {len(result.trace('packets'))} packets to {capture}")
+    if qlog is not None:
+        note(f"wrote the events of {len(result.trace('packets'))} packets to {qlog}")
     if plot and out is None:
         from tailback._run_plot import show as show_plot
 
@@ -175,15 +185,17 @@ def _weight(text: str) -> tuple[str, float]:
         raise ParameterError(f"`{text}` is not a group and its weight; expected for example `web=2`") from None
 
 
-def with_packets(scenario: Scenario) -> Scenario:
-    """The scenario with the packet trace enabled: for the flows that it lists, or for all flows if it lists none."""
+def with_traces(scenario: Scenario, kinds: tuple[str, ...]) -> Scenario:
+    """The scenario with these traces enabled: for the flows that it lists, or for all flows if it lists none."""
+    if not kinds:
+        return scenario
     description = scenario.to_dict()
     traces = description.get("record", {}).get("traces", [])
     if isinstance(traces, list):
-        return scenario.with_({"record.traces": [*traces, "packets"]})
+        return scenario.with_({"record.traces": list(dict.fromkeys([*traces, *kinds]))})
     # An empty list of flows counts as no list.
-    of = traces.get("packets") or list(description.get("flows", {}))
-    return scenario.with_({"record.traces": {**traces, "packets": of}})
+    of = {kind: traces.get(kind) or list(description.get("flows", {})) for kind in kinds}
+    return scenario.with_({"record.traces": {**traces, **of}})
 
 
 def show(result: Run) -> None:

@@ -1,0 +1,177 @@
+"""The events of a qlog file, in the notations that implementations write.
+
+Contained JSON, JSON text sequences (RFC 7464) and lines of JSON, from draft-01 on: events as arrays (``event_fields``) or as
+objects, and names with or without a category, which drafts renamed (``transport:``, ``quic:``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tailback._capture_damage import CaptureDamage
+
+__all__ = ["Event", "Log", "QlogReadError", "is_qlog", "read"]
+
+_RECORD = b"\x1e"
+
+
+class QlogReadError(ValueError):
+    """The file is not a qlog file."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of one connection.
+
+    Attributes
+    ----------
+    trace : str
+        Title of the trace, with the group of the event if the trace has several.
+    vantage : str
+        ``client``, ``server``, ``network`` or ``unknown``.
+    time_s : float
+        Seconds; relative to the reference time of the trace, or absolute.
+    name : str
+        Without its category.
+    data : dict
+        Its fields.
+    """
+
+    trace: str
+    vantage: str
+    time_s: float
+    name: str
+    data: dict[str, Any]
+
+
+@dataclass
+class Log:
+    """A file: its title and description, its events, and where it is damaged."""
+
+    comments: list[str]
+    events: list[Event]
+    damage: CaptureDamage | None = None
+
+
+def is_qlog(beginning: bytes) -> bool:
+    """Whether a file with this beginning can only be qlog: no capture begins like JSON."""
+    return beginning.lstrip(b" \t\r\n\xef\xbb\xbf").startswith((b"{", _RECORD))
+
+
+def read(content: bytes) -> Log:
+    """All events of a file.
+
+    Raises
+    ------
+    QlogReadError
+        The file is not JSON, or JSON that is not qlog.
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.lstrip().startswith(_RECORD):
+        return _sequence(content, _RECORD)
+    first_line = content.lstrip().partition(b"\n")[0]
+    if (header := _header(first_line)) is not None and "traces" not in header:
+        return _sequence(content, b"\n")
+    whole = _parsed(content)
+    if not isinstance(whole, dict) or not isinstance(whole.get("traces"), list):
+        raise QlogReadError("JSON without the field `traces` of a qlog file")
+    log = Log(_comments(whole), [])
+    for number, trace in enumerate(whole["traces"]):
+        if isinstance(trace, dict) and isinstance(trace.get("events"), list):
+            reader = _TraceReader(trace, number)
+            for place, raw in enumerate(trace["events"]):
+                log.events += reader.events(raw, f"trace {number}, event {place}")
+    return log
+
+
+def _header(text: bytes) -> dict[str, Any] | None:
+    """The first record of a sequence, if the text is one."""
+    try:
+        record = _parsed(text)
+    except QlogReadError:
+        return None
+    is_header = isinstance(record, dict) and ("qlog_version" in record or "file_schema" in record)
+    return record if is_header and isinstance(record.get("trace", {}), dict) else None
+
+
+def _sequence(content: bytes, separator: bytes) -> Log:
+    """Records up to the first that cannot be read."""
+    log, reader, at_byte = Log([], []), None, 0
+    for text in content.split(separator):
+        start, at_byte = at_byte, at_byte + len(text) + len(separator)
+        if not text.strip():
+            continue
+        try:
+            if reader is None:
+                header = _header(text)
+                if header is None:
+                    raise QlogReadError("a sequence of records whose first is not the header of a qlog file")
+                log.comments = _comments(header)
+                reader = _TraceReader(header.get("trace") or {}, 0)
+            else:
+                log.events += reader.events(_parsed(text), "in a record")
+        except QlogReadError as error:
+            if reader is None:
+                raise
+            log.damage = CaptureDamage(start, str(error))
+            break
+    if reader is None:
+        raise QlogReadError("a sequence without records")
+    return log
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise QlogReadError(
+            f"not complete JSON (line {error.lineno}: {error.msg}); JSON text sequences are read up to damage"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise QlogReadError(f"not JSON that can be read: {error}") from None
+
+
+def _comments(file: Mapping[str, Any]) -> list[str]:
+    return [str(file[key]) for key in ("title", "description") if file.get(key)]
+
+
+class _TraceReader:
+    """The events of one trace, with the fields that they have in common."""
+
+    def __init__(self, trace: Mapping[str, Any], number: int) -> None:
+        common = _object(trace.get("common_fields"))
+        vantage = _object(trace.get("vantage_point"))
+        self.title = str(trace.get("title") or vantage.get("name") or number)
+        self.vantage = str(vantage.get("type") or "unknown")
+        self.group = common.get("group_id", common.get("group_ids"))
+        self.fields = [str(field) for field in trace.get("event_fields") or ()]
+        format_ = str(common.get("time_format", ""))
+        self.is_delta = format_ in {"delta", "relative_to_previous_event"} or "delta_time" in self.fields
+        unit = _object(trace.get("configuration")).get("time_units", common.get("time_units", "ms"))
+        self.unit_s = {"us": 1e-6, "ns": 1e-9}.get(str(unit), 1e-3)
+        self.time = 0.0
+
+    def events(self, raw: Any, where: str) -> list[Event]:
+        """The event in a list, which is empty for the empty element that ends some arrays."""
+        if not raw:
+            return []
+        fields = dict(zip(self.fields, raw, strict=False)) if isinstance(raw, list) else _object(raw)
+        time = next((fields[key] for key in ("time", "relative_time", "reference_time", "delta_time") if key in fields), None)
+        name = next((fields[key] for key in ("name", "event", "type", "event_type") if isinstance(fields.get(key), str)), None)
+        try:
+            elapsed = float(time)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            elapsed = float("nan")
+        if name is None or not abs(elapsed) < float("inf"):
+            raise QlogReadError(f"a qlog file with an event without time or name ({where})")
+        self.time = self.time + elapsed if self.is_delta else elapsed
+        group = fields.get("group_id", self.group)
+        title = self.title if group is None or str(group) == self.title else f"{self.title} {group}"
+        return [Event(title, self.vantage, self.time * self.unit_s, name.rpartition(":")[2].lower(), _object(fields.get("data")))]
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

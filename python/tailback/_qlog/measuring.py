@@ -1,0 +1,352 @@
+"""The tables of a qlog file: the same quantities as of a capture, as the logging endpoint saw them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailback._qlog.events import Event, Log
+from tailback._table import Table
+
+__all__ = ["tables"]
+
+Packet = tuple[str, int]
+"""Packet number space and number (RFC 9000 section 12.3)."""
+
+_SPACES = {"initial": "initial", "handshake": "handshake"}
+_METRICS = {
+    "congestion_window": ("congestion_window_bytes", 1.0),
+    "cwnd": ("congestion_window_bytes", 1.0),
+    "ssthresh": ("ssthresh_bytes", 1.0),
+    "bytes_in_flight": ("bytes_in_flight", 1.0),
+    "latest_rtt": ("latest_rtt_s", 1e-3),
+    "smoothed_rtt": ("smoothed_rtt_s", 1e-3),
+    "rtt_variance": ("rtt_variance_s", 1e-3),
+    "min_rtt": ("min_rtt_s", 1e-3),
+    "pacing_rate": ("pacing_rate_bps", 1.0),
+}
+"""Fields of ``metrics_updated``, and their columns and units. Times are in milliseconds."""
+
+
+def tables(log: Log, *, samples: bool) -> dict[str, Table]:
+    """Tables ``connections``, ``losses`` and ``skipped``; with samples ``rtt``, ``in_flight`` and ``metrics``."""
+    first_s = min((event.time_s for event in log.events), default=0.0)
+    connections: dict[str, _Connection] = {}
+    skipped: dict[str, int] = {}
+    for event in log.events:
+        if event.trace not in connections:
+            connections[event.trace] = _Connection(len(connections), event, first_s)
+        if not connections[event.trace].take(event):
+            skipped[event.name] = skipped.get(event.name, 0) + 1
+    every = list(connections.values())
+    found = {
+        "connections": _table("connections", [row for one in every for row in one.rows()], _CONNECTION),
+        "losses": _table("losses", [loss.row(one) for one in every for loss in one.losses.values()], _LOSS),
+        "skipped": _table(
+            "skipped", [{"reason": f"events {name}", "packets": n} for name, n in sorted(skipped.items())], _SKIPPED
+        ),
+    }
+    if samples:
+        found["rtt"] = _table("rtt", [row for one in every for row in one.rtts], _RTT)
+        found["in_flight"] = _table("in_flight", [row for one in every for row in one.in_flight.changes], _IN_FLIGHT)
+        found["metrics"] = _table("metrics", [row for one in every for row in one.metrics], _METRIC)
+    return found
+
+
+def _table(name: str, rows: list[dict[str, Any]], columns: dict[str, Any]) -> Table:
+    """A table whose types do not depend on its rows: `columns` gives the value that stands for a missing one."""
+    packed = {column: [row.get(column, missing) for row in rows] for column, missing in columns.items()}
+    return Table._of(name, packed, columns)
+
+
+@dataclass
+class _Ranges:
+    """Bytes of a stream, as sorted ranges that do not touch."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def add(self, start: int, end: int) -> int:
+        """Add a range. Returns how many of its bytes are new."""
+        left, right = bisect_left(self.ends, start), bisect_right(self.starts, end)
+        known = sum(max(0, min(end, self.ends[place]) - max(start, self.starts[place])) for place in range(left, right))
+        first, last = (min(start, self.starts[left]), max(end, self.ends[right - 1])) if left < right else (start, end)
+        self.starts[left:right], self.ends[left:right] = [first], [last]
+        return end - start - known
+
+
+@dataclass
+class _Loss:
+    packet: Packet
+    sent_s: float
+    payload: list[tuple[Any, int, int]]
+    repair: str
+    repaired_s: float = math.nan
+    evidence: str = "recorded"
+
+    def row(self, connection: _Connection) -> dict[str, Any]:
+        return {
+            "sent_s": self.sent_s - connection.origin_s,
+            "connection": connection.number,
+            "direction": "forward",
+            "packet_number": self.packet[1],
+            "payload_bytes": sum(end - start for _, start, end in self.payload),
+            "evidence": self.evidence,
+            "repair": "none" if math.isnan(self.repaired_s) else self.repair,
+            "repaired_s": self.repaired_s - connection.origin_s,
+        }
+
+
+class _Direction:
+    """Counts of the packets in one direction."""
+
+    def __init__(self) -> None:
+        self.streams: dict[Any, _Ranges] = {}
+        self.times: list[float] = []
+        self.counts = dict.fromkeys(
+            ("packets", "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "retransmitted_packets",
+             "retransmitted_bytes", "acks", "ect_packets", "ce_packets"), 0
+        )  # fmt: skip
+
+    def packet(self, time_s: float, data: dict[str, Any]) -> list[tuple[Any, int, int]]:
+        """Count a packet. Returns its stream data: stream, first byte and end."""
+        counts, payload = self.counts, []
+        self.times = [self.times[0] if self.times else time_s, time_s]
+        counts["packets"] += 1
+        counts["ect_packets"] += str(data.get("ecn", "")).startswith("ECT")
+        counts["ce_packets"] += data.get("ecn") == "CE"
+        new = 0
+        for frame in _frames(data):
+            kind = frame.get("frame_type")
+            counts["acks"] += kind == "ack"
+            length = _whole(frame.get("length", _object(frame.get("raw")).get("payload_length")))
+            if kind in {"stream", "crypto", "datagram"} and length:
+                # Each packet number space has its own CRYPTO stream (RFC 9000 section 7).
+                stream = (kind, frame.get("stream_id", _space(data)))
+                offset = _whole(frame.get("offset")) or 0
+                payload.append((stream, offset, offset + length))
+                new += length if kind == "datagram" else self.streams.setdefault(stream, _Ranges()).add(offset, offset + length)
+        total = sum(end - start for _, start, end in payload)
+        counts["data_packets"] += total > 0
+        counts["payload_bytes"] += total
+        counts["unique_payload_bytes"] += new
+        counts["max_payload_bytes"] = max(counts["max_payload_bytes"], total)
+        counts["retransmitted_packets"] += new < total
+        counts["retransmitted_bytes"] += total - new
+        return payload
+
+
+class _InFlight:
+    """Bytes sent and neither acknowledged nor declared lost."""
+
+    def __init__(self, connection: int) -> None:
+        self.connection = connection
+        self.bytes = self.packets = self.max_bytes = self.max_packets = 0
+        self.byte_seconds = 0.0
+        self.first_s = self.last_s = math.nan
+        self.changes: list[dict[str, Any]] = []
+
+    def change(self, time_s: float, origin_s: float, size: int) -> None:
+        """`size`: of a packet that is sent, or negative of one that left."""
+        if math.isnan(self.first_s):
+            self.first_s = self.last_s = time_s
+        self.byte_seconds += self.bytes * (time_s - self.last_s)
+        self.last_s = time_s
+        self.bytes, self.packets = self.bytes + size, self.packets + (1 if size >= 0 else -1)
+        self.max_bytes, self.max_packets = max(self.max_bytes, self.bytes), max(self.max_packets, self.packets)
+        self.changes.append({
+            "time_s": time_s - origin_s, "connection": self.connection, "direction": "forward",
+            "in_flight_bytes": self.bytes, "in_flight_packets": self.packets,
+        })  # fmt: skip
+
+    def mean_bytes(self) -> float:
+        elapsed = self.last_s - self.first_s
+        return self.byte_seconds / elapsed if elapsed > 0 else math.nan
+
+
+class _Connection:
+    """One connection at the endpoint that logged it."""
+
+    def __init__(self, number: int, first: Event, origin_s: float) -> None:
+        self.number, self.title, self.vantage, self.origin_s = number, first.trace, first.vantage, origin_s
+        self.sent, self.received = _Direction(), _Direction()
+        self.in_flight = _InFlight(number)
+        # Time, size and payload of the packets in flight, by space and number.
+        self.outstanding: dict[str, dict[int, tuple[float, int, list[tuple[Any, int, int]]]]] = {}
+        self.losses: dict[Packet, _Loss] = {}
+        # The numbers of lost packets that no acknowledgement has refuted, sorted.
+        self.lost: dict[str, list[int]] = {}
+        self.unrepaired: dict[Packet, _Loss] = {}
+        self.rtts: list[dict[str, Any]] = []
+        self.metrics: list[dict[str, Any]] = []
+
+    def take(self, event: Event) -> bool:
+        """Measure an event. Returns false if the event is not one of those that are measured."""
+        match event.name:
+            case "packet_sent":
+                self._on_sent(event)
+            case "packet_received":
+                self._on_received(event)
+            case "packet_lost":
+                self._on_lost(event)
+            case "metrics_updated" | "metric_update":
+                self._on_metrics(event)
+            case _:
+                return False
+        return True
+
+    def _on_sent(self, event: Event) -> None:
+        payload = self.sent.packet(event.time_s, event.data)
+        for lost, loss in list(self.unrepaired.items()):
+            if any(s == t and start < stop and begin < end for s, start, end in payload for t, begin, stop in loss.payload):
+                loss.repaired_s = event.time_s
+                del self.unrepaired[lost]
+        packet = _packet(event.data)
+        # ACK, PADDING and CONNECTION_CLOSE frames do not elicit acknowledgements and are not in flight (RFC 9002 section 2).
+        elicits = any(frame.get("frame_type") not in {"ack", "padding", "connection_close"} for frame in _frames(event.data))
+        if packet is not None and elicits:
+            size = _size(event.data)
+            self.outstanding.setdefault(packet[0], {})[packet[1]] = (event.time_s, size, payload)
+            self.in_flight.change(event.time_s, self.origin_s, size)
+
+    def _on_received(self, event: Event) -> None:
+        self.received.packet(event.time_s, event.data)
+        space = _space(event.data)
+        for frame in _frames(event.data):
+            if frame.get("frame_type") == "ack":
+                self._on_ack(event.time_s, space, _acked(frame))
+
+    def _on_ack(self, time_s: float, space: str, ranges: list[tuple[int, int]]) -> None:
+        outstanding, lost = self.outstanding.get(space, {}), self.lost.get(space, [])
+        largest = max((last for _, last in ranges), default=-1)
+        for first, last in ranges:
+            # Packets are sent in the order of their numbers, so that the oldest outstanding number comes first.
+            oldest, newest = next(iter(outstanding), 0), next(reversed(outstanding), -1)
+            for number in range(max(first, oldest), min(last, newest) + 1):
+                if number in outstanding:
+                    sent_s, size, _ = outstanding.pop(number)
+                    self.in_flight.change(time_s, self.origin_s, -size)
+                    # RFC 9002 section 5.1: a sample is of the largest acknowledged packet, if newly acknowledged.
+                    if number == largest:
+                        sample = {"connection": self.number, "direction": "forward", "rtt_s": time_s - sent_s}
+                        self.rtts.append({"time_s": time_s - self.origin_s, **sample})
+            refuted = slice(bisect_left(lost, first), bisect_right(lost, last))
+            for number in lost[refuted]:
+                self.losses[space, number].evidence = "refuted"
+            del lost[refuted]
+
+    def _on_lost(self, event: Event) -> None:
+        packet = _packet(event.data)
+        if packet is None or packet in self.losses:
+            return
+        sent_s, size, payload = self.outstanding.get(packet[0], {}).pop(packet[1], (math.nan, -1, []))
+        if size >= 0:
+            self.in_flight.change(event.time_s, self.origin_s, -size)
+        repair = "timeout" if "pto" in str(event.data.get("trigger", "")) else "fast"
+        self.losses[packet] = self.unrepaired[packet] = _Loss(packet, sent_s, payload, repair)
+        insort(self.lost.setdefault(packet[0], []), packet[1])
+
+    def _on_metrics(self, event: Event) -> None:
+        row: dict[str, Any] = {"time_s": event.time_s - self.origin_s, "connection": self.number}
+        for key, (column, unit) in _METRICS.items():
+            value = event.data.get(key)
+            if isinstance(value, int | float):
+                row[column] = value * unit
+        self.metrics.append(row)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The two directions: sent and received by the logging endpoint."""
+        peer = {"client": "server", "server": "client"}.get(self.vantage, "peer")
+        rtts = sorted(row["rtt_s"] for row in self.rtts)
+        measured = {
+            "lost_packets": len(self.losses),
+            "spurious_losses": sum(loss.evidence == "refuted" for loss in self.losses.values()),
+            "rtt_samples": len(rtts),
+            **({"min_rtt_s": rtts[0], "mean_rtt_s": sum(rtts) / len(rtts), "max_rtt_s": rtts[-1]} if rtts else {}),
+            **{f"rtt_p{share}_s": rtts[math.ceil(share / 100 * len(rtts)) - 1] for share in (50, 95, 99) if rtts},
+            "mean_in_flight_bytes": self.in_flight.mean_bytes(),
+            "max_in_flight_bytes": self.in_flight.max_bytes,
+            "max_in_flight_packets": self.in_flight.max_packets,
+        }
+        # ACKs are counted in the row of the data that they acknowledge.
+        acks = {"forward": self.received.counts["acks"], "backward": self.sent.counts["acks"]}
+        for name, direction, ends in (
+            ("forward", self.sent, (self.vantage, peer)),
+            ("backward", self.received, (peer, self.vantage)),
+        ):
+            row: dict[str, Any] = {"connection": self.number, "direction": name, "interface": self.title}
+            row |= {"sender_address": ends[0], "receiver_address": ends[1]} | direction.counts | {"acks": acks[name]}
+            if direction.times:
+                first_s, last_s = direction.times
+                elapsed = last_s - first_s
+                row |= {"first_s": first_s - self.origin_s, "last_s": last_s - self.origin_s, "duration_s": elapsed}
+                if elapsed > 0:
+                    row["throughput_bps"] = row["payload_bytes"] * 8 / elapsed
+                    row["goodput_bps"] = row["unique_payload_bytes"] * 8 / elapsed
+            yield row | measured if name == "forward" else row
+
+
+_NAN = math.nan
+_CONNECTION: dict[str, Any] = {
+    "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "",
+    "first_s": _NAN, "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0,
+    "unique_payload_bytes": 0, "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": 0,
+    "retransmitted_bytes": 0, "lost_packets": 0, "spurious_losses": 0, "rtt_samples": 0, "min_rtt_s": _NAN, "mean_rtt_s": _NAN,
+    "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN, "mean_in_flight_bytes": _NAN,
+    "max_in_flight_bytes": 0, "max_in_flight_packets": 0, "acks": 0, "ect_packets": 0, "ce_packets": 0,
+}  # fmt: skip
+_LOSS = {
+    "sent_s": _NAN, "connection": 0, "direction": "", "packet_number": 0, "payload_bytes": 0, "evidence": "", "repair": "",
+    "repaired_s": _NAN,
+}  # fmt: skip
+_SKIPPED = {"reason": "", "packets": 0}
+_RTT = {"time_s": _NAN, "connection": 0, "direction": "", "rtt_s": _NAN}
+_IN_FLIGHT = {"time_s": _NAN, "connection": 0, "direction": "", "in_flight_bytes": 0, "in_flight_packets": 0}
+_METRIC = {"time_s": _NAN, "connection": 0} | {column: _NAN for column, _ in _METRICS.values()}
+
+
+def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
+    frames = data.get("frames")
+    return [frame for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
+
+
+def _space(data: dict[str, Any]) -> str:
+    header = _object(data.get("header"))
+    kind = header.get("packet_type", data.get("packet_type", data.get("type")))
+    return _SPACES.get(str(kind).lower(), "application")
+
+
+def _packet(data: dict[str, Any]) -> Packet | None:
+    number = _whole(_object(data.get("header")).get("packet_number", data.get("packet_number")))
+    return None if number is None else (_space(data), number)
+
+
+def _size(data: dict[str, Any]) -> int:
+    header = _object(data.get("header"))
+    return _whole(_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size")))) or 0
+
+
+def _acked(frame: dict[str, Any]) -> list[tuple[int, int]]:
+    """Ranges as pairs, as single numbers, or as text, depending on the draft."""
+    ranges = []
+    for one in frame.get("acked_ranges") or ():
+        parts = one.split("-") if isinstance(one, str) else one if isinstance(one, list) else [one]
+        ends = [end for end in map(_whole, parts) if end is not None]
+        if ends:
+            ranges.append((min(ends), max(ends)))
+    return ranges
+
+
+def _whole(value: Any) -> int | None:
+    """A number, which some implementations write as text."""
+    try:
+        return None if isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
