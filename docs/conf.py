@@ -51,6 +51,9 @@ def navigate(app: Sphinx, page: str, source: list[str]) -> None:
     elif page == "index" or page.endswith("/index"):
         pages = re.findall(r"^\* \[[^]]+\]\(([^)#]+)\.md\)", source[0], re.MULTILINE)
         source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
+    if page == "index":
+        # `make site` adds the lab.
+        source[0] += '\n```{raw} html\n<p><a href="lab/index.html">Run scenarios in your browser</a> (the lab)</p>\n```\n'
 
 
 def docstrings(section: re.Match[str]) -> str:

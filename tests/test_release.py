@@ -10,8 +10,10 @@ import sys
 import tarfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from support import ROOT
 
@@ -19,6 +21,8 @@ WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
 VERSION: str = WORKSPACE["package"]["version"]
 # Not part of a wheel: golden hashes are compared with those of `wasm`, and `stacks` is for tests of transports.
 LEFT_OUT = {"stacks", "wasm"}
+LICENCES = ("LICENSE-APACHE", "LICENSE-MIT")
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github/workflows").glob("*.yml")}
 
 
 def sources(folder: Path) -> set[str]:
@@ -40,26 +44,40 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def test_the_source_distribution_has_exactly_the_sources_of_the_wheel(packed: set[str]) -> None:
-    crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")} - LEFT_OUT
+    names = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")} - LEFT_OUT
     own = {"Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "pyproject.toml"}
     expected = {"PKG-INFO"} | own | sources(ROOT / "python")
-    for crate in crates:
+    for crate in names:
         expected |= {f"crates/{crate}/Cargo.toml"} | sources(ROOT / "crates" / crate / "src")
-        expected |= {f"crates/{crate}/build.rs"} & sources(ROOT / "crates" / crate)
+        expected |= {f"crates/{crate}/{name}" for name in ("build.rs", "README.md", *LICENCES)} & sources(ROOT / "crates" / crate)
     assert sorted(packed ^ expected) == []
+
+
+def crates() -> list[dict[str, Any]]:
+    command = ["cargo", "metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"]
+    packages: list[dict[str, Any]] = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)[
+        "packages"
+    ]
+    return packages
 
 
 def release(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, root / "tools/release.py", *arguments], capture_output=True, text=True)
 
 
+def copied(*names: str, to: Path) -> None:
+    """Copies these files and all manifests."""
+    manifests = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("crates/*/Cargo.toml")]
+    for name in (*names, "Cargo.toml", "pyproject.toml", "papers/pyproject.toml", *manifests):
+        (to / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, to / name)
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The files that a release compares, in their state at the time of the release."""
-    for name in ("Cargo.toml", "CITATION.cff", "pyproject.toml", "papers/pyproject.toml", "tools/release.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n\n### Added\n")
+    copied("CITATION.cff", "tools/release.py", to=tmp_path)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{VERSION}]\n\n- [New](docs/new.md).\n\n## [0.0.9]\n\n- Old.\n")
     return tmp_path
 
 
@@ -71,15 +89,7 @@ def test_a_release_names_its_toolchain() -> None:
 
 
 def test_the_package_and_the_citation_have_the_version_of_the_workspace() -> None:
-    crates = json.loads(
-        subprocess.run(
-            ["cargo", "metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        ).stdout
-    )["packages"]
-    assert {crate["version"] for crate in crates} == {VERSION}
+    assert {crate["version"] for crate in crates()} == {VERSION}
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
 
 
@@ -114,8 +124,41 @@ def test_a_release_missing_in_changelog_or_citation_fails(copy: Path) -> None:
     (copy / "CITATION.cff").write_text("version: 0.0.9\n")
     assert release(f"v{VERSION}", root=copy).stderr.splitlines() == [
         f"CITATION.cff names version 0.0.9, Cargo.toml {VERSION}",
-        f"CHANGELOG.md has no section `## [{VERSION}] - YYYY-MM-DD`",
+        f"the first section of CHANGELOG.md is `## [Unreleased]`, expected `## [{VERSION}]`",
     ]
+
+
+def test_the_notes_are_the_first_section_of_the_changelog(copy: Path) -> None:
+    assert release("--notes", root=copy).stdout == "- [New](docs/new.md).\n"
+
+
+def test_published_crates_follow_their_dependencies() -> None:
+    order = dict(line.split("=") for line in release().stdout.splitlines())["crates"].split()
+    # `publish = false` is an empty list of registries.
+    assert set(order) == {crate["name"] for crate in crates() if crate["publish"] != []}
+    assert {"tailback-core", "tailback-scenario", "tailback-host"} <= set(order)
+    asked = {
+        crate["name"]: {found["name"]: found for found in crate["dependencies"] if "path" in found and found["kind"] != "dev"}
+        for crate in crates()
+    }
+    for place, name in enumerate(order):
+        assert asked[name].keys() <= set(order[:place]), name
+        # All crates of a release have one version.
+        assert {found["req"] for found in asked[name].values()} <= {f"={VERSION}"}, name
+
+
+def test_published_crates_describe_themselves() -> None:
+    for crate in crates():
+        if crate["publish"] == []:
+            continue
+        folder = Path(crate["manifest_path"]).parent
+        assert crate["description"], folder
+        assert crate["license"] == "MIT OR Apache-2.0"
+        assert 1 < len(crate["keywords"]) <= 5, folder
+        assert crate["categories"], folder
+        assert crate["documentation"] == f"https://docs.rs/{crate['name']}"
+        assert (folder / "README.md").read_text().startswith(f"# {crate['name']}\n")
+        assert {name: (folder / name).read_text() for name in LICENCES} == {name: (ROOT / name).read_text() for name in LICENCES}
 
 
 REPOSITORY = "https://github.com/owner/name"
@@ -128,9 +171,7 @@ def project_urls(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 @pytest.fixture
 def fresh(tmp_path: Path) -> Path:
     """Files that contain the addresses of the project."""
-    for name in ("Cargo.toml", "README.md", "pyproject.toml", "papers/pyproject.toml", "tools/project_urls.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
+    copied("README.md", "CHANGELOG.md", "tools/project_urls.py", to=tmp_path)
     return tmp_path
 
 
@@ -157,7 +198,22 @@ def test_links_on_pypi_point_to_the_repository(fresh: Path) -> None:
     assert [link for link in links if not link.startswith("https://")] == []
     inside = [link.removeprefix(f"{REPOSITORY}/") for link in links if link.startswith(REPOSITORY)]
     assert f"raw/v{VERSION}/docs/images/buffer.svg" in inside
-    assert [link for link in inside if not (ROOT / link.partition(f"/v{VERSION}/")[2]).exists()] == []
+    badge = "actions/workflows/ci.yml/badge.svg"
+    assert badge in inside
+    assert [link for link in inside if link != badge and not (ROOT / link.partition(f"/v{VERSION}/")[2]).exists()] == []
+
+
+def test_links_in_the_notes_point_to_the_repository(fresh: Path) -> None:
+    project_urls(fresh, REPOSITORY)
+    assert f"({REPOSITORY}/blob/v{VERSION}/docs/reference/policies/index.md)" in (fresh / "CHANGELOG.md").read_text()
+
+
+def test_published_crates_have_the_address_of_the_project(fresh: Path) -> None:
+    project_urls(fresh, REPOSITORY)
+    manifests = [tomllib.loads(path.read_text())["package"] for path in fresh.glob("crates/*/Cargo.toml")]
+    assert {package["name"] for package in manifests if package.get("repository") == REPOSITORY} == {
+        package["name"] for package in manifests if package["publish"] is True
+    }
 
 
 @pytest.mark.parametrize(
@@ -178,11 +234,53 @@ def test_addresses_are_written_once(fresh: Path) -> None:
     assert "already has [project.urls]" in done.stderr
 
 
-def test_the_workflow_pins_actions_and_tests_every_wheel() -> None:
-    workflow = (ROOT / ".github/workflows/release.yml").read_text()
-    actions = re.findall(r"uses: (.*)", workflow)
+def jobs() -> dict[str, dict[str, Any]]:
+    """The jobs of all workflows, as `WORKFLOW/JOB`."""
+    return {f"{name}/{job}": content for name, flow in WORKFLOWS.items() for job, content in flow["jobs"].items()}
+
+
+def test_workflows_pin_actions() -> None:
+    text = "".join(path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml"))
+    actions = [action for action in re.findall(r"uses: (.*)", text) if action != "./.github/workflows/build.yml"]
     assert actions
     assert [action for action in actions if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)] == []
-    built, tried = set(re.findall(r"\{platform: ([\w-]+)", workflow)), set(re.findall(r"\{package: wheel-([\w-]+)", workflow))
-    assert {platform.partition("-")[0] for platform in built} == {"linux", "macos", "windows"}
-    assert tried == built
+    # One version of each action.
+    assert len({action.partition("@")[0] for action in actions}) == len(set(actions))
+
+
+def test_every_wheel_is_tried_on_its_platform() -> None:
+    build = WORKFLOWS["build"]["jobs"]
+    built = {(f"wheel-{entry['platform']}", entry["runner"]) for entry in build["wheels"]["strategy"]["matrix"]["include"]}
+    tried = {(entry["package"], entry["runner"]) for entry in build["try"]["strategy"]["matrix"]["include"]}
+    assert {name.split("-")[1] for name, _ in built} == {"linux", "macos", "windows"}
+    assert tried - built == {("sdist", "ubuntu-24.04")}
+    assert built <= tried
+    assert {name for name, _ in tried} == set(build["try"]["strategy"]["matrix"]["package"])
+
+
+def test_every_job_ends_by_itself_and_states_its_permissions() -> None:
+    for name, job in jobs().items():
+        # The jobs of a called workflow have their own limits.
+        assert ("timeout-minutes" in job) != ("uses" in job), name
+        assert "permissions" in job, name
+        assert "strategy" not in job or job["strategy"]["fail-fast"] is False, name
+    assert all(flow["permissions"] == {} for flow in WORKFLOWS.values())
+
+
+def test_only_a_tag_publishes() -> None:
+    release = WORKFLOWS["release"]["jobs"]
+    tagged = {name for name, job in release.items() if "ref_type == 'tag'" in job.get("if", "")}
+    assert tagged == {"attest"}
+    for name in ("publish", "crates", "github", "pages"):
+        # A job is skipped if one that it needs was.
+        needs, waiting = set[str](), {name}
+        while waiting:
+            found = release[waiting.pop()].get("needs", [])
+            new = {found} if isinstance(found, str) else set(found)
+            waiting |= new - needs
+            needs |= new
+        assert needs >= {"attest", "build", "site"}, name
+        assert "if" not in release[name], name
+    writing = {name for name, job in release.items() if "write" in job["permissions"].values()}
+    assert writing - {"attest", "publish", "crates", "github", "pages"} == {"rehearse"}
+    assert release["rehearse"]["if"] == "github.event_name == 'workflow_dispatch'"

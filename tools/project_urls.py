@@ -2,9 +2,9 @@
 
     python3 tools/project_urls.py https://github.com/OWNER/NAME
 
-This writes `[project.urls]` to pyproject.toml and papers/pyproject.toml, and changes links of README.md, which is the package's
-page on PyPI, to refer to the repository at the release's tag. .github/workflows/release.yml runs this before the build; the
-changes are not committed.
+This writes `[project.urls]` to pyproject.toml and papers/pyproject.toml, and `repository` to the manifests of published crates.
+It changes links of README.md, which is the package's page on PyPI, and of CHANGELOG.md, the notes of the release, to refer to the
+repository at the release's tag. The workflows run this before a build; the changes are not committed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,18 @@ def main(arguments: list[str]) -> None:
     lines = [f'{name} = "{address}"\n' for name, address in urls.items()]
     for path, text in projects.items():
         path.write_text(f"{text}\n[project.urls]\n{''.join(lines)}", encoding="utf-8", newline="\n")
-    readme = ROOT / "README.md"
-    page = LINK.sub(
-        lambda link: f"{link[1]}{link[2]}({repository}/{'raw' if link[1] else 'blob'}/v{version}/{link[3]})",
-        readme.read_text(encoding="utf-8"),
-    )
-    readme.write_text(page, encoding="utf-8", newline="\n")
+    for manifest in ROOT.glob("crates/*/Cargo.toml"):
+        text = manifest.read_text(encoding="utf-8")
+        text = text.replace("\npublish = true\n", f'\npublish = true\nrepository = "{repository}"\n')
+        manifest.write_text(text, encoding="utf-8", newline="\n")
+
+    def absolute(link: re.Match[str]) -> str:
+        # On GitHub, `../../` in a file of the top folder is the address of the repository, which its badges use.
+        inside = f"{'raw' if link[1] else 'blob'}/v{version}/{link[3]}"
+        return f"{link[1]}{link[2]}({repository}/{link[3].removeprefix('../../') if link[3].startswith('../../') else inside})"
+
+    for page in (ROOT / "README.md", ROOT / "CHANGELOG.md"):
+        page.write_text(LINK.sub(absolute, page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,5 @@
-//! Hashes the sources of this crate, as the core's script does.
-
-#[path = "../core/build.rs"]
-mod sources;
+//! Hashes the sources of this crate.
 
 fn main() -> std::io::Result<()> {
-    sources::main()
+    tailback_sources::emit()
 }

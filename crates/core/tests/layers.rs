@@ -155,6 +155,7 @@ const LAYERED: &[(&str, &[Modules])] =
     &[("core", &[CORE, SIMULATION]), ("scenario", SCENARIO), ("models", MODELS), ("prediction", PREDICTION), ("wasm", WASM)];
 
 const CRATES: Layers = &[
+    &["sources"],
     &["allocation", "core", "models"],
     &["capture", "scenario"],
     &["host", "prediction"],
