@@ -284,3 +284,22 @@ def test_only_a_tag_publishes() -> None:
     writing = {name for name, job in release.items() if "write" in job["permissions"].values()}
     assert writing - {"attest", "publish", "crates", "github", "pages"} == {"rehearse"}
     assert release["rehearse"]["if"] == "github.event_name == 'workflow_dispatch'"
+
+
+def test_the_numbers_of_the_paper_are_those_of_the_linked_pages() -> None:
+    validation = (ROOT / "paper.md").read_text().partition("\n# Validation\n")[2].partition("\n\nConservation")[0]
+    statements = validation.strip().removeprefix("- ").split("\n- ")
+    assert len(statements) == 6
+    for statement in statements:
+        pages = re.findall(r"\]\((docs/evidence/\w+\.md)\)", statement)
+        assert pages
+        text = "".join(re.sub(r"<!--.*?-->", "", (ROOT / page).read_text()) for page in pages)
+        numbers = re.findall(r"\b\d[\d.]*\b", re.sub(r"\([^)]*\)|\[\d{4}\]", "", statement))
+        assert [number for number in numbers if not re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d,]|\.\d)", text)] == [], (
+            statement
+        )
+
+
+def test_every_work_of_the_paper_is_cited() -> None:
+    listed = re.findall(r"^@\w+\{(\w+),$", (ROOT / "paper.bib").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(set(re.findall(r"@(\w+)", (ROOT / "paper.md").read_text())))
