@@ -20,6 +20,7 @@ from ._diff import (
     diff as diff,
 )
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
+from ._export import Export as Export
 from ._fairness import Distance as Distance, Fairness as Fairness
 from ._packetdrill import Replay as Replay, packetdrill as packetdrill
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar

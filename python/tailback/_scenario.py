@@ -11,12 +11,15 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback.errors import ScenarioError, ScenarioWarning, warn
+
+if TYPE_CHECKING:
+    from tailback._export import Export
 
 __all__ = ["Scenario", "load", "schema"]
 
@@ -215,6 +218,68 @@ class Scenario:
         """
         source, sink = _core.flow_ends(*self._source(), None if seed is None else _whole(seed))
         return {"source": source, "sink": sink}
+
+    def expanded(self, seed: int | None = None) -> Scenario:
+        """The same network with `nodes` and `links` in place of the generators of `topology`, and with all defaults.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the run, by default the scenario's: some topologies are random.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is not valid.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s").expanded()
+        >>> scenario["links.bottleneck.from"], scenario["links.bottleneck.rate"]
+        ('left', '10 Mbps')
+        """
+        text = _core.expanded(*self._source(), None if seed is None else _whole(seed))
+        return Scenario(json.loads(text))
+
+    def export(self, target: str, seed: int | None = None) -> Export:
+        """The network and its flows as input of another tool: real queues of Linux, another emulator, or another simulator.
+
+        Parameters
+        ----------
+        target : str
+            ``tc``: a shell script with network namespaces, qdiscs and iperf3. ``mahimahi``: a shell script with nested shells for
+            the path of the first flow. ``mininet``: a Python script. ``ns3``: a C++ program for ns-3.37 or later.
+        seed : int, optional
+            Seed of the run, by default the scenario's: random delays, starts and sizes of flows are exported as drawn.
+
+        Returns
+        -------
+        Export
+            ``text`` is the file; ``omissions`` lists the parts of the scenario that it does not express, as does its header.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is not valid.
+        UnknownName
+            There is no such target.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> flows = {"bulk": {"tcp": {"preset": "linux/cubic"}, "jitter": "1 ms"}}
+        >>> found = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="2 s").export("tc")
+        >>> found.omissions
+        (('flows.bulk.jitter', 'has no counterpart'),)
+        >>> [line.split("qdisc add ")[1] for line in found.text.splitlines() if "handle 2: pfifo limit 20" in line]
+        ['dev l0a parent 1:1 handle 2: pfifo limit 20']
+        """
+        from tailback._export import exported
+
+        number = None if seed is None else _whole(seed)
+        description = json.loads(_core.expanded(*self._source(), number))
+        return exported(description, json.loads(_core.described_flows(*self._source(), number)), target)
 
     def notes(self) -> list[str]:
         """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""

@@ -3,7 +3,9 @@
 use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tailback_core::network::Network;
+use serde_json::{Value, json};
+use tailback_core::network::{AccessLink, Network};
+use tailback_core::primitives::units::Time;
 use tailback_scenario::{Errors, Integer, Problem, Scenario, Topology, Warnings};
 
 /// Raises `ScenarioError` with all problems of the scenario, if there are any. Unless `may_lack_flows`, a scenario without flows
@@ -74,6 +76,32 @@ pub fn flow_ends(
     scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
     let ends = py.detach(|| scenario.ends()).map_err(|problems| errors::scenario_error(py, &problems))?;
     Ok(ends.into_iter().map(|(from, to)| (from.to_string(), to.to_string())).unzip())
+}
+
+/// The flows of a run with this seed as JSON: group, nodes, ports in both directions, private links, start, stop and size.
+#[pyfunction]
+pub fn described_flows(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<String> {
+    let mut scenario = parse(py, text, file, format)?;
+    scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
+    let network = network(py, &scenario, file)?;
+    let ends = py.detach(|| scenario.ends()).map_err(|problems| errors::scenario_error(py, &problems))?;
+    let path = |of: u32| network.paths[of as usize].iter().map(|&port| &network.ports[port].name).collect::<Vec<_>>();
+    let access = |of: AccessLink| json!({"rate_bps": of.rate.map(|rate| rate.0), "delay_s": of.delay.seconds()});
+    let flows = network.flows.iter().zip(ends).map(|(flow, (source, sink))| {
+        json!({
+            "group": network.groups[flow.group].name,
+            "source": source.as_str(),
+            "sink": sink.as_str(),
+            "forward": path(flow.forward),
+            "backward": path(flow.backward),
+            "sender_access": access(flow.sender_access),
+            "receiver_access": access(flow.receiver_access),
+            "start_s": flow.start.seconds(),
+            "stop_s": (flow.stop != Time::NEVER).then(|| flow.stop.seconds()),
+            "size_bytes": flow.size.map(|size| size.0),
+        })
+    });
+    Ok(Value::from(flows.collect::<Vec<_>>()).to_string())
 }
 
 /// A quantity such as `20 ms` in the unit used in column names, with that unit; none if the text is not a quantity.

@@ -33,8 +33,8 @@ mod _core {
     use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]
     use crate::description::{
-        argument_errors, check, content_hashes, described_tables, expanded, flow_ends, flow_ends_of_topology, hint,
-        in_column_units, is_random, listed, named_user_code, nearest_word, normalise, notes, renamed_names, scenario_error,
+        argument_errors, check, content_hashes, described_flows, described_tables, expanded, flow_ends, flow_ends_of_topology,
+        hint, in_column_units, is_random, listed, named_user_code, nearest_word, normalise, notes, renamed_names, scenario_error,
         scenario_errors, schema, sources, toml_as_json, topologies,
     };
     #[cfg(target_os = "linux")]

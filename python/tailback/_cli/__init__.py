@@ -9,6 +9,7 @@ from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.diff import diff
 from tailback._cli.emulate import emulate
+from tailback._cli.export import export
 from tailback._cli.lab import lab
 from tailback._cli.output import Commands, guarded_stdout
 from tailback._cli.packetdrill import packetdrill
@@ -37,6 +38,7 @@ __all__ = ["app", "main"]
         predict,
         size_buffer,
         diff,
+        export,
         analyse,
         packetdrill,
         check,

@@ -1,0 +1,43 @@
+"""`tailback export FILE --as TARGET`: write a scenario as input of another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tailback._cli import options
+from tailback._cli.output import ExitCode, command, data, note
+from tailback._cli.user_code import load_code
+
+__all__ = ["export"]
+
+
+@click.command
+@options.file
+@click.option("--as", "target", required=True, metavar="TARGET", help="`tc`, `mahimahi`, `mininet` or `ns3`.")
+@click.option("--out", type=options.PATH, metavar="FILE", help="Write to this new file instead of stdout.")
+@options.seed
+@options.code
+@command
+def export(file: Path, target: str, out: Path | None, seed: int | None, code: tuple[Path, ...]) -> ExitCode:
+    """Write a scenario as a script for Linux (tc), Mahimahi or Mininet, or as a program for ns-3.
+
+    Lists the parts of the scenario that the target cannot express on stderr and in the header of the file. Exit code 1 if there
+    are any.
+    """
+    from tailback import _store
+    from tailback._scenario import load
+
+    load_code(code)
+    found = load(file).export(target, seed)
+    if out is None:
+        data(found.text)
+    else:
+        with _store.staged_file(out) as path:
+            path.write_text(found.text)
+            if found.text.startswith("#!"):
+                path.chmod(path.stat().st_mode | 0o111)
+    for at, reason in found.omissions:
+        note(f"not exported: {at}: {reason}")
+    return ExitCode.INCOMPLETE if found.omissions else ExitCode.DONE

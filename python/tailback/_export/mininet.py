@@ -1,0 +1,163 @@
+"""Mininet: a Python script with a host for each node, TCLinks, static routes and iperf3."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tailback._export.common import iperf3_options, omit_of_link
+from tailback._export.network import Network, Omissions, Port, buffer_of, host_routes
+from tailback._export.target import Target
+
+__all__ = ["TARGET"]
+
+_USAGE = """\
+# Usage, as root: python3 {name}          opens Mininet's command line
+#                 python3 {name} run      runs the flows with iperf3 and prints one JSON document per flow"""
+
+_PROGRAM = '''
+import sys
+import threading
+import time
+
+from mininet.cli import CLI
+from mininet.link import TCLink
+from mininet.net import Mininet
+
+
+def address(number):
+    return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def built():
+    """Hosts h0, h1, ..., in the order of NODES; every node may forward packets."""
+    net = Mininet(controller=None, link=TCLink)
+    hosts = [net.addHost(f"h{number}", ip=None) for number in range(len(NODES))]
+    for number, (source, sink, forward, backward) in enumerate(LINKS):
+        names = {"intfName1": f"l{number}a", "intfName2": f"l{number}z"}
+        net.addLink(hosts[source], hosts[sink], params1=forward, params2=backward, **names)
+    net.start()
+    for number, host in enumerate(hosts):
+        host.cmd("sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
+        host.cmd(f"ip addr add {address((10 << 24) + (1 << 23) + number + 1)}/32 dev lo")
+    for number, (source, sink, _, _) in enumerate(LINKS):
+        for host, end in ((hosts[source], 1), (hosts[sink], 2)):
+            interface = f"l{number}{'az'[end - 1]}"
+            host.cmd(f"ip addr add {address((10 << 24) + 4 * number + end)}/30 dev {interface}")
+            host.cmd(f"ip link set {interface} gso_max_segs 1 up")
+    for node, end, link, far in ROUTES:
+        own, other = (address((10 << 24) + (1 << 23) + number + 1) for number in (node, end))
+        via = f"via {address((10 << 24) + 4 * link + far)} dev l{link}{'za'[far - 1]}"
+        hosts[node].cmd(f"ip route add {other} {via} src {own}")
+    return net, hosts
+
+
+def run(hosts):
+    """Print the report of iperf3 for every flow."""
+
+    def one(number, source, sink, start, options):
+        time.sleep(start)
+        server = address((10 << 24) + (1 << 23) + sink + 1)
+        client = hosts[source].popen(f"iperf3 -J -c {server} -p {5201 + number} {options}")
+        print(client.communicate()[0].decode())
+
+    servers = [hosts[sink].popen(f"iperf3 -s -1 -p {5201 + number}") for number, (_, sink, _, _) in enumerate(FLOWS)]
+    time.sleep(1)
+    threads = [threading.Thread(target=one, args=(number, *flow)) for number, flow in enumerate(FLOWS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for server in servers:
+        server.terminate()
+
+
+if __name__ == "__main__":
+    net, hosts = built()
+    try:
+        run(hosts) if sys.argv[1:] == ["run"] else CLI(net)
+    finally:
+        net.stop()
+'''
+
+
+def written(network: Network, omitted: Omissions) -> str:
+    """The script."""
+    nodes = {node: number for number, node in enumerate(network.nodes)}
+    links = network.links()
+    numbers = {port.name: number for number, (port, _) in enumerate(links)}
+    listed = []
+    for port, reverse in links:
+        if reverse is None:
+            omitted.add(port.at, "links of Mininet have two directions")
+        listed.append((nodes[port.source], nodes[port.sink], _options(port, omitted), _options(reverse or port, omitted)))
+    routes = []
+    for (node, end), port in host_routes(network, omitted).items():
+        name = port.name.removesuffix(".reverse")
+        routes.append((nodes[node], nodes[end], numbers[name], 2 if name == port.name else 1))
+    flows = []
+    for flow in network.flows:
+        options = iperf3_options(flow, network.duration_s, omitted)
+        if options is not None:
+            flows.append((nodes[flow.source], nodes[flow.sink], flow.start_s, options))
+    tables = {"NODES": network.nodes, "LINKS": listed, "ROUTES": routes, "FLOWS": flows}
+    comments = {
+        "NODES": "Names in the scenario.",
+        "LINKS": "Ends, and the options of TCLink for each direction.",
+        "ROUTES": "Node, destination, link, and end of the link that is the next hop.",
+        "FLOWS": "Sender, receiver, start in seconds, and options of iperf3.",
+    }
+    parts = [
+        f"# {comments[name]}\n{name} = [\n{''.join(f'    {_literal(row)},{chr(10)}' for row in rows)}]"
+        for name, rows in tables.items()
+    ]
+    return "\n".join(parts) + "\n" + _PROGRAM
+
+
+def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
+    """Arguments of TCLink: rate in Mbit/s up to 1000, delay, losses in percent, and queue in packets."""
+    omit_of_link(port, omitted)
+    options: dict[str, Any] = {}
+    queue, at = port.queue, f"{port.at}.queue"
+    if port.rate_bps is not None:
+        options["bw"] = round(port.rate_bps / 1e6, 6)
+        if options["bw"] > 1000:
+            omitted.add(f"{port.at}.rate", "TCLink ignores rates above 1 Gbit/s")
+    if port.opportunities:
+        omitted.add(f"{port.at}.rate", "TCLink has a constant rate; the mean of the trace is used")
+    if port.delay_s:
+        options["delay"] = f"{port.delay_s * 1e6:.9g}us"
+    size = buffer_of(port)
+    if size is not None:
+        if size[1] != "packets":
+            omitted.add(f"{at}.buffer", "TCLink counts packets of 1500 bytes")
+        packets = max(1, round(size[0] / {"packets": 1, "bytes": 1500, "cells": 32}[size[1]]))
+        options["max_queue_size"] = packets
+        if port.delay_s:
+            omitted.add(at, "the queue of TCLink also counts the packets that are delayed")
+            # Those of the delay line have room of their own.
+            options["max_queue_size"] = packets + round((port.rate_bps or 0) * port.delay_s / 12_000)
+    if queue.get("policy", "drop_tail") != "drop_tail" or queue.get("scheduler") or queue.get("shaper"):
+        omitted.add(at, "TCLink has drop-tail queues; policies, schedulers and shapers are not exported")
+    loss = port.settings.get("loss") or {}
+    if loss.get("probability"):
+        options["loss"] = round(100 * loss["probability"], 9)
+    if loss.get("gilbert_elliott"):
+        omitted.add(f"{port.at}.loss.gilbert_elliott", "TCLink loses packets independently only")
+    if port.settings.get("duplication"):
+        omitted.add(f"{port.at}.duplication", "has no counterpart")
+    if port.settings.get("jitter"):
+        omitted.add(f"{port.at}.jitter", "is not exported, because that of TCLink reorders packets")
+    return options
+
+
+def _literal(row: Any) -> str:
+    """A row as Python source."""
+    if isinstance(row, tuple):
+        return f"({', '.join(_literal(value) for value in row)})"
+    return json.dumps(row)
+
+
+TARGET = Target(
+    "mininet", "a Python script for Mininet with TCLinks and iperf3", "py", "#", _USAGE, "#!/usr/bin/env python3\n", written
+)

@@ -1,0 +1,178 @@
+"""The network of a scenario as exports see it: directed links, flows with their paths, and the parts that a target omits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailback import _core
+
+__all__ = ["Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "seconds"]
+
+Quantity = tuple[float, str]
+
+
+class Omissions(list[tuple[str, str]]):
+    """Places in the scenario that a target does not express, with the reason; each pair once."""
+
+    def add(self, at: str, reason: str) -> None:
+        if (at, reason) not in self:
+            self.append((at, reason))
+
+
+@dataclass(frozen=True)
+class Port:
+    """One direction of a link.
+
+    `rate_bps` is the rate of all transmitters, or the mean of a delivery trace; None: no serialisation. `settings` is the table
+    of the link, or its reverse table.
+    """
+
+    name: str
+    source: str
+    sink: str
+    rate_bps: float | None
+    delay_s: float
+    queue: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    at: str
+    opportunities: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow. `forward` and `backward` are the names of ports."""
+
+    group: str
+    index: int
+    source: str
+    sink: str
+    forward: tuple[str, ...]
+    backward: tuple[str, ...]
+    start_s: float
+    stop_s: float | None
+    size_bytes: int | None
+    settings: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.group}[{self.index}]"
+
+    def window_s(self, duration_s: float) -> float:
+        """The time in which the flow may send."""
+        return min(duration_s, duration_s if self.stop_s is None else self.stop_s) - self.start_s
+
+
+class Network:
+    """An expanded scenario: `description` has no topology, and `flows` are those of `_core.described_flows`.
+
+    A private access link of a flow becomes a node of its own and a link, since no target has such links.
+    """
+
+    def __init__(self, description: Mapping[str, Any], flows: list[dict[str, Any]]) -> None:
+        self.name = str(description["name"] or "scenario")
+        self.seed = int(description["seed"])
+        self.duration_s = seconds(description["duration"])
+        self.nodes = list(description["nodes"])
+        self.ports = {port.name: port for name, link in description["links"].items() for port in _ports(name, link)}
+        self.groups: dict[str, dict[str, Any]] = description["flows"]
+        counted: dict[str, int] = dict.fromkeys(self.groups, 0)
+        self.flows = []
+        for flow in flows:
+            index = counted[flow["group"]]
+            counted[flow["group"]] += 1
+            self.flows.append(self._flow(flow, index))
+
+    def reverse(self, port: Port) -> Port | None:
+        """The other direction of a link."""
+        name = port.name
+        return self.ports.get(name.removesuffix(".reverse") if name.endswith(".reverse") else f"{name}.reverse")
+
+    def links(self) -> list[tuple[Port, Port | None]]:
+        """Both directions of each link."""
+        return [(port, self.reverse(port)) for port in self.ports.values() if not port.name.endswith(".reverse")]
+
+    def _flow(self, flow: dict[str, Any], index: int) -> Flow:
+        source, sink = flow["source"], flow["sink"]
+        forward, backward = flow["forward"], flow["backward"]
+        settings = self.groups[flow["group"]]
+        if _is_link(flow["sender_access"]):
+            source, link = self._access(flow["sender_access"], f"{flow['group']}-{index}", source)
+            forward, backward = [link, *forward], [*backward, f"{link}.reverse"]
+        if _is_link(flow["receiver_access"]):
+            sink, link = self._access(flow["receiver_access"], f"{flow['group']}-{index}-sink", sink)
+            forward, backward = [*forward, f"{link}.reverse"], [link, *backward]
+        times = flow["start_s"], flow["stop_s"], flow["size_bytes"]
+        return Flow(flow["group"], index, source, sink, tuple(forward), tuple(backward), *times, settings)
+
+    def _access(self, access: Mapping[str, Any], name: str, at: str) -> tuple[str, str]:
+        """A node behind a private link, and the name of this link."""
+        while name in self.nodes or f"{name}-access" in self.ports:
+            name += "_"
+        self.nodes.append(name)
+        link = f"{name}-access"
+        queue = {"policy": "drop_tail", "buffer": "unlimited"}
+        for title, source, sink in ((link, name, at), (f"{link}.reverse", at, name)):
+            self.ports[title] = Port(title, source, sink, access["rate_bps"], access["delay_s"], queue, {}, f"flows.{name}")
+        return name, link
+
+
+def _is_link(access: Mapping[str, Any]) -> bool:
+    return access["rate_bps"] is not None or access["delay_s"] > 0
+
+
+def _ports(name: str, link: Mapping[str, Any]) -> Iterator[Port]:
+    yield _port(name, link["from"], link["to"], link, link, f"links.{name}")
+    if link["duplex"]:
+        reverse = {"queue": {"policy": "drop_tail", "buffer": "unlimited"}, **(link.get("reverse") or {})}
+        yield _port(f"{name}.reverse", link["to"], link["from"], link, reverse, f"links.{name}.reverse")
+
+
+def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mapping[str, Any], at: str) -> Port:
+    rate, delay = own.get("rate", link["rate"]), own.get("delay", link["delay"])
+    trace = tuple((at, count) for at, count in rate["opportunities"]) if isinstance(rate, dict) else ()
+    # An opportunity sends 1500 bytes; the trace repeats after its last millisecond.
+    mean = 12e6 * sum(count for _, count in trace) / max(1, trace[-1][0]) if trace else _number(rate)[0]
+    return Port(name, source, sink, mean * link["transmitters"], seconds(delay), own["queue"], own, at, trace)
+
+
+def seconds(text: str) -> float:
+    """A duration in seconds."""
+    return _number(text)[0]
+
+
+def _number(text: str) -> Quantity:
+    found = _core.in_column_units(text)
+    if found is None:
+        raise ValueError(f"`{text}` of a normalised scenario is not a quantity")
+    return found
+
+
+def buffer_of(port: Port) -> Quantity | None:
+    """The buffer in packets, bytes or cells; None if it is unlimited."""
+    written = port.queue["buffer"]
+    if written == "unlimited":
+        return None
+    size, unit = _number(written)
+    if unit == "percent":
+        bits = (port.rate_bps or 0.0) * seconds(port.queue["bdp_rtt"])
+        return float(round(size / 100 * bits / (8 * _number(port.queue["bdp_packet_size"])[0]))), "packets"
+    return size, unit
+
+
+def host_routes(network: Network, omitted: Omissions) -> dict[tuple[str, str], Port]:
+    """The next port from each node to the ends of flows, by node and end.
+
+    Routes depend on the destination only: where flows differ, the first one counts.
+    """
+    routes: dict[tuple[str, str], Port] = {}
+    for flow in network.flows:
+        for path, end in ((flow.forward, flow.sink), (flow.backward, flow.source)):
+            for port in (network.ports[name] for name in path):
+                if routes.setdefault((port.source, end), port) is not port:
+                    omitted.add(
+                        f"flows.{flow.group}",
+                        f"routes depend on the destination only, and all flows to `{end}` use the first route",
+                    )
+    return routes

@@ -1,0 +1,255 @@
+"""`Scenario.export`: the files of all targets, and the parts of a scenario that they omit."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from support import ROOT, Command
+from tailback._export import TARGETS
+
+CHAIN = tb.chain(
+    rates=["10 Mbps", "20 Mbps"],
+    delays=["0 ms", "0 ms"],
+    buffer="40 packets",
+    duration="5 s",
+    flows={
+        "web": {"tcp": {"preset": "linux/cubic"}},
+        "back": {"from": "n2", "to": "n1", "size": "1 MB", "tcp": {"preset": "linux/reno"}},
+    },
+)
+
+# One queue of each kind that a target expresses, and wires with all impairments.
+QUEUES: list[dict[str, Any]] = [
+    {"buffer": "150 kB"},
+    {"buffer": "unlimited"},
+    {"buffer": "50 %", "bdp_rtt": "100 ms"},
+    {"buffer": "100 packets", "policy": "codel", "target": "7 ms"},
+    {"buffer": "100 packets", "policy": "pie"},
+    {"buffer": "200 packets", "policy": "red", "min_threshold": "20 packets", "max_threshold": "60 packets"},
+    {"buffer": "1000 packets", "policy": "codel", "scheduler": {"kind": "flow_queue", "queues": 1024}},
+    {"buffer": "100 packets", "scheduler": "sfq"},
+    {"buffer": "100 packets", "shaper": {"rate": "5 Mbps", "burst": "15 kB"}},
+]
+WIRES: list[dict[str, Any]] = [
+    {"loss": {"probability": "1 %"}, "duplication": "0.1 %"},
+    {"loss": {"gilbert_elliott": {"p": 0.001, "r": 0.2, "loss_in_good": 0.0001, "loss_in_bad": 0.5}}},
+    {"jitter": {"delay": {"uniform": ["1 ms", "3 ms"]}}},
+    {"jitter": {"delay": {"normal": {"mean": "5 ms", "deviation": "1 ms"}}, "reordering": True}},
+]
+
+
+def dumbbell(queue: dict[str, Any], **wire: Any) -> tb.Scenario:
+    flows: Any = {"web": {"tcp": {"preset": "linux/cubic"}}}
+    return tb.dumbbell(rate="12 Mbps", delay="10 ms", queue=queue, flows=flows, duration="5 s", **wire)  # type: ignore[arg-type]
+
+
+ALL = [*(dumbbell(queue) for queue in QUEUES), *(dumbbell({"buffer": "20 packets"}, **wire) for wire in WIRES), CHAIN]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_omissions_are_listed_in_the_header(target: str) -> None:
+    found = CHAIN.with_({"flows.web.jitter": "1 ms", "timeline": [{"at": "2 s", "link": "link1", "rate": "5 Mbps"}]}).export(
+        target
+    )
+    assert ("timeline[0]", "changes during the run are not exported") in found.omissions
+    head = found.text.partition("\n\n")[0]
+    assert [line for line in head.splitlines() if "flows.web.jitter: has no counterpart" in line]
+    assert found.text == found.text.encode().decode() == str(found)
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(tb.UnknownName, match="no target `ns2`; expected one of `tc`, `mahimahi`, `mininet`, `ns3`"):
+        CHAIN.export("ns2")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_example_can_be_exported(path: Path) -> None:
+    for target in TARGETS:
+        assert tb.load(path).export(target).text.endswith("\n")
+
+
+def test_scripts_are_valid_shell(tmp_path: Path) -> None:
+    for number, scenario in enumerate(ALL):
+        for target in ("tc", "mahimahi"):
+            (tmp_path / f"{target}{number}.sh").write_text(scenario.export(target).text)
+            subprocess.run(["bash", "-n", tmp_path / f"{target}{number}.sh"], check=True)
+
+
+def test_queues_and_wires_become_qdiscs() -> None:
+    # With W = 2^-8, 256 (1 - (1 - W)^b) reaches b - 19 up to b = 105: 106 is the first burst with
+    # W = 2^-9, which is nearest to 0.002.
+    lines = "\n".join(scenario.export("tc").text for scenario in ALL)
+    for words in (
+        "tbf rate 12000000bit burst 1514 limit 3028",
+        "tbf rate 5000000bit burst 15000 peakrate 12000000bit mtu 1514",
+        "bfifo limit 150000",
+        "pfifo limit 50",
+        "codel limit 100 target 7000us interval 100000us ecn",
+        "pie limit 100 target 15000us tupdate 15000us ecn",
+        "red limit 200000 min 20000 max 60000 avpkt 1000 burst 106 bandwidth 12000000bit probability 0.1 ecn",
+        "fq_codel limit 1000 flows 1024 quantum 1514 target 5000us interval 100000us ecn",
+        "sfq limit 100",
+        "delay 10000us loss 1% duplicate 0.1%",
+        "loss gemodel 0.1% 20% 50% 0.01%",
+        "delay 12000us 1000us\n",
+        "delay 15000us 1000us distribution normal",
+    ):
+        assert words in lines, words
+
+
+@pytest.fixture
+def namespaces() -> None:
+    """Skips without permission to create network namespaces."""
+    if sys.platform != "linux" or os.geteuid() or not shutil.which("tc") or not shutil.which("ip"):
+        pytest.skip("needs root, ip and tc on Linux")
+    made = subprocess.run(["ip", "netns", "add", f"tb-try-{os.getpid()}"], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"network namespaces are not permitted: {made.stderr}")
+    subprocess.run(["ip", "netns", "del", f"tb-try-{os.getpid()}"], check=True)
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_tc_accepts_every_qdisc() -> None:
+    name = f"tb-qdisc-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        subprocess.run(["ip", "-n", name, "link", "add", "v", "type", "veth", "peer", "name", "w"], check=True)
+        found = {words for each in ALL for words in re.findall(r"handle [12]: (.*)", each.export("tc").text)}
+        for words in found:
+            done = subprocess.run(
+                ["tc", "-n", name, "qdisc", "add", "dev", "v", "root", "handle", "1:", *words.split()],
+                capture_output=True,
+                text=True,
+            )
+            # Kernels may lack qdiscs; tc checks the words first.
+            assert done.returncode == 0 or "qdisc kind is unknown" in done.stderr, (words, done.stderr)
+            subprocess.run(["tc", "-n", name, "qdisc", "del", "dev", "v", "root"], capture_output=True)
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_a_script_of_tc_builds_the_network(tmp_path: Path) -> None:
+    script, prefix = tmp_path / "chain.sh", f"tb{os.getpid()}-"
+    # Without delays, no netem is needed, which some kernels lack.
+    script.write_text(CHAIN.export("tc").text)
+    run = {"env": {**os.environ, "PREFIX": prefix}, "check": True, "capture_output": True, "text": True}
+    try:
+        subprocess.run(["bash", script, "up"], **run)  # type: ignore[call-overload]
+        shown = subprocess.run(["tc", "-n", f"{prefix}n1", "qdisc", "show"], **run).stdout  # type: ignore[call-overload]
+        assert "rate 20Mbit" in shown
+        assert "limit 40p" in shown
+        way = subprocess.run(["ip", "-n", f"{prefix}n0", "route", "get", "10.128.0.3"], **run).stdout  # type: ignore[call-overload]
+        assert "via 10.0.0.2" in way
+        assert "src 10.128.0.1" in way
+    finally:
+        subprocess.run(["bash", script, "down"], **run)  # type: ignore[call-overload]
+
+
+def test_traces_of_mahimahi_have_the_rate_of_the_link() -> None:
+    text = CHAIN.export("mahimahi").text
+    for trace, rate in zip(re.findall(r"\d\.up\" <<'END'\n(.*?)\nEND", text, re.S), (20e6, 10e6), strict=True):
+        lines = [int(line) for line in trace.splitlines()]
+        assert len(lines) * 12_000 / (lines[-1] * 1e-3) == pytest.approx(rate)
+    # The first link of the path is the innermost shell.
+    assert text.index('$traces/0.up" "') < text.index('$traces/1.up" "')
+    assert text.count('--uplink-queue=droptail --uplink-queue-args="packets=40"') == 2
+
+
+def test_mahimahi_delays_both_directions() -> None:
+    text = dumbbell({"buffer": "100 packets", "policy": "codel"}, loss={"probability": "1 %"}).export("mahimahi").text
+    assert "mm-delay 10 \\\n    mm-loss uplink 0.01 \\\n    mm-link " in text
+    assert '--uplink-queue=codel --uplink-queue-args="packets=100, target=5, interval=100" --downlink-queue=infinite' in text
+
+
+def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:
+    (tmp_path / "cell.trace").write_text("1\n1\n4\n")
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": {"trace": str(tmp_path / "cell.trace")}})
+    assert "<<'END'\n1\n1\n4\nEND" in scenario.export("mahimahi").text
+    assert ("links.bottleneck.rate", "a qdisc has a constant rate; the mean of the trace is used") in scenario.export(
+        "tc"
+    ).omissions
+
+
+def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) -> None:
+    links: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = []
+    commands: list[tuple[str, str]] = []
+
+    class Host:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def cmd(self, text: str) -> None:
+            commands.append((self.name, text))
+
+    class Mininet:
+        def __init__(self, **options: Any) -> None:
+            pass
+
+        def addHost(self, name: str, ip: None) -> Host:
+            return Host(name)
+
+        def addLink(self, one: Host, other: Host, params1: dict[str, Any], params2: dict[str, Any], **names: str) -> None:
+            links.append((one.name, other.name, params1, params2))
+
+        def start(self) -> None:
+            pass
+
+    for name in ("mininet", "mininet.cli", "mininet.link", "mininet.net"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    for module, member in (("cli", "CLI"), ("link", "TCLink"), ("net", "Mininet")):
+        setattr(sys.modules[f"mininet.{module}"], member, Mininet)
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(CHAIN.with_({"topology.chain.delays": ["3 ms", "0 ms"]}).export("mininet").text, "chain.py", "exec"), names)
+    names["built"]()
+    assert links == [
+        # 40 packets, and 2.5 on the delay line.
+        ("h0", "h1", {"bw": 10.0, "delay": "3000us", "max_queue_size": 42}, {"bw": 10.0, "delay": "3000us"}),
+        ("h1", "h2", {"bw": 20.0, "max_queue_size": 40}, {"bw": 20.0}),
+    ]
+    assert ("h0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a src 10.128.0.1") in commands
+    assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
+
+
+def test_private_links_become_nodes() -> None:
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"flows.web.propagation_rtt": "60 ms", "flows.web.count": 2})
+    text = scenario.export("tc").text
+    # 60 ms without the bottleneck's 20 ms, one way.
+    assert text.count("netem limit 10000000 delay 20000us") == 4
+    assert "node web-1 10.128.0.4" in text
+
+
+def test_programs_of_ns3_compile(tmp_path: Path) -> None:
+    include = Path(os.environ.get("NS3_INCLUDE", "/usr/include"))
+    if not shutil.which("g++") or not (include / "ns3/core-module.h").is_file():
+        pytest.skip("needs g++ and the headers of ns-3 (Debian: libns3-dev), or NS3_INCLUDE")
+    program = tmp_path / "all.cc"
+    # One program with all queues, because its headers take most of the time.
+    bodies = [scenario.export("ns3").text for scenario in ALL]
+    mains = [body[body.index("int\nmain(") :].replace("\nmain(", f"\nmain{number}(") for number, body in enumerate(bodies)]
+    program.write_text(bodies[0] + "\n".join(mains[1:]))
+    done = subprocess.run(["g++", "-std=c++17", "-fsyntax-only", f"-I{include}", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_lists_omissions(command: Command, file: Path) -> None:
+    done = command("export", file, "--as", "tc", "--out", "small.sh")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "not exported: flows.tcp.tcp: the kernel's TCP has its own settings, not those of `newreno`\n"
+    script = file.with_name("small.sh")
+    assert os.access(script, os.X_OK)
+    assert command("export", file, "--as", "tc").stdout == script.read_text()
+    file.write_text(file.read_text().replace("newreno", "linux/reno"))
+    assert command("export", file, "--as", "tc").returncode == 0
+    refused = command("export", file, "--as", "ns2")
+    assert (refused.returncode, "no target `ns2`" in refused.stderr) == (2, True)
