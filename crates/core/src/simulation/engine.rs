@@ -160,6 +160,9 @@ impl Engine {
                 break;
             }
         }
+        if self.fabric.sim.boundary.is_none() {
+            self.fabric.compute_deferred();
+        }
         self.fabric.store_pending_acks();
         self.events += events - left;
         left > 0
@@ -182,7 +185,7 @@ impl Engine {
                 self.fabric.on_gathered(now, port);
                 return false;
             }
-            Event::Departure(transmitter) => self.fabric.on_departure(now, transmitter),
+            Event::Departure(transmitter) => return self.fabric.on_departure(now, transmitter),
             Event::Period(place) => self.fabric.on_period(now, place),
             Event::Deliver(flow) => return self.fabric.on_deliver(flow),
             Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),

@@ -47,6 +47,10 @@ pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<PortId>,
+    /// Ports whose departures are deferred.
+    deferred: Vec<PortId>,
+    /// There are external flows.
+    has_real_packets: bool,
     /// Queues whose policy has a period, and ports whose scheduler has one.
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
@@ -80,6 +84,8 @@ impl Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<FlowId> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, factory);
+        let is_deferred = |port: &PortId| !ports[*port].departs_by_event();
+        let deferred = transmitters.iter().copied().filter(is_deferred).collect();
         let periods = |(port, of): (PortId, &Port)| {
             let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (PeriodicTarget::Policy(queue), period));
             let of_scheduler = of.stepped().and_then(|stepped| stepped.period_of_scheduler());
@@ -108,7 +114,8 @@ impl Fabric {
             }
         };
         let groups = GroupId::enumerate(&network.groups).zip(signalled);
-        let profile = groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
+        let profile: Vec<GroupProfile> =
+            groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
         let entry_of = |&port: &PortId| match ports[port].entry {
             Entry::ByEvent => RouteEntry::by_event(port),
             _ => RouteEntry::immediate(port),
@@ -117,6 +124,8 @@ impl Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().map(&entry_of).chain([RouteEntry::END])).collect(),
             ports,
             transmitters,
+            deferred,
+            has_real_packets: profile.iter().any(|profile| profile.is_external),
             periodic,
             paths: make_paths(network, &sim.rates, &sim.messages),
             profiles: profile,
@@ -445,13 +454,12 @@ impl Fabric {
                         }
                         _ => return sim.enqueue(feeder, packet, paths, ports),
                     }
-                } else if port.stepped().is_some() {
-                    return self.arrive_stepped(next, packet, bytes);
                 }
             }
-            let passed = port.pass(&mut packet, bytes, &sim.interval, &sim.prices, &mut sim.waiting);
-            if let Some(Err(reason)) = passed {
-                return self.discard(next, packet, packet.time, reason);
+            match port.pass(&mut packet, bytes, &sim.interval, &sim.prices, &mut sim.waiting) {
+                Some(Ok(())) => {}
+                Some(Err(reason)) => return self.discard(next, packet, packet.time, reason),
+                None => return self.arrive_stepped(next, packet, bytes),
             }
             left_at = packet.time;
             feeder = Some(Feeder::Port(next));

@@ -1,12 +1,12 @@
-//! Packets at ports whose departures are events.
+//! Packets at stepped ports.
 
 use super::{Fabric, Periodic, PeriodicTarget};
 use crate::primitives::ids::PortId;
 use crate::primitives::packet::Packet;
-use crate::primitives::units::{Bytes, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
-use crate::simulation::port::{ArrivalOutcome, PacketInService, ReorderedPackets};
+use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
 use crate::simulation::specialised::PacketsAndCells;
 
@@ -20,6 +20,7 @@ struct Transmitter {
 impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: PortId, mut packet: Packet, bytes: Bytes) {
+        self.catch_up(port, packet.time);
         let (stepped, equipment) = self.ports[port].expect_stepped();
         match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
@@ -27,12 +28,56 @@ impl Fabric {
                 let now = packet.time;
                 self.sim.pool.push(&mut stepped.queues[queue].line, packet);
                 self.make_room(port, now);
+                self.await_deferred(port);
             }
-            ArrivalOutcome::InService(transmitter, service) => {
-                let slot = self.sim.order.departure(stepped.first + transmitter);
-                self.sim.calendar.schedule(slot, packet.time + service);
-                self.send_head(packet.time, Transmitter { port, number: transmitter });
+            ArrivalOutcome::InService(number, service) => {
+                let transmitter = Transmitter { port, number };
+                self.on_service(packet.time, transmitter, packet, service);
+                self.send_head(packet.time, transmitter);
             }
+        }
+    }
+
+    /// A transmitter has begun to send a packet.
+    fn on_service(&mut self, now: Time, of: Transmitter, packet: Packet, service: TimeDelta) {
+        let Transmitter { port, number } = of;
+        let (stepped, equipment) = self.ports[port].expect_stepped();
+        let departure = now + service;
+        if stepped.departures == Departures::Events {
+            let slot = self.sim.order.departure(stepped.first + number);
+            return self.sim.calendar.schedule(slot, departure);
+        }
+        match stepped.depart(equipment, packet, departure, departure, &self.sim.interval) {
+            (packet, Ok(())) => self.walk(Some(Feeder::Port(port)), packet),
+            (packet, Err(reason)) => self.discard(port, packet, departure, reason),
+        }
+    }
+
+    /// If departures are deferred: compute the services that have begun by `now`.
+    #[inline]
+    fn catch_up(&mut self, port: PortId, now: Time) {
+        while let Some(time) = self.ports[port].expect_stepped().0.deferred_until(now) {
+            self.complete_service(time, Transmitter { port, number: 0 });
+        }
+    }
+
+    /// Compute all deferred departures before the present.
+    pub(crate) fn compute_deferred(&mut self) {
+        let before = Time(self.sim.now.0.saturating_sub(1));
+        for index in 0..self.deferred.len() {
+            self.catch_up(self.deferred[index], before);
+        }
+    }
+
+    /// Schedule the event that computes the next deferred service, unless it has one: before the packet reaches the far end of the link.
+    /// In a domain of a parallel run, and where real packets are observed, the event is at the start of the service.
+    fn await_deferred(&mut self, port: PortId) {
+        let (stepped, equipment) = self.ports[port].expect_stepped();
+        let Some(next) = stepped.next_deferred() else { return };
+        let slot = self.sim.order.departure(stepped.first);
+        if self.sim.calendar.time_of(slot) == Time::NEVER {
+            let is_late = self.sim.boundary.is_none() && !self.has_real_packets;
+            self.sim.calendar.schedule(slot, if is_late { next + equipment.delay() } else { next });
         }
     }
 
@@ -56,11 +101,25 @@ impl Fabric {
         self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet)
     }
 
-    /// A transmitter of a stepped port has finished sending.
-    pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
+    /// A transmitter of a stepped port has finished sending, or deferred departures have to be computed. Returns false in the latter case:
+    /// the number of such events depends on the arrivals in between.
+    pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) -> bool {
         let port = self.transmitters[transmitter as usize];
         let (stepped, _) = self.ports[port].expect_stepped();
+        if stepped.departures == Departures::Deferred {
+            self.catch_up(port, now);
+            self.await_deferred(port);
+            return false;
+        }
         let number = transmitter - stepped.first;
+        self.complete_service(now, Transmitter { port, number });
+        true
+    }
+
+    /// A transmitter finishes now and serves the next packet.
+    fn complete_service(&mut self, now: Time, of: Transmitter) {
+        let Transmitter { port, number } = of;
+        let (stepped, _) = self.ports[port].expect_stepped();
         let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
         let (stepped, equipment) = self.ports[port].expect_stepped();
@@ -161,8 +220,7 @@ impl Fabric {
                 Err(reason) => self.discard(port, waiting, now, reason),
                 Ok(()) => {
                     let service = stepped.begin_service(equipment, (number, queue), &waiting, now, bytes, &self.sim.interval);
-                    let slot = self.sim.order.departure(stepped.first + number);
-                    self.sim.calendar.schedule(slot, now + service);
+                    self.on_service(now, of, waiting, service);
                     break;
                 }
             }
@@ -200,6 +258,7 @@ impl Fabric {
     /// Periodic update of a queue's policy or of the scheduler; schedules the next one.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
         let Periodic { port, target, .. } = self.periodic[place as usize];
+        self.catch_up(port, now);
         let (stepped, equipment) = self.ports[port].expect_stepped();
         match target {
             PeriodicTarget::Policy(queue) => {

@@ -133,7 +133,10 @@ impl ParallelEngine {
         self.run_until(furthest);
         self.deliver_mail();
         self.domains.iter_mut().for_each(Engine::let_arrivals_wait);
-        domains::merge_domains(&mut self.domains, &self.owners)
+        let mut engine = domains::merge_domains(&mut self.domains, &self.owners);
+        engine.fabric.compute_deferred();
+        engine.fabric.store_pending_acks();
+        engine
     }
 
     /// Advance all packets between domains to where they are queued.

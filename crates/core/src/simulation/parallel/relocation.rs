@@ -273,7 +273,16 @@ fn rebuilt_calendar(
                 calendar.schedule(slot, sources.all[0].sim().calendar.time_of(slot));
                 continue;
             }
-            Event::Departure(transmitter) => of_port(fabric.transmitters[transmitter as usize]),
+            Event::Departure(transmitter) => {
+                let port = fabric.transmitters[transmitter as usize];
+                let (owner, from) = of_port(port);
+                if !ports[port].departs_by_event() {
+                    let next = ports[port].stepped().and_then(Stepped::next_deferred).filter(|_| is_kept(owner));
+                    calendar.schedule(slot, next.unwrap_or(Time::NEVER));
+                    continue;
+                }
+                (owner, from)
+            }
             Event::Period(place) => of_port(fabric.periodic[place as usize].port),
             Event::Gathered(port) => of_port(port),
             Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),

@@ -22,7 +22,7 @@ pub(crate) use equipment::{Equipment, PortRecording};
 pub(crate) use impairments::ReorderedPackets;
 pub(crate) use multi_queue::{ClassCounts, MultiQueue, QueuesOfFlows};
 pub(crate) use precomputed_queue::QueuedUnit;
-pub(crate) use stepped::{ArrivalOutcome, Stepped};
+pub(crate) use stepped::{ArrivalOutcome, Departures, Stepped};
 pub(crate) use transmitters::PacketInService;
 
 use super::measurement_interval::MeasurementInterval;
@@ -65,16 +65,17 @@ pub(crate) enum Entry {
     Heads { by_event: bool },
 }
 
-/// Whether the departures of a port have to be events.
+/// Whether a port is stepped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stepping {
-    Needed,
-    /// Unless the port has several transmitters and more than a drop-tail policy.
+    /// Yes; the departures take place in this way.
+    Needed(Departures),
+    /// Only if the port has several transmitters and more than a drop-tail policy.
     IfNeeded,
 }
 
 /// How a port serves. There are two ways with the same result. *Ahead*: the departure is computed on arrival, and departed units are
-/// removed at the next arrival; no event is needed. *Stepped*: each departure is an event.
+/// removed at the next arrival; no event is needed. *Stepped*: units leave the queue one at a time ([`Departures`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum ServiceMode {
@@ -112,9 +113,11 @@ impl Port {
         let has_channels = spec.transmitters > 1;
         let takes_care = !accepts_all || is_observed || is_traced;
         let service_mode = match () {
-            () if stepping == Stepping::Needed || (has_channels && takes_care) => {
+            () if stepping != Stepping::IfNeeded || (has_channels && takes_care) => {
+                let departures = if let Stepping::Needed(departures) = stepping { departures } else { Departures::Events };
                 let numbers = first_transmitter..first_transmitter + spec.transmitters;
-                ServiceMode::Stepped(Box::new(Stepped::new(spec, numbers, queues, multi_queue, Time::ZERO + of.warmup)))
+                let stepped = Stepped::new(spec, (numbers, departures), queues, multi_queue, Time::ZERO + of.warmup);
+                ServiceMode::Stepped(Box::new(stepped))
             }
             () if has_channels => ServiceMode::Channels(Box::new(Channels::new(spec.transmitters))),
             () if is_observed || (is_traced && !accepts_all) => ServiceMode::AllFeatures(PrecomputedQueue::default()),
@@ -218,6 +221,21 @@ impl Port {
             Some(parts) => parts,
             None => unreachable!("an event of a stepped port at a port that is not"),
         }
+    }
+
+    /// Whether each departure is an event.
+    pub(crate) fn departs_by_event(&self) -> bool {
+        self.stepped().is_some_and(|stepped| stepped.departures == Departures::Events)
+    }
+
+    /// Whether arrivals have to be processed at their time, and not ahead of it.
+    pub(crate) fn needs_present(&self) -> bool {
+        // The final price is a result.
+        let has_price = !self.equipment.price().is_nan();
+        let has_period = || {
+            self.equipment.periods().chain([self.stepped().and_then(Stepped::period_of_scheduler)]).any(|period| period.is_some())
+        };
+        self.departs_by_event() || has_price || has_period()
     }
 
     #[inline]

@@ -1,5 +1,5 @@
-//! A port at which each departure is an event. The reasons are several transmitters, changes on the timeline, a policy that acts on
-//! departures or periodically, a delivery trace, jitter, or duplication.
+//! A port that takes units from its queue one at a time. The reasons are several queues or transmitters, changes on the timeline, a policy
+//! that acts on departures or periodically, a shaper, a delivery trace, jitter, or duplication.
 
 use super::counts::ServiceTimes;
 use super::delivery::{Delivery, ServiceStart};
@@ -19,9 +19,23 @@ use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// How departures take place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Departures {
+    /// Each departure is an event.
+    Events,
+    /// The end of a service is known at its start, and the unit leaves then. Services that have begun since the last arrival are computed
+    /// at the next one, or by an event before the first of their units reaches the far end of the link. For ports with one transmitter and
+    /// a constant delay.
+    Deferred,
+}
+
 /// The buffer and the transmitters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
+    pub(crate) departures: Departures,
+    /// End of the current service, for deferred departures.
+    pub(crate) free: Time,
     /// One queue, or the queues of `multi_queue`.
     pub(crate) queues: Vec<Queue>,
     multi_queue: Option<Box<MultiQueue>>,
@@ -59,12 +73,14 @@ impl Stepped {
     /// `transmitters`: their numbers, counted over all ports. `warmup`: start of the measurement interval.
     pub(super) fn new(
         spec: &network::Port,
-        transmitters: Range<u32>,
+        (transmitters, departures): (Range<u32>, Departures),
         queues: usize,
         multi_queue: Option<MultiQueue>,
         warmup: Time,
     ) -> Stepped {
         Stepped {
+            departures,
+            free: Time::ZERO,
             queues: vec![Queue::default(); queues],
             multi_queue: multi_queue.map(Box::new),
             delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace, warmup))),
@@ -210,6 +226,17 @@ impl Stepped {
         self.leave_schedule(queue, bytes, DequeueReason::Discarded);
     }
 
+    /// Time of the next service, if departures are deferred and units are queued.
+    pub(crate) fn next_deferred(&self) -> Option<Time> {
+        (self.departures == Departures::Deferred && self.waiting > 0).then_some(self.free)
+    }
+
+    /// End of the current service, if departures are deferred and it is not later than this.
+    #[inline]
+    pub(crate) fn deferred_until(&self, now: Time) -> Option<Time> {
+        (self.departures == Departures::Deferred && self.in_service > 0 && self.free <= now).then_some(self.free)
+    }
+
     /// Units and bytes in the buffer.
     #[inline]
     fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
@@ -323,7 +350,9 @@ impl Stepped {
         if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
             counts.count_service(packet.time, [start, departure], bytes, interval);
         }
-        self.transmitters.start(transmitter, PacketInService { packet: *packet, queue: queue as u32, head_has_left: false });
+        let head_has_left = self.departures == Departures::Deferred;
+        self.transmitters.start(transmitter, PacketInService { packet: *packet, queue: queue as u32, head_has_left });
+        self.free = departure;
         self.in_service += 1;
         self.in_service_bytes += bytes;
         if equipment.counts_in_service {
@@ -379,7 +408,7 @@ impl Stepped {
 
     /// Put a packet on the link. The decisive bit left the transmitter now, the last bit leaves at `departure`.
     #[inline]
-    fn depart(
+    pub(crate) fn depart(
         &mut self,
         equipment: &mut Equipment,
         mut packet: Packet,

@@ -50,7 +50,7 @@ pub(super) fn mark_gathering_ports(network: &Network, ports: &mut [Port]) {
         // The next packet leaves that port at least one service time later, or at the same time on another transmitter.
         let service = if port.transmitters == 1 { port.rate.time_to_send(min_data_size) } else { TimeDelta::ZERO };
         let ahead = service + ahead;
-        let ordered = ports[last_port].stepped().is_none() && ports[index].stepped().is_none();
+        let ordered = !ports[last_port].departs_by_event() && !ports[index].needs_present();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) {
             ports[index].entry = Entry::Gathered(Box::new(AckMerge::new(ahead)));
         }

@@ -7,7 +7,7 @@ mod unit_sizes;
 pub(crate) use plan::FlowPlan;
 
 use super::path::{DeliveryCounts, Path, PathCounts};
-use super::port::{Entry, MultiQueue, Port, PortRecording, QueuesOfFlows, Stepping};
+use super::port::{Departures, Entry, MultiQueue, Port, PortRecording, QueuesOfFlows, Stepping};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
 use crate::network;
@@ -38,17 +38,23 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let are_alike = units_alike(network);
+    // User code runs in order of time, and the head of a packet leaves a shaper before its tokens are there.
+    let has_heads = network.ports.iter().any(|port| port.switching == Switching::CutThrough);
+    let in_order = has_heads || network.user_code().next().is_some();
     let mut make = |(index, spec): (PortId, &network::Port)| {
         let has_mixed_channels = spec.transmitters > 1 && !(rerouted.is_empty() && are_alike[index]);
-        let stepped = network.stepped
+        let by_event = network.stepped
             || has_mixed_channels
             || changing.contains(&index)
-            || spec.policy.is_stepped()
-            || spec.scheduling.is_some()
-            || spec.shaper.is_some()
             || spec.trace.is_some()
             || spec.impairments.disturbs_arrivals();
-        let stepping = (if stepped { Stepping::Needed } else { Stepping::IfNeeded }, transmitters.len() as u32);
+        let acts_late = spec.policy.is_stepped() || spec.scheduling.is_some() || spec.shaper.is_some();
+        let stepping = match () {
+            () if by_event || (acts_late && (spec.transmitters > 1 || in_order)) => Stepping::Needed(Departures::Events),
+            () if acts_late => Stepping::Needed(Departures::Deferred),
+            () => Stepping::IfNeeded,
+        };
+        let stepping = (stepping, transmitters.len() as u32);
         let flows = &crossing[index];
         let policy = |(index, policy, flows): (u64, &PolicySpec, &[FlowId])| {
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
@@ -76,12 +82,11 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
             departures: is_traced(TraceKind::Departures, index),
         };
         let mut port = Port::new(spec, network, queues, kept, stepping);
-        let stepped = port.stepped().is_some();
-        if stepped {
+        if port.stepped().is_some() {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         // A flow with route changes may feed a port alternately by different lines.
-        let by_event = stepped || !rerouted.is_empty() || merging[index];
+        let by_event = port.needs_present() || !rerouted.is_empty() || merging[index];
         port.entry = match spec.switching {
             Switching::CutThrough => Entry::Heads { by_event },
             Switching::StoreAndForward if by_event => Entry::ByEvent,
