@@ -124,6 +124,12 @@ macro_rules! policies {
                 }),+ }
             }
 
+            /// Whether the policy writes on signals.
+            #[inline]
+            pub(crate) fn writes_signals(&self) -> bool {
+                match self { $($(#[$when])? Policies::$variant(..) => <$state>::WRITES_SIGNALS),+ }
+            }
+
             pub(crate) fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, departure)),+ }
             }

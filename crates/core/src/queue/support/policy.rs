@@ -151,8 +151,11 @@ pub trait Policy {
     const PROCESSES_RM: bool = false;
 
     /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then, because
-    /// their effects cannot be computed ahead.
+    /// their effects cannot be computed on arrival.
     const IS_STEPPED: bool = false;
+
+    /// Whether [`Policy::on_signal`] does anything, other than at a port that publishes prices.
+    const WRITES_SIGNALS: bool = false;
 
     /// Kind of price that the policy reports, if any.
     const PRICE_MEANING: Option<PriceMeaning> = None;

@@ -31,6 +31,7 @@ impl Policy for Probe {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+    const WRITES_SIGNALS: bool = true;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrivals += 1;

@@ -71,6 +71,7 @@ impl Policy for User {
     type PerFlow = Numbered;
     /// User code may act on departures or periodically.
     const IS_STEPPED: bool = true;
+    const WRITES_SIGNALS: bool = true;
 
     // A cold call, so that user policies do not slow down the dispatch to built-in ones.
     #[cold]

@@ -3,11 +3,12 @@
 use super::{Fabric, Periodic, PeriodicTarget};
 use crate::primitives::ids::PortId;
 use crate::primitives::packet::Packet;
-use crate::primitives::units::{Bytes, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
+use crate::simulation::sim_state::SimState;
 use crate::simulation::specialised::PacketsAndCells;
 
 /// A transmitter of a stepped port, by its index at the port.
@@ -21,28 +22,32 @@ impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: PortId, mut packet: Packet, bytes: Bytes) {
         self.catch_up(port, packet.time);
-        let (stepped, equipment) = self.ports[port].expect_stepped();
-        match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
+        let Fabric { ports, sim, .. } = self;
+        let (stepped, equipment) = ports[port].expect_stepped();
+        match stepped.arrive(equipment, &mut packet, bytes, &sim.interval, &mut sim.prices) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             ArrivalOutcome::Waits(queue) => {
-                let now = packet.time;
-                self.sim.pool.push(&mut stepped.queues[queue].line, packet);
-                self.make_room(port, now);
-                self.await_deferred(port);
+                sim.pool.push(&mut stepped.queues[queue].line, packet);
+                let is_awaited = sim.calendar.time_of(sim.order.departure(stepped.first)) != Time::NEVER;
+                if stepped.may_overflow() {
+                    self.make_room(port, packet.time);
+                }
+                if !is_awaited {
+                    self.await_deferred(port);
+                }
             }
-            ArrivalOutcome::InService(number, service) => {
+            ArrivalOutcome::InService(number, departure) => {
                 let transmitter = Transmitter { port, number };
-                self.on_service(packet.time, transmitter, packet, service);
+                self.on_service(transmitter, packet, departure);
                 self.send_head(packet.time, transmitter);
             }
         }
     }
 
     /// A transmitter has begun to send a packet.
-    fn on_service(&mut self, now: Time, of: Transmitter, packet: Packet, service: TimeDelta) {
+    fn on_service(&mut self, of: Transmitter, packet: Packet, departure: Time) {
         let Transmitter { port, number } = of;
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let departure = now + service;
         if stepped.departures == Departures::Events {
             let slot = self.sim.order.departure(stepped.first + number);
             return self.sim.calendar.schedule(slot, departure);
@@ -54,10 +59,11 @@ impl Fabric {
     }
 
     /// If departures are deferred: compute the services that have begun by `now`.
-    #[inline]
     fn catch_up(&mut self, port: PortId, now: Time) {
-        while let Some(time) = self.ports[port].expect_stepped().0.deferred_until(now) {
-            self.complete_service(time, Transmitter { port, number: 0 });
+        loop {
+            let (stepped, equipment) = self.ports[port].expect_stepped();
+            let Some(time) = stepped.finish_deferred(equipment, now) else { return };
+            self.serve_next(time, Transmitter { port, number: 0 });
         }
     }
 
@@ -112,30 +118,19 @@ impl Fabric {
             return false;
         }
         let number = transmitter - stepped.first;
-        self.complete_service(now, Transmitter { port, number });
-        true
-    }
-
-    /// A transmitter finishes now and serves the next packet.
-    fn complete_service(&mut self, now: Time, of: Transmitter) {
-        let Transmitter { port, number } = of;
-        let (stepped, _) = self.ports[port].expect_stepped();
         let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
         let (stepped, equipment) = self.ports[port].expect_stepped();
         let gone = stepped.finish(equipment, sent, now, bytes, &self.sim.interval);
         let transmitter = Transmitter { port, number };
-        let left_queue = self.serve_next(now, transmitter);
-        let (stepped, equipment) = self.ports[port].expect_stepped();
-        if left_queue || equipment.counts_in_service {
-            stepped.trace_departure(equipment, now);
-        }
+        self.serve_next(now, transmitter);
         match gone {
             Some((packet, Err(reason))) => self.discard(port, packet, now, reason),
             Some((packet, Ok(()))) => self.depart(port, packet, now),
             None => {}
         }
         self.send_head(now, transmitter);
+        true
     }
 
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
@@ -206,36 +201,41 @@ impl Fabric {
         }
     }
 
-    /// Put the next packet that the policy accepts on this transmitter. Returns true if a packet left the queue.
-    fn serve_next(&mut self, now: Time, of: Transmitter) -> bool {
+    /// A transmitter has become idle: it serves the next packet that the policy accepts. Traces the occupancy, if it changes: a unit leaves
+    /// the queue, or the units in service count.
+    fn serve_next(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let mut left_queue = false;
-        while let Some((queue, mut waiting, bytes)) = self.take_next(port) {
-            left_queue = true;
-            let (stepped, equipment) = self.ports[port].expect_stepped();
-            stepped.leave_queue(equipment, queue, waiting.flow, bytes);
-            let goes = stepped.dequeue(equipment, &mut waiting, (queue, now), bytes, &self.sim.interval, &mut self.sim.prices);
-            stepped.served(queue, bytes, &goes);
-            match goes {
-                Err(reason) => self.discard(port, waiting, now, reason),
-                Ok(()) => {
-                    let service = stepped.begin_service(equipment, (number, queue), &waiting, now, bytes, &self.sim.interval);
-                    self.on_service(now, of, waiting, service);
-                    break;
+        loop {
+            let Fabric { ports, sim, paths, profiles, .. } = self;
+            let SimState { pool, interval, prices, ack_unit, .. } = sim;
+            let (stepped, equipment) = ports[port].expect_stepped();
+            let bytes_of = |packet: &Packet| match *ack_unit {
+                Some(ack_unit) if packet.is_ack() => ack_unit,
+                Some(_) if !packet.is_cell() => packet.bytes(),
+                _ => profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet),
+            };
+            let queue = stepped.next_queue(|queue| pool.front(&queue.line).map(bytes_of));
+            let next = queue.and_then(|queue| Some((queue, pool.pop(&mut stepped.queues[queue].line)?)));
+            let Some((queue, mut packet)) = next else {
+                if left_queue || equipment.counts_in_service {
+                    stepped.note_occupancy(equipment, now);
                 }
+                return;
+            };
+            left_queue = true;
+            let bytes = bytes_of(&packet);
+            stepped.leave_queue(equipment, queue, packet.flow, bytes);
+            let goes = stepped.dequeue(equipment, &mut packet, (queue, now), bytes, interval, prices);
+            stepped.served(queue, bytes, &goes);
+            if let Err(reason) = goes {
+                self.discard(port, packet, now, reason);
+                continue;
             }
+            let departure = stepped.begin_service(equipment, (number, queue), &packet, now, bytes, interval);
+            stepped.note_occupancy(equipment, now);
+            return self.on_service(of, packet, departure);
         }
-        left_queue
-    }
-
-    /// The first packet of the queue that the scheduler selects.
-    fn take_next(&mut self, port: PortId) -> Option<(usize, Packet, Bytes)> {
-        let Fabric { ports, sim, paths, profiles, .. } = self;
-        let (stepped, _) = ports[port].expect_stepped();
-        let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
-        let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
-        let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
-        Some((queue, packet, bytes_of(&packet)))
     }
 
     /// Discard packets from the longest queue until the buffer limit is met.
@@ -251,7 +251,7 @@ impl Fabric {
                 self.discard(port, packet, now, DropReason::Late);
             }
             let (stepped, equipment) = self.ports[port].expect_stepped();
-            stepped.trace_departure(equipment, now);
+            stepped.note_occupancy(equipment, now);
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Equipment {
     pub(super) delay: TimeDelta,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
+    /// See [`Equipment::observes`].
+    is_observed: bool,
     warm_counts: WarmCounts,
     pub(super) rest: Cold,
 }
@@ -123,11 +125,12 @@ impl Equipment {
     pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: PortRecording) -> Equipment {
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
-        Equipment {
+        let mut equipment = Equipment {
             services: ServiceTimeCache::default(),
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
+            is_observed: false,
             warm_counts: WarmCounts::default(),
             rest: Cold(Some(Box::new(ColdPortState {
                 rate: spec.rate,
@@ -144,7 +147,9 @@ impl Equipment {
                 of_flows: kept.flows.then(BTreeMap::new),
                 departures: kept.departures.then(Vec::new),
             }))),
-        }
+        };
+        equipment.is_observed = equipment.observes();
+        equipment
     }
 
     /// A copy of this port for a domain that does not own it, without the state outside the structure.
@@ -205,6 +210,7 @@ impl Equipment {
     pub(crate) fn set_loss(&mut self, share: f64) {
         if let Some(rest) = &mut self.rest.0 {
             rest.losses.set_share(share);
+            self.is_observed = self.observes();
         }
     }
 
@@ -215,6 +221,7 @@ impl Equipment {
     /// The port will discard this datagram of an external flow.
     pub(crate) fn list_drop(&mut self, datagram: ListedDrop) {
         self.rest.listed.add(datagram);
+        self.is_observed = true;
     }
 
     pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
@@ -258,7 +265,7 @@ impl Equipment {
         interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), DropReason> {
-        if C::HAS_OBSERVERS && self.rest.listed.discards(packet, prices) {
+        if C::HAS_OBSERVERS && self.is_observed && self.rest.listed.discards(packet, prices) {
             return Err(DropReason::Listed);
         }
         let full = held.busy
@@ -324,6 +331,12 @@ impl Equipment {
         {
             counts.beyond_range.add(interval.part(now), 1);
         }
+    }
+
+    /// Whether [`Equipment::signal`] has an effect on this packet.
+    #[inline]
+    pub(super) fn may_signal(&mut self, packet: &Packet, queue: usize) -> bool {
+        packet.has_price() || self.policy(queue).writes_signals()
     }
 
     /// Apply the policy to the signal that a packet carries.
@@ -415,7 +428,7 @@ impl Equipment {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     pub(super) fn count_accepted(&mut self, now: Time, held: &BufferState, interval: &MeasurementInterval) {
         let part = interval.part(now);
         let counts = &mut self.rest.counts;
@@ -425,12 +438,21 @@ impl Equipment {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     pub(super) fn count_service(&mut self, times: ServiceTimes, bytes: Bytes, interval: &MeasurementInterval) {
         let ServiceTimes { arrival, taken, start, departure } = times;
         let left = if self.counts_in_service { departure } else { taken };
-        let part = interval.part(departure);
         let counts = &mut self.rest.counts;
+        if arrival >= interval.warmup && departure < interval.end {
+            counts.departed.add(1, 1);
+            counts.departed_bytes.add(1, bytes.0);
+            counts.busy += u128::from(departure.since(start).0);
+            counts.held += u128::from(left.since(arrival).0);
+            counts.served += 1;
+            counts.waited += u128::from(start.since(arrival).0);
+            return;
+        }
+        let part = interval.part(departure);
         counts.departed.add(part, 1);
         counts.departed_bytes.add(part, bytes.0);
         counts.busy += u128::from(interval.overlap(start, departure).0);
@@ -442,8 +464,11 @@ impl Equipment {
     }
 
     /// Record a waiting time for percentiles, if requested.
+    #[inline]
     pub(super) fn count_wait(&mut self, arrival: Time, start: Time, interval: &MeasurementInterval) {
-        if let Some(waits) = self.rest.waits.as_mut().filter(|_| interval.measures(start)) {
+        if self.is_observed
+            && let Some(waits) = self.rest.waits.as_mut().filter(|_| interval.measures(start))
+        {
             waits.add(start.since(arrival));
         }
     }
@@ -468,13 +493,21 @@ impl Equipment {
     }
 
     /// Random losses before the queue.
+    #[inline]
     pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), DropReason> {
+        if !self.is_observed {
+            return Ok(());
+        }
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
         losses.spare(LossAt::BeforeQueue, [arrival; 2], counts, interval)
     }
 
     /// Random losses on the link, of a unit that arrived at the port and left it at these times.
+    #[inline]
     pub(super) fn survives_wire(&mut self, times: [Time; 2], interval: &MeasurementInterval) -> Result<(), DropReason> {
+        if !self.is_observed {
+            return Ok(());
+        }
         let ColdPortState { losses, counts, .. } = &mut *self.rest;
         losses.spare(LossAt::Wire, times, counts, interval)
     }
@@ -499,7 +532,11 @@ impl Equipment {
     }
 
     /// Record a departure for the table of flows and the trace of departures, if requested.
+    #[inline]
     pub(super) fn note_departure(&mut self, flow: FlowId, departure: Time, bytes: Bytes, interval: &MeasurementInterval) {
+        if !self.is_observed {
+            return;
+        }
         if let Some(of_flows) = &mut self.rest.of_flows {
             let passed = of_flows.entry(flow).or_default();
             let part = interval.part(departure);

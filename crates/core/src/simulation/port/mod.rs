@@ -150,6 +150,8 @@ impl Port {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::DropTail(train.listed(buffers)),
             }
+        } else if let ServiceMode::Stepped(_) = &self.service_mode {
+            return None;
         }
         self.pass_mixed(packet, bytes, interval, prices, buffers)
     }

@@ -34,8 +34,9 @@ pub(crate) enum Departures {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
     pub(crate) departures: Departures,
-    /// End of the current service, for deferred departures.
-    pub(crate) free: Time,
+    /// The latest service, if departures are deferred: its end, flow and queue.
+    free: Time,
+    serving: (FlowId, u32),
     /// One queue, or the queues of `multi_queue`.
     pub(crate) queues: Vec<Queue>,
     multi_queue: Option<Box<MultiQueue>>,
@@ -62,8 +63,8 @@ pub(crate) enum ArrivalOutcome {
     Discarded(DropReason),
     /// The packet is queued in this queue.
     Waits(usize),
-    /// This transmitter sends the packet from now on, for this time.
-    InService(u32, TimeDelta),
+    /// This transmitter sends the packet from now on, until this time.
+    InService(u32, Time),
 }
 
 /// A packet on the link with its arrival time, and the result of random loss.
@@ -81,6 +82,7 @@ impl Stepped {
         Stepped {
             departures,
             free: Time::ZERO,
+            serving: (FlowId(0), 0),
             queues: vec![Queue::default(); queues],
             multi_queue: multi_queue.map(Box::new),
             delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace, warmup))),
@@ -110,7 +112,10 @@ impl Stepped {
         if let Err(reason) = equipment.survives_approach(now, interval) {
             return ArrivalOutcome::Discarded(reason);
         }
-        let idle = self.transmitters.first_idle();
+        let idle = match self.departures {
+            Departures::Events => self.transmitters.first_idle(),
+            Departures::Deferred => (self.in_service == 0).then_some(0),
+        };
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { TimeDelta::ZERO };
         let (units_of_port, held_bytes) = self.held(equipment);
         let transmitters = self.transmitters.count() as u64;
@@ -150,9 +155,9 @@ impl Stepped {
                 if let Err(reason) = dequeue {
                     return ArrivalOutcome::Discarded(reason);
                 }
-                let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
+                let departure = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
                 self.note_occupancy(equipment, now);
-                ArrivalOutcome::InService(transmitter, service)
+                ArrivalOutcome::InService(transmitter, departure)
             }
             None => {
                 self.waiting += 1;
@@ -196,6 +201,12 @@ impl Stepped {
         }
     }
 
+    /// Whether a queue may have to make room for an arrival at another queue.
+    #[inline]
+    pub(crate) fn may_overflow(&self) -> bool {
+        self.multi_queue.as_ref().is_some_and(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)
+    }
+
     /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
     pub(crate) fn overflow(&self, equipment: &Equipment) -> Option<(usize, u32)> {
         let multi_queue = self.multi_queue.as_ref().filter(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)?;
@@ -229,12 +240,6 @@ impl Stepped {
     /// Time of the next service, if departures are deferred and units are queued.
     pub(crate) fn next_deferred(&self) -> Option<Time> {
         (self.departures == Departures::Deferred && self.waiting > 0).then_some(self.free)
-    }
-
-    /// End of the current service, if departures are deferred and it is not later than this.
-    #[inline]
-    pub(crate) fn deferred_until(&self, now: Time) -> Option<Time> {
-        (self.departures == Departures::Deferred && self.in_service > 0 && self.free <= now).then_some(self.free)
     }
 
     /// Units and bytes in the buffer.
@@ -275,7 +280,9 @@ impl Stepped {
             }
             self.count_late(equipment, packet, (queue, now), interval);
         } else {
-            equipment.signal(packet, &unit, (queue, &departure), interval, prices);
+            if equipment.may_signal(packet, queue) {
+                equipment.signal(packet, &unit, (queue, &departure), interval, prices);
+            }
             if packet.is_rm() && !packet.is_ack() {
                 equipment.write_rate(packet, queue);
             }
@@ -323,8 +330,8 @@ impl Stepped {
         }
     }
 
-    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for tokens if the port has a shaper. Returns the time
-    /// until the end of its transmission.
+    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for tokens if the port has a shaper. Returns the end
+    /// of its transmission.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
@@ -333,7 +340,7 @@ impl Stepped {
         now: Time,
         bytes: Bytes,
         interval: &MeasurementInterval,
-    ) -> TimeDelta {
+    ) -> Time {
         let start = equipment.earliest_departure(now, bytes);
         let departure = match &mut self.delivery {
             None => start + equipment.service(bytes),
@@ -350,16 +357,20 @@ impl Stepped {
         if let Some(counts) = self.multi_queue.as_mut().and_then(|multi_queue| multi_queue.classes.get_mut(queue)) {
             counts.count_service(packet.time, [start, departure], bytes, interval);
         }
-        let head_has_left = self.departures == Departures::Deferred;
-        self.transmitters.start(transmitter, PacketInService { packet: *packet, queue: queue as u32, head_has_left });
-        self.free = departure;
+        match self.departures {
+            Departures::Events => {
+                let sending = PacketInService { packet: *packet, queue: queue as u32, head_has_left: false };
+                self.transmitters.start(transmitter, sending);
+            }
+            Departures::Deferred => (self.free, self.serving) = (departure, (packet.flow, queue as u32)),
+        }
         self.in_service += 1;
         self.in_service_bytes += bytes;
         if equipment.counts_in_service {
             self.queues[queue].in_service += 1;
             self.queues[queue].in_service_bytes += bytes;
         }
-        departure.since(now)
+        departure
     }
 
     /// A transmitter has finished. Returns the packet on the link, or `None` if its head has gone ahead.
@@ -372,16 +383,31 @@ impl Stepped {
         bytes: Bytes,
         interval: &MeasurementInterval,
     ) -> Option<OnWire> {
+        self.end_service(equipment, (sent.packet.flow, sent.queue), now, bytes);
+        (!sent.head_has_left).then(|| self.depart(equipment, sent.packet, now, now, interval))
+    }
+
+    /// If departures are deferred, and the current service ends by `now`: end it. Returns its end.
+    #[inline]
+    pub(crate) fn finish_deferred(&mut self, equipment: &mut Equipment, now: Time) -> Option<Time> {
+        if self.departures == Departures::Events || self.in_service == 0 || self.free > now {
+            return None;
+        }
+        self.end_service(equipment, self.serving, self.free, self.in_service_bytes);
+        Some(self.free)
+    }
+
+    #[inline]
+    fn end_service(&mut self, equipment: &mut Equipment, (flow, queue): (FlowId, u32), now: Time, bytes: Bytes) {
         self.in_service -= 1;
         self.in_service_bytes -= bytes;
         self.idle_from = now;
         if equipment.counts_in_service {
-            let queue = sent.queue as usize;
+            let queue = queue as usize;
             self.queues[queue].in_service -= 1;
             self.queues[queue].in_service_bytes -= bytes;
-            equipment.policy(queue).on_dequeue(sent.packet.flow);
+            equipment.policy(queue).on_dequeue(flow);
         }
-        (!sent.head_has_left).then(|| self.depart(equipment, sent.packet, now, now, interval))
     }
 
     /// A transmitter has begun to send a packet whose next port is a cut-through port, and will finish at `departure`. The counterpart of
@@ -479,14 +505,9 @@ impl Stepped {
         self.leave_schedule(queue, bytes, reason);
     }
 
-    /// Trace a departure that changes the occupancy: a unit left the queue, or the units in service count.
-    #[inline]
-    pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
-        self.note_occupancy(equipment, now);
-    }
-
     /// Trace the occupancy after a change.
-    fn note_occupancy(&self, equipment: &mut Equipment, now: Time) {
+    #[inline]
+    pub(crate) fn note_occupancy(&self, equipment: &mut Equipment, now: Time) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
         if let Some(trace) = &mut equipment.rest.trace {
             trace.push((now, self.waiting + in_service));
