@@ -441,19 +441,19 @@ impl Fabric {
                 return sim.enqueue(feeder, packet, paths, ports);
             }
             let port = &mut ports[next];
-            if !matches!(port.entry, Entry::Immediate) {
-                if let Some(feeder) = feeder {
-                    match (&mut port.entry, feeder) {
-                        (Entry::Heads { .. }, _) => return self.arrive_as_head(next, feeder, packet, bytes),
-                        (Entry::Gathered(gather), Feeder::Back) => {
-                            let known = left_at + gather.ahead;
-                            if packet.time >= known || !gather.is_empty() {
-                                gather.insert(packet);
-                                return self.take_gathered(next, known);
-                            }
+            if let Some(feeder) = feeder
+                && !matches!(port.entry, Entry::Immediate)
+            {
+                match (&mut port.entry, feeder) {
+                    (Entry::Heads { .. }, _) => return self.arrive_as_head(next, feeder, packet, bytes),
+                    (Entry::Gathered(gather), Feeder::Back) => {
+                        let known = left_at + gather.ahead;
+                        if packet.time >= known || !gather.is_empty() {
+                            gather.insert(packet);
+                            return self.take_gathered(next, known);
                         }
-                        _ => return sim.enqueue(feeder, packet, paths, ports),
                     }
+                    _ => return sim.enqueue(feeder, packet, paths, ports),
                 }
             }
             match port.pass(&mut packet, bytes, &sim.interval, &sim.prices, &mut sim.waiting) {

@@ -410,12 +410,25 @@ impl Equipment {
                 warm_counts.max = warm_counts.max.max(held.units.0 + 1);
             }
         } else {
-            self.count_accepted(arrival, held, interval);
-            self.count_service(ServiceTimes { arrival, taken: start, start, departure }, bytes, interval);
+            self.count_at_edges([arrival, start, departure], bytes, held, interval);
         }
         if C::HAS_OBSERVERS {
             self.count_wait(arrival, start, interval);
         }
+    }
+
+    /// Count a unit that passes such a port partly outside the measurement interval.
+    #[cold]
+    #[inline(never)]
+    fn count_at_edges(
+        &mut self,
+        [arrival, start, departure]: [Time; 3],
+        bytes: Bytes,
+        held: &BufferState,
+        interval: &MeasurementInterval,
+    ) {
+        self.count_accepted(arrival, held, interval);
+        self.count_service(ServiceTimes { arrival, taken: start, start, departure }, bytes, interval);
     }
 
     /// With many transmitters the busy time may exceed the range of the narrow sum.

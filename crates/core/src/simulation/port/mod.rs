@@ -7,6 +7,7 @@ mod delivery;
 mod equipment;
 mod impairments;
 mod listed_losses;
+mod longest_queue;
 mod multi_queue;
 mod port_features;
 mod precomputed_queue;

@@ -1,5 +1,6 @@
 //! The queues of a port that has several, and their scheduler.
 
+use super::longest_queue::LongestQueue;
 use super::queue::Queue;
 use crate::network::{Buffer, Network, Port, Queues, Scheduling};
 use crate::primitives::ids::FlowId;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct MultiQueue {
     pub(super) scheduler: Schedulers,
     pub(super) overflow: OverflowRule,
+    pub(super) longest: LongestQueue,
     /// The scheduler decides which packets are marked and discarded.
     pub(super) is_aqm: bool,
     of_flows: QueuesOfFlows,
@@ -120,6 +122,7 @@ impl MultiQueue {
         MultiQueue {
             scheduler: Schedulers::new(scheduler, &weights),
             overflow: scheduler.overflow(),
+            longest: LongestQueue::new(queues),
             is_aqm: scheduler.is_aqm(),
             of_flows,
             buffers,

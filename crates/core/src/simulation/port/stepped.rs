@@ -145,6 +145,7 @@ impl Stepped {
             equipment.policy(queue).on_enqueue(packet.flow);
         }
         if let Some(multi_queue) = &mut self.multi_queue {
+            multi_queue.longest.note_change(queue);
             let rate = equipment.drain_rate(transmitters);
             multi_queue.scheduler.on_enqueue(&Enqueued { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
@@ -182,6 +183,7 @@ impl Stepped {
     fn leave_schedule(&mut self, queue: usize, bytes: Bytes, reason: DequeueReason) {
         let is_empty = self.queues[queue].line.is_empty();
         if let Some(multi_queue) = &mut self.multi_queue {
+            multi_queue.longest.note_change(queue);
             multi_queue.scheduler.on_dequeue(&Dequeued { queue, bytes, reason, is_empty });
         }
     }
@@ -208,13 +210,14 @@ impl Stepped {
     }
 
     /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
-    pub(crate) fn overflow(&self, equipment: &Equipment) -> Option<(usize, u32)> {
-        let multi_queue = self.multi_queue.as_ref().filter(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)?;
+    pub(crate) fn overflow(&mut self, equipment: &Equipment) -> Option<(usize, u32)> {
         let (units, bytes) = self.held(equipment);
+        let multi_queue = self.multi_queue.as_mut().filter(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)?;
         if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
             return None;
         }
-        let (number, queue) = self.queues.iter().enumerate().rev().max_by_key(|(_, queue)| queue.bytes)?;
+        let number = multi_queue.longest.find(&self.queues)?;
+        let queue = &self.queues[number];
         let max = match multi_queue.overflow {
             OverflowRule::OfHalf(max) => max.min(queue.line.len() / 2),
             OverflowRule::OfOne | OverflowRule::Refuses => 1,
