@@ -150,6 +150,9 @@ macro_rules! controllers {
             fn limit_window(&mut self, max: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(max)),+ }
             }
+            fn reduce_initial_window(&mut self, window: Cwnd) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.reduce_initial_window(window)),+ }
+            }
             fn on_idle(&mut self, idle: TimeDelta) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_idle(idle)),+ }
             }
@@ -233,6 +236,19 @@ mod tests {
                 drive(spec, Stream::new(Entity { seed: run, name: "controllers", index }, Purpose::Policy));
             }
         }
+    }
+
+    #[test]
+    fn lost_syns_leave_one_segment_of_the_initial_window_unless_only_a_rate_limits_the_controller() {
+        let mut kept = Vec::new();
+        for spec in ControllerSpec::samples() {
+            let mut law = Controllers::new(&spec, Start { window: 10.0, ..Start::default() });
+            law.reduce_initial_window(Cwnd(1.0));
+            if law.window() != Cwnd(1.0) && !kept.contains(&spec.name()) {
+                kept.push(spec.name());
+            }
+        }
+        assert_eq!(kept, ["maxnet", "rcp", "rem", "timely", "fixed"].map(Some));
     }
 
     /// Two thousand events at random times, with random RTTs and numbers of segments in flight.

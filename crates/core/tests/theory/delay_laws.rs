@@ -2,10 +2,10 @@
 
 use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
 use tailback_core::Results;
-use tailback_core::congestion::{ControllerSpec, CopaSpec, SwiftSpec, TimelySpec};
+use tailback_core::congestion::{ControllerSpec, CopaSpec, CubicSpec, SwiftSpec, TimelySpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
-use tailback_core::tcp::{Recovery, TcpSpec};
+use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec};
 
 /// 1040 bytes with headers.
 fn sender(recovery: Recovery) -> TcpSpec {
@@ -59,6 +59,50 @@ fn copa_flows_keep_1_25_over_delta_packets_each_in_the_queue_and_at_most_2_5_ove
 }
 
 #[test]
+fn copa_flows_without_others_do_not_take_themselves_for_competitors() {
+    // Bandwidth-delay products of 1 to 940 packets of 1040 bytes, most of them below ten, where quantities in whole packets matter most.
+    // The queue is again 1.25/delta per flow, or larger where that is more than the bandwidth-delay product.
+    let paths = [
+        (1, 5),
+        (1, 10),
+        (1, 20),
+        (1, 40),
+        (1, 100),
+        (2, 5),
+        (2, 10),
+        (2, 40),
+        (3, 5),
+        (4, 5),
+        (4, 10),
+        (4, 30),
+        (6, 20),
+        (8, 5),
+        (10, 5),
+        (10, 40),
+    ];
+    let one =
+        paths.iter().chain(&[(12, 10), (15, 40), (20, 60), (30, 20), (50, 150), (52, 150)]).map(|&(rate, rtt)| (1, rate, rtt));
+    let several = [(2, 10, 20), (2, 10, 40), (3, 20, 20), (5, 20, 100), (10, 50, 40)];
+    let mut wrong = Vec::new();
+    for (flows, rate, rtt) in one.chain(several) {
+        for delayed_ack in [None, Some(DelayedAck::default())] {
+            let spec = TcpSpec { delayed_ack, ..sender(Recovery::RackTlp) };
+            let law = Transport::Tcp(spec, ControllerSpec::Copa(CopaSpec::default()));
+            let ways = ["link", "reverse"].map(|name| link(name, rate, TimeDelta::from_micros(500 * rtt), Buffer::Units(500)));
+            let mut network =
+                one_link(ways, group("copa", law), vec![flow(0, 0, 1); flows as usize], TimeDelta::from_millis(60_000));
+            network.warmup = TimeDelta::from_millis(30_000);
+            let queues = run(network).queues;
+            let (mean, utilisation) = (first(&queues, "mean_queue_units") / f64::from(flows), first(&queues, "utilisation"));
+            if !(1.5..=4.5).contains(&mean) || utilisation < 0.95 {
+                wrong.push((flows, rate, rtt, delayed_ack.is_some(), mean, utilisation));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "flows, Mbit/s, ms, delayed acknowledgements, packets per flow, utilisation: {wrong:?}");
+}
+
+#[test]
 fn copa_fills_a_link_with_a_buffer_of_five_packets_if_lost_retransmissions_need_no_timeout() {
     // Its queue has at most five packets, but slow start loses tens of packets of a window, and some of them twice.
     for competitive_mode in [true, false] {
@@ -79,7 +123,7 @@ fn copas_flows_share_by_one_over_delta() {
 
 #[test]
 fn copa_with_a_flow_that_fills_the_queue_competes_or_yields() {
-    let share = |competitive_mode| {
+    let share = |competitive_mode, other: ControllerSpec| {
         let law = ControllerSpec::Copa(CopaSpec { competitive_mode, ..CopaSpec::default() });
         let ways = [
             link("link", 20, TimeDelta::from_millis(20), Buffer::Units(97)),
@@ -91,13 +135,15 @@ fn copa_with_a_flow_that_fills_the_queue_competes_or_yields() {
             vec![flow(0, 0, 1), flow(1, 0, 1)],
             TimeDelta::from_millis(120_000),
         );
-        network.groups.push(group("reno", crate::common::reno(sender(Recovery::RackTlp))));
+        network.groups.push(group("other", Transport::Tcp(sender(Recovery::RackTlp), other)));
         network.warmup = TimeDelta::from_millis(20_000);
         let rates = floats(&run(network).flows, "goodput_bps");
         rates[0] / (rates[0] + rates[1])
     };
-    let (competes, gives_way) = (share(true), share(false));
-    assert!(gives_way < 0.25 && competes > gives_way + 0.1, "{competes} {gives_way}");
+    for other in [ControllerSpec::Reno(()), ControllerSpec::Cubic(CubicSpec::default())] {
+        let (competes, gives_way) = (share(true, other.clone()), share(false, other.clone()));
+        assert!(gives_way < 0.25 && (0.4..0.6).contains(&competes), "{other:?}: {competes} {gives_way}");
+    }
 }
 
 /// Flows over 10 Gbit/s and 16 us.

@@ -241,6 +241,10 @@ impl Controller for Bbr1 {
     /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
     fn limit_window(&mut self, _: Cwnd) {}
 
+    fn reduce_initial_window(&mut self, Cwnd(window): Cwnd) {
+        self.window = window;
+    }
+
     /// BBRHandleRestartFromIdle (4.3.4.4).
     fn on_idle(&mut self, _: TimeDelta) {
         self.memory.is_idle_restart = true;

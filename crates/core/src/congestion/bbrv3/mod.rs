@@ -362,6 +362,10 @@ impl Controller for Bbr3 {
     /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
     fn limit_window(&mut self, _: Cwnd) {}
 
+    fn reduce_initial_window(&mut self, Cwnd(window): Cwnd) {
+        self.window = window;
+    }
+
     /// HandleRestartFromIdle of 5.4.1.
     fn on_idle(&mut self, _: TimeDelta) {
         self.memory.idle_restart = true;

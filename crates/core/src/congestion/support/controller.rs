@@ -71,6 +71,10 @@ pub trait Controller {
     /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
     /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, max: Cwnd);
+    /// Sets the initial window after lost SYNs (RFC 5681 section 3.1). Controllers that only a rate limits have none.
+    fn reduce_initial_window(&mut self, window: Cwnd) {
+        self.limit_window(window);
+    }
     /// The application was idle for this time and has data now.
     fn on_idle(&mut self, _idle: TimeDelta) {}
     /// The window and threshold of a controller with Reno's slow start.

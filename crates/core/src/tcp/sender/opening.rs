@@ -36,7 +36,7 @@ impl Tcp<'_> {
         // Only SYNs have been sent.
         let timeouts = self.sender.sequence.counts.sent_in_all - 1;
         if timeouts >= self.spec.syn_timeouts_to_reset {
-            self.sender.controller.limit_window(Cwnd(1.0));
+            self.sender.controller.reduce_initial_window(Cwnd(1.0));
         }
         rtt
     }
