@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,25 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
     (tmp_path / "file").write_text(text)
     with pytest.raises(tb.errors.CaptureError, match=message):
         tb.analyse(tmp_path / "file")
+
+
+VALUES = ("null", "-1", "1e999", '"x"', "[]", "{}", "true", "9" * 30, "NaN", "[[1]]", '["1-2"]', '{"a": 1}', str(2**62 - 1))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_no_value_in_a_file_is_fatal(style: str, tmp_path: Path) -> None:
+    text = written(style)
+    places = list(re.finditer(r'(?<=: )("[^"]*"|[0-9.]+|\[\]|true)', text))
+    read = 0
+    for place in places:
+        for value in VALUES:
+            (tmp_path / "log").write_text(text[: place.start()] + value + text[place.end() :])
+            try:
+                tb.analyse(tmp_path / "log", samples=True).summary()
+                read += 1
+            except tb.errors.CaptureError:
+                continue
+    assert read > len(places)
 
 
 @pytest.fixture(scope="module")

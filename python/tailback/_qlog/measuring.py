@@ -16,6 +16,9 @@ __all__ = ["tables"]
 Packet = tuple[str, int]
 """Packet number space and number (RFC 9000 section 12.3)."""
 
+_MAX_PACKET = 2**32
+"""Sizes of packets and frames are below, in bytes; the packets of simulated runs may exceed an IP packet."""
+
 _SPACES = {"initial": "initial", "handshake": "handshake"}
 _METRICS = {
     "congestion_window": ("congestion_window_bytes", 1.0),
@@ -122,10 +125,10 @@ class _Direction:
         for frame in _frames(data):
             kind = frame.get("frame_type")
             counts["acks"] += kind == "ack"
-            length = _whole(frame.get("length", _object(frame.get("raw")).get("payload_length")))
+            length = _whole(frame.get("length", _object(frame.get("raw")).get("payload_length")), _MAX_PACKET)
             if kind in {"stream", "crypto", "datagram"} and length:
                 # Each packet number space has its own CRYPTO stream (RFC 9000 section 7).
-                stream = (kind, frame.get("stream_id", _space(data)))
+                stream = (kind, str(frame.get("stream_id", _space(data))))
                 offset = _whole(frame.get("offset")) or 0
                 payload.append((stream, offset, offset + length))
                 new += length if kind == "datagram" else self.streams.setdefault(stream, _Ranges()).add(offset, offset + length)
@@ -310,7 +313,9 @@ _METRIC = {"time_s": _NAN, "connection": 0} | {column: _NAN for column, _ in _ME
 
 def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
     frames = data.get("frames")
-    return [frame for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
+    if not isinstance(frames, list):
+        return []
+    return [{**frame, "frame_type": str(frame.get("frame_type"))} for frame in frames if isinstance(frame, dict)]
 
 
 def _space(data: dict[str, Any]) -> str:
@@ -326,13 +331,14 @@ def _packet(data: dict[str, Any]) -> Packet | None:
 
 def _size(data: dict[str, Any]) -> int:
     header = _object(data.get("header"))
-    return _whole(_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size")))) or 0
+    return _whole(_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size"))), _MAX_PACKET) or 0
 
 
 def _acked(frame: dict[str, Any]) -> list[tuple[int, int]]:
     """Ranges as pairs, as single numbers, or as text, depending on the draft."""
     ranges = []
-    for one in frame.get("acked_ranges") or ():
+    listed = frame.get("acked_ranges")
+    for one in listed if isinstance(listed, list) else ():
         parts = one.split("-") if isinstance(one, str) else one if isinstance(one, list) else [one]
         ends = [end for end in map(_whole, parts) if end is not None]
         if ends:
@@ -340,12 +346,14 @@ def _acked(frame: dict[str, Any]) -> list[tuple[int, int]]:
     return ranges
 
 
-def _whole(value: Any) -> int | None:
-    """A number, which some implementations write as text."""
+def _whole(value: Any, limit: int = 2**62) -> int | None:
+    """A number, which some implementations write as text; None if it is not below the limit, by default QUIC's of integers
+    (RFC 9000 section 16)."""
     try:
-        return None if isinstance(value, bool) else int(value)
+        number = -1 if isinstance(value, bool) else int(value)
     except (TypeError, ValueError, OverflowError):
         return None
+    return number if 0 <= number < limit else None
 
 
 def _object(value: Any) -> dict[str, Any]:
