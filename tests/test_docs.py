@@ -29,7 +29,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]+)|<link\b[^>]*\bhref=\"([^\"]+)")
 PICTURE = re.compile(r"!\[[^]]+\]\(([^)]+)\)")
-LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+# The badge of the tests is at an address of the repository, which GitHub resolves.
+LINK = re.compile(r"\]\((?!https?:|#|\.\./\.\./actions/)([^)#\s]+)")
 VERB = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
 
