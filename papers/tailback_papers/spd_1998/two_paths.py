@@ -221,4 +221,4 @@ both_groups = Experiment(
     times=30,
 )
 
-EXPERIMENTS = (figure_16, quick_form(both_groups, "C50 and C51b, whose intervals include the bound with 200 seeds", times=20))
+EXPERIMENTS = (figure_16, quick_form(both_groups, "C50, whose interval includes the bound with 150 seeds", times=15))
