@@ -180,6 +180,96 @@ def test_a_graph_of_networkx_keeps_names_rates_and_hosts() -> None:
         tb.from_networkx(FakeGraph({"a b": {}, "a.b": {}}, [("a b", "a.b", {})]), **LINKS, duration="1 s")
 
 
+def test_names_may_be_an_attribute_and_distances_give_delays() -> None:
+    oslo, bergen = (
+        {"label": "Oslo", "Latitude": 59.91, "Longitude": 10.75},
+        {"label": "Bergen", "Latitude": 60.39, "Longitude": 5.32},
+    )
+    nodes: Any = {0: oslo, 1: bergen, 2: {"label": "?"}, 3: {"label": "?"}}
+    edges: Any = [(0, 1, {"LinkSpeedRaw": 2.5e9, "km": 320}), (1, 2, {"delay": "1 ms", "km": 7}), (2, 3, {"km": 100}), (3, 3, {})]
+    common: Any = {"rate": "1 Gbps", "buffer": "9 packets", "duration": "1 s", "name_attribute": "label"}
+    with pytest.warns(tb.ScenarioWarning, match="edges from a node to itself"):
+        scenario = tb.from_networkx(FakeGraph(nodes, edges), distance_attribute="km", **common)
+    links = scenario.expanded()["links"]
+    # 4.9 us per kilometre.
+    assert {name: (link["rate"], link["delay"]) for name, link in links.items()} == {
+        "Bergen-_": ("1 Gbps", "1 ms"),
+        "Oslo-Bergen": ("2500 Mbps", "1568 us"),
+        "_-__2": ("1 Gbps", "490 us"),
+    }
+    with pytest.warns(tb.ScenarioWarning):
+        scenario = tb.from_networkx(FakeGraph(nodes, edges), delay="2 ms", delay_per_km="5 us", **common)
+    links = scenario.expanded()["links"]
+    # 305 km on the great circle.
+    assert float(links["Oslo-Bergen"]["delay"].split()[0]) == pytest.approx(305 * 5000, rel=0.01)
+    assert links["_-__2"]["delay"] == "2 ms"
+    with pytest.raises(tb.UnknownName, match="no attribute of edges `length`"):
+        tb.from_networkx(FakeGraph(nodes, edges), distance_attribute="length", **common)
+
+
+def test_demands_become_a_traffic_matrix() -> None:
+    graph: Any = FakeGraph({1: {}, 2: {}, 3: {}}, [(1, 2, {}), (2, 3, {})])
+    graph.graph = {"demands": {"1": {"3": 30}, "3": {"1": 10, "2": 0}}}
+    web = {"web": {"size": "1 kB", "arrivals": {"load": 1}, "tcp": {"preset": "sack"}}}
+    common: Any = {**LINKS, "flows": web, "duration": "1 s"}
+    scenario = tb.from_networkx(graph, demands="demands", demand_unit="Mbps", **common)
+    assert scenario["flows.web.traffic.matrix.table.demand"] == ["30 Mbps", "10 Mbps", 0.0]
+    ends = scenario.ends()
+    # 40 Mbit/s of 8 kbit: 5000 flows, of which three quarters are from 1 to 3.
+    assert len(ends["source"]) == pytest.approx(5000, abs=5 * 5000**0.5)
+    assert ends["source"].count("1") / len(ends["source"]) == pytest.approx(0.75, abs=5 * (0.75 * 0.25 / 5000) ** 0.5)
+    assert set(zip(ends["source"], ends["sink"], strict=True)) == {("1", "3"), ("3", "1")}
+    paired = tb.from_networkx(graph, demands={(1, 2): 1}, **{**common, "flows": 5})
+    assert paired.ends() == {"source": ["1"] * 5, "sink": ["2"] * 5}
+    with pytest.raises(tb.UnknownName, match="no node of `demands` `7`"):
+        tb.from_networkx(graph, demands={(1, 7): 1}, **common)
+    with pytest.raises(tb.UnknownName, match="no attribute of the graph `demand`"):
+        tb.from_networkx(graph, demands="demand", **common)
+    with pytest.raises(tb.ParameterError, match="`demands` is -1 at one place"):
+        tb.from_networkx(graph, demands={(1, 2): -1}, **common)
+
+
+def test_a_traffic_matrix_of_a_file_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "demands.csv").write_text("source,sink,demand_Mbps\nhost0,host9,3\nhost3,host9,1\n")
+    text = (
+        'duration = "20 ms"\n[topology]\nfat_tree = {k = 4, rate = "10 Gbps", delay = "1 us", queue = {buffer = "50 packets"}}\n'
+    )
+    text += '[flows.web]\ntraffic = {matrix = {table = "demands.csv"}}\ncount = 9\nsize = "1 kB"\ntcp = {preset = "newreno"}\n'
+    (tmp_path / "scenario.toml").write_text(text)
+    scenario = tb.load(tmp_path / "scenario.toml")
+    (tmp_path / "demands.csv").unlink()
+    assert set(scenario.with_({"seed": 2}).ends()["sink"]) == {"host9"}
+    assert scenario.is_random
+
+
+def test_a_scenario_becomes_a_graph_of_networkx(tmp_path: Path) -> None:
+    networkx = pytest.importorskip("networkx")
+    scenario = tb.dumbbell(
+        rate="10 Mbps",
+        delay="10 ms",
+        buffer="20 packets",
+        reverse={"rate": "1 Mbps"},
+        loss={"probability": "1 %"},
+        duration="2 s",
+    )
+    graph = scenario.to_networkx()
+    assert dict(graph.nodes(data="kind")) == {"left": "router", "right": "router"}
+    forward, backward = graph.edges["left", "right", "bottleneck"], graph.edges["right", "left", "bottleneck.reverse"]
+    assert (forward["rate_bps"], forward["delay_s"], forward["loss"], forward["buffer"]) == (10e6, 0.01, 0.01, "20 packets")
+    assert (backward["rate_bps"], backward["buffer"]) == (1e6, "unlimited")
+    again = tb.from_networkx(graph, buffer="20 packets", duration="2 s").expanded()
+    assert {link["rate"] for link in again["links"].values()} == {"10 Mbps", "1 Mbps"}
+    # The file can be read as a topology.
+    networkx.write_graphml(graph, tmp_path / "net.graphml")
+    shape = {"graphml": str(tmp_path / "net.graphml"), "rate_attribute": "rate", "queue": {"buffer": "20 packets"}}
+    flows = {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack"}}}
+    read = tb.Scenario({"duration": "2 s", "topology": {"graph": shape}, "flows": flows}).expanded()
+    assert {(link["from"], link["rate"], link["delay"]) for link in read["links"].values()} == {
+        ("left", "10 Mbps", "10 ms"),
+        ("right", "1 Mbps", "10 ms"),
+    }
+
+
 def test_a_flow_table_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("source,sink,size_bytes,start_us\nhost0,host9,20000,0\nhost3,host9,1000000,5\n")
     text = (

@@ -19,6 +19,8 @@ from tailback._html import notebook
 from tailback.errors import ScenarioError, ScenarioWarning, warn
 
 if TYPE_CHECKING:
+    import networkx
+
     from tailback._export import Export
 
 __all__ = ["Scenario", "load", "schema"]
@@ -140,6 +142,8 @@ class Scenario:
             if isinstance(traffic, Mapping) and "table" in traffic:
                 # Columns of a table become sizes and start times of the group.
                 named += [("flows", name, key) for key in ("traffic", "size", "start")]
+            elif _at(group, ("traffic", "matrix", "table")) is not None:
+                named.append(("flows", name, "traffic"))
         topology = self._description.get("topology")
         graph = topology.get("graph") if isinstance(topology, Mapping) else None
         if isinstance(graph, Mapping) and ("graphml" in graph or "gml" in graph):
@@ -280,6 +284,37 @@ class Scenario:
         number = None if seed is None else _whole(seed)
         description = json.loads(_core.expanded(*self._source(), number))
         return exported(description, json.loads(_core.described_flows(*self._source(), number)), target)
+
+    def to_networkx(self, seed: int | None = None) -> networkx.MultiDiGraph:
+        """The network as a NetworkX graph; requires networkx.
+
+        Nodes have the attribute ``kind``. Each direction of a link is an edge, whose key is the name of the queue in the table
+        `queues`. It has the attributes ``rate_bps``, ``delay_s``, ``loss``, ``buffer`` and ``policy``, and ``rate`` and
+        ``delay`` as text for `tailback.from_networkx`. ``networkx.write_graphml`` writes the graph to a file.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the run, by default the scenario's: some topologies are random.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is not valid.
+        MissingExtra
+            networkx is not installed.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> graph = scenario.to_networkx()  # doctest: +SKIP
+        >>> graph.edges["left", "right", "bottleneck"]["rate_bps"]  # doctest: +SKIP
+        10000000.0
+        """
+        from tailback._export.graph import networkx_graph
+
+        return networkx_graph(json.loads(_core.expanded(*self._source(), None if seed is None else _whole(seed))))
 
     def notes(self) -> list[str]:
         """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""

@@ -177,6 +177,12 @@ class DelayedAckTable(TypedDict, total=False):
     quickack_segments: int
     sack_compression: Duration
     timeout: Duration
+Demand: TypeAlias = Rate | float
+class DemandColumns(TypedDict, total=False):
+    demand: list[Demand]
+    sink: list[str]
+    source: list[str]
+DemandTable: TypeAlias = str | DemandColumns
 class Description(TypedDict, total=False):
     duration: Duration
     flows: dict[str, Flow]
@@ -335,6 +341,10 @@ class Loss(TypedDict, total=False):
     probability: Probability
 LossAt: TypeAlias = Literal['wire', 'before_queue']
 MappingKind: TypeAlias = Literal['linear', 'logarithmic', 'signed']
+class Matrix(TypedDict, total=False):
+    gravity: dict[str, float]
+    table: DemandTable
+    total: Rate
 NewRenoVariant: TypeAlias = Literal['impatient', 'slow_but_steady']
 class Node(TypedDict, total=False):
     kind: NodeKind
@@ -583,6 +593,7 @@ Traces: TypeAlias = list[TraceWord] | TraceTable
 class Traffic(TypedDict, total=False):
     all_to_all: str | list[str]
     incast: Incast
+    matrix: Matrix
     permutation: str | list[str]
     random_pairs: str | list[str]
     shift: Shift

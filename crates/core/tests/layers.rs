@@ -61,7 +61,7 @@ const SCENARIO: &[Modules] = &[
             &["record", "values"],
             &["quantity", "segments"],
             &["buffer", "distribution", "user_code"],
-            &["flow_table", "link_rate", "question", "threshold", "window_size"],
+            &["demand_table", "flow_table", "link_rate", "question", "threshold", "window_size"],
             &["rate_profile", "writes"],
             &["setting"],
             &["member", "preset_settings"],
@@ -97,6 +97,7 @@ const SCENARIO: &[Modules] = &[
         folder: "network/",
         layers: &[
             &["chance", "marks", "paths", "policers", "settling", "sites", "transport"],
+            &["demands"],
             &["offered", "phases", "traffic"],
             &["arrivals"],
             &["groups"],

@@ -37,21 +37,24 @@ def fabric(
     flows: int | Mapping[str, Flow],
     duration: str,
     rest: dict[str, Any],
+    matrix: Mapping[str, Any] | None = None,
 ) -> Scenario:
-    """A scenario with flows among many nodes."""
+    """A scenario with flows among many nodes, by default of a traffic matrix if there is one."""
     groups: Any = flows
     if isinstance(flows, int):
-        groups = {"tcp": Flow(count=flows, traffic={"random_pairs": among}, tcp={"preset": "newreno"})}
+        pairs: Any = {"random_pairs": among} if matrix is None else {"matrix": matrix}
+        groups = {"tcp": Flow(count=flows, traffic=pairs, tcp={"preset": "newreno"})}
     elif isinstance(flows, Mapping):
-        groups = {name: _among(group, among) for name, group in flows.items()}
+        usual = {"permutation": among} if matrix is None else {"matrix": matrix}
+        groups = {name: _with_traffic(group, usual) for name, group in flows.items()}
     return _described(topology, groups, duration, rest)
 
 
-def _among(group: Any, among: str | list[str]) -> Any:
+def _with_traffic(group: Any, usual: Mapping[str, Any]) -> Any:
     """Add the default traffic to a group without its own; values that are not tables are left to the core's validation."""
     if not isinstance(group, Mapping) or {"from", "to", "traffic"} & group.keys():
         return group
-    return {**group, "traffic": {"permutation": among}}
+    return {**group, "traffic": usual}
 
 
 def queue_table(buffer: str | None, queue: Queue | None) -> Queue:

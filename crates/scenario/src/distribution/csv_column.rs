@@ -12,7 +12,17 @@ use csv::{ReaderBuilder, Trim};
 use std::path::Path;
 
 /// Suffixes of column names, as in result tables, with their units.
-const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("_bytes", "B"), ("_bps", "bps")];
+const ENDINGS: [(&str, &str); 9] = [
+    ("_s", "s"),
+    ("_ms", "ms"),
+    ("_us", "us"),
+    ("_ns", "ns"),
+    ("_bytes", "B"),
+    ("_bps", "bps"),
+    ("_kbps", "kbps"),
+    ("_Mbps", "Mbps"),
+    ("_Gbps", "Gbps"),
+];
 
 /// Maximum size of a file. A larger one has more rows than a scenario can have flows.
 const MAX_BYTES: u64 = 1 << 30;

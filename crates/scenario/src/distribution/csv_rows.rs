@@ -1,4 +1,4 @@
-//! Rows of two columns of a CSV file, whose first line names the columns.
+//! Rows of some columns of a CSV file, whose first line names the columns.
 
 use super::csv_column::{MAX_FLOWS, bytes_of, listed_columns, shown, unit_of, with_unit};
 use crate::decode::Decoder;
@@ -36,14 +36,25 @@ pub(crate) fn number(cell: &Node) -> Node {
     }
 }
 
-/// Reads both columns, with units in the cells or in the column's name. `expected` describes the file for messages.
-pub(crate) fn read<T>(
+/// Reads these columns, with units in the cells or in the column's name. `expected` describes the file for messages.
+pub(crate) fn read<const N: usize, T>(
     file: &str,
-    names: [&str; 2],
+    names: [&str; N],
     expected: &str,
     decoder: &mut Decoder,
-    mut row: impl FnMut([Node; 2], &mut Decoder) -> Option<T>,
+    row: impl FnMut([Node; N], &mut Decoder) -> Option<T>,
 ) -> Option<Vec<T>> {
+    read_numbered(file, names, expected, decoder, row).map(|rows| rows.into_iter().map(|(_, value)| value).collect())
+}
+
+/// The same with the line of each row.
+pub(crate) fn read_numbered<const N: usize, T>(
+    file: &str,
+    names: [&str; N],
+    expected: &str,
+    decoder: &mut Decoder,
+    mut row: impl FnMut([Node; N], &mut Decoder) -> Option<T>,
+) -> Option<Vec<(u64, T)>> {
     let bytes = bytes_of(file, decoder)?;
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(&bytes[..]);
     let titles: Vec<String> = match reader.byte_headers() {
@@ -53,7 +64,7 @@ pub(crate) fn read<T>(
             return None;
         }
     };
-    let [first, second] = names.map(|name| {
+    let found = names.map(|name| {
         let found = column(name, &titles, file, decoder);
         if found.is_none() {
             let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
@@ -62,7 +73,10 @@ pub(crate) fn read<T>(
         }
         found
     });
-    let (first, second) = (first?, second?);
+    if found.iter().any(Option::is_none) {
+        return None;
+    }
+    let columns = found.map(|column| column.unwrap_or(Column { place: 0, unit: None }));
     let (mut rows, mut faults) = (Vec::new(), RepeatedErrors::default());
     for (index, record) in reader.byte_records().enumerate() {
         if index >= MAX_FLOWS {
@@ -71,12 +85,13 @@ pub(crate) fn read<T>(
         }
         let (line, cells) = match &record {
             Ok(record) => {
-                let cells = [first, second].map(|column| with_unit(record.get(column.place).unwrap_or_default(), column.unit));
+                let cells = columns.map(|column| with_unit(record.get(column.place).unwrap_or_default(), column.unit));
                 (record.position().map_or(0, csv::Position::line), cells)
             }
-            Err(error) => (error.position().map_or(0, csv::Position::line), [(); 2].map(|()| Node::Text(String::new()))),
+            Err(error) => (error.position().map_or(0, csv::Position::line), [(); N].map(|()| Node::Text(String::new()))),
         };
-        rows.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| row(cells, decoder)));
+        let read = decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| row(cells, decoder));
+        rows.extend(read.map(|row| (line, row)));
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
         problem.given(file).expected("a valid value in each column");

@@ -50,6 +50,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     }
     match (arrivals.mean_interval, arrivals.load, arrivals.reference_rate) {
         (Some(_), None, None) | (None, Some(_), Some(_)) => {}
+        (None, Some(_), None) if reference_bps(flow, arrivals).is_some() => {}
         _ => {
             report
                 .add(&inner, "`arrivals` must have either `mean_interval` or `load`")
@@ -110,14 +111,20 @@ fn end(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
 
 /// Mean interval between starts in picoseconds; NaN if not given.
 fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
-    match (arrivals.mean_interval, arrivals.load, arrivals.reference_rate) {
+    match (arrivals.mean_interval, arrivals.load, reference_bps(flow, arrivals)) {
         (Some(mean), ..) => mean.base() as f64,
         (None, Some(load), Some(rate)) => {
             let bits = 8.0 * flow.size.as_ref().map_or(f64::NAN, Distribution::mean);
-            1e12 * bits / (load.0 * rate.base() as f64)
+            1e12 * bits / (load.0 * rate)
         }
         _ => f64::NAN,
     }
+}
+
+/// The rate that `load` refers to, in bit/s: by default the total of a traffic matrix.
+fn reference_bps(flow: &schema::Flow, arrivals: &FlowArrivals) -> Option<f64> {
+    let of_matrix = || flow.traffic.as_ref()?.matrix.as_ref()?.total_bps();
+    arrivals.reference_rate.map(|rate| rate.base() as f64).or_else(of_matrix)
 }
 
 /// Arrival times of a Poisson process from its start. Each flow draws the interval to its predecessor.

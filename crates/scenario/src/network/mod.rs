@@ -7,6 +7,7 @@ mod cells;
 mod chance;
 mod changes;
 mod classes;
+mod demands;
 mod failures;
 mod feeders;
 mod flows;

@@ -1,5 +1,6 @@
 //! Traffic patterns: the pair of nodes of each flow of a group.
 
+use super::demands::Demands;
 use super::sites::Sites;
 use crate::problem::{RepeatedErrors, Report, key};
 use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
@@ -47,14 +48,21 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
         let problem = report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with `traffic`"));
         problem.expected(format!("either `{key}` or `traffic`"));
     }
-    let Traffic { permutation, shift, all_to_all, random_pairs, incast, table } = traffic;
-    let given =
-        [permutation.is_some(), shift.is_some(), all_to_all.is_some(), random_pairs.is_some(), incast.is_some(), table.is_some()];
+    let Traffic { permutation, shift, all_to_all, random_pairs, matrix, incast, table } = traffic;
+    let given = [
+        permutation.is_some(),
+        shift.is_some(),
+        all_to_all.is_some(),
+        random_pairs.is_some(),
+        matrix.is_some(),
+        incast.is_some(),
+        table.is_some(),
+    ];
     let at = format!("{at}.traffic");
     if given.iter().filter(|given| **given).count() != 1 {
         if report.is_valid(&at) {
             let problem = report.add(at, "`traffic` must have exactly one pattern");
-            problem.expected("one of `permutation`, `shift`, `all_to_all`, `random_pairs`, `incast`, `table`");
+            problem.expected("one of `permutation`, `shift`, `all_to_all`, `random_pairs`, `matrix`, `incast`, `table`");
         }
         return None;
     }
@@ -69,12 +77,17 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
         let pairs = (1..nodes.len()).flat_map(|by| (0..nodes.len()).map(move |from| (from, by)));
         return Some(pairs.take(count).map(|(from, by)| (nodes[from], nodes[(from + by) % nodes.len()])).collect());
     }
+    if (random_pairs.is_some() || matrix.is_some()) && !determines_count(flow) {
+        let key = if matrix.is_some() { "matrix" } else { "random_pairs" };
+        let problem = report.add(at, format!("`{key}` requires the number of flows"));
+        problem.expected("`count`, `arrivals`, or a list of starts or sizes");
+        return None;
+    }
+    if let Some(matrix) = matrix {
+        let demands = Demands::new(matrix, &format!("{at}.matrix"), sites, report)?;
+        return Some((0..count as u64).map(|index| demands.pair(chance.round(index))).collect());
+    }
     if let Some(nodes) = random_pairs {
-        if !determines_count(flow) {
-            let problem = report.add(at, "`random_pairs` requires the number of flows");
-            problem.expected("`count`, `arrivals`, or a list of starts or sizes");
-            return None;
-        }
         let nodes = several(nodes, "random_pairs", report)?;
         let pair = |index| {
             let stream = chance.round(index);

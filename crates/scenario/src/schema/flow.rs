@@ -80,7 +80,7 @@ record! {
         mean_interval: Option<Duration>,
         /// Mean arriving payload as a share of `reference_rate`, at most 1, without headers. For an overload use `mean_interval`.
         load: Option<Probability>,
-        /// Rate that `load` refers to, such as that of the bottleneck.
+        /// Rate that `load` refers to, such as that of the bottleneck. Default: the total of `traffic.matrix`.
         reference_rate: Option<Rate>,
         /// Factor of the rate over time from `start` on, with linear interpolation. `mean_interval` or `load` applies where it is 1. Default:
         /// always 1.

@@ -40,4 +40,4 @@ pub use tcp::{DelayedAck, DelayedAckTable, PresetName, Tcp, Timer, TimerForm};
 pub use timeline::Event;
 pub(crate) use topology::{Extent, Generator, Plan, Planned, Style};
 pub use topology::{Topology, TopologyInfo};
-pub use traffic::{Incast, Routing, Shift, Traffic};
+pub use traffic::{Incast, Matrix, Routing, Shift, Traffic};

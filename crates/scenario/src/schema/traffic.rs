@@ -1,9 +1,12 @@
 //! `traffic`: patterns of senders and receivers in a flow group, and `routing`.
 
 use super::nodes::Nodes;
+use crate::demand_table::DemandTable;
 use crate::flow_table::FlowTable;
+use crate::quantity::Rate;
 use crate::record::{record, words};
-use crate::values::Integer;
+use crate::values::{Integer, Name, Number};
+use std::collections::BTreeMap;
 
 words! {
     /// Routing of packets.
@@ -27,10 +30,32 @@ record! {
         all_to_all: Option<Nodes>,
         /// Each flow connects two random nodes.
         random_pairs: Option<Nodes>,
+        /// Each flow connects a pair of nodes that is drawn with a probability in proportion to its demand.
+        matrix: Option<Matrix>,
         /// Several nodes send to one node.
         incast: Option<Incast>,
         /// Table of flows, from a file or from lists.
         table: Option<FlowTable>,
+    }
+}
+
+record! {
+    /// Traffic matrix: either `table` or `gravity`.
+    pub struct Matrix {
+        /// Demands of pairs of nodes, from a file or from lists.
+        table: Option<DemandTable>,
+        /// Gravity model: masses of nodes by name. The demand of a pair is in proportion to the product of both masses (Zhang, Roughan, Duffield and Greenberg, SIGMETRICS 2003).
+        gravity: Option<BTreeMap<Name, Number>>; serde_json::json!({"a": 2, "b": 1}),
+        /// Sum of all demands, which `arrivals.load` refers to. Default: that of demands with a unit.
+        total: Option<Rate>,
+    }
+}
+
+impl Matrix {
+    /// Sum of all demands in bit/s, if it is known.
+    pub(crate) fn total_bps(&self) -> Option<f64> {
+        let total = self.total.map(|total| crate::quantity::Quantity::base(total) as f64);
+        total.or_else(|| self.table.as_ref().and_then(DemandTable::total)).filter(|total| *total > 0.0)
     }
 }
 

@@ -20,7 +20,7 @@ fn flows_of_a_table_run_between_its_nodes() {
 }
 
 /// A file and a scenario in a temporary folder.
-fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
+pub(crate) fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
     static FOLDERS: AtomicU32 = AtomicU32::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("tailback-topologies-{}-{number}", std::process::id()));

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod demands;
 mod input_files;
 
 use std::collections::{BTreeMap, BTreeSet};
