@@ -137,7 +137,7 @@ impl Engine {
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.fabric.sim.early_acks.pop() {
-                left -= u64::from(self.process_ack_early(flow));
+                left -= self.process_ack_early(flow, left);
                 continue;
             }
             // The queue is usually empty, and this test costs less than a call.
@@ -147,7 +147,7 @@ impl Engine {
                 if self.fabric.is_large {
                     self.prefetch_pending_acks();
                 }
-                left -= u64::from(self.process_known_ack(&ack));
+                left -= self.process_known_ack(&ack, left);
                 continue;
             }
             let Some((now, slot)) = self.fabric.sim.calendar.pop_before(end) else {

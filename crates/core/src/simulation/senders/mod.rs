@@ -33,6 +33,18 @@ enum NextAck {
     Scheduled,
 }
 
+/// Actions of a paced sender after the current one: at the times that its pacer sets before `before`, with at most `max` actions in all.
+/// Nothing else concerns the sender until then, unless its timer expires.
+#[derive(Clone, Copy)]
+struct PacedRun {
+    before: Time,
+    max: u64,
+}
+
+impl PacedRun {
+    const NONE: PacedRun = PacedRun { before: Time::ZERO, max: 1 };
+}
+
 impl Engine {
     /// Prefetch the memory of coming events.
     #[inline]
@@ -74,41 +86,40 @@ impl Engine {
         self.process_ack(flow, now, if runs_ahead { NextAck::Early } else { NextAck::Scheduled });
     }
 
-    /// The next acknowledgement queued at a sender is known. The sender performs its next action ahead of time: it processes the
-    /// acknowledgement or, if paced, first sends. If it may time out earlier, the acknowledgement becomes an event. Returns true if the
-    /// sender has acted.
+    /// The next acknowledgement queued at a sender is known. The sender performs its next actions ahead of time: it processes the
+    /// acknowledgement or, if paced, first sends. If it may time out earlier, the acknowledgement becomes an event. Returns the number of
+    /// actions, at most `max`.
     #[inline]
-    pub(super) fn process_ack_early(&mut self, flow: FlowId) -> bool {
+    pub(super) fn process_ack_early(&mut self, flow: FlowId, max: u64) -> u64 {
         let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         let sender = self.endpoints.ends[flow].expect_tcp();
         let horizon = self.fabric.sim.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
                 self.fabric.sim.early_acks.push(flow);
-                self.act_in_time(flow, wake);
-                return true;
+                return self.act_in_time(flow, wake, PacedRun { before: time.min(horizon), max });
             }
         } else if time <= sender.timer.deadline && time < horizon {
-            self.process_ack(flow, time, NextAck::Early);
-            return true;
+            let packet = self.pop_ack(flow, NextAck::Early);
+            let next = self.fabric.next_ack_time(flow).unwrap_or(Time::ZERO);
+            return self.process_packet(&packet, time, PacedRun { before: next.min(horizon), max });
         }
         self.fabric.schedule_ack(flow, time);
-        false
+        0
     }
 
     /// The arrival of an acknowledgement has become known. The sender processes it ahead of time if that is its next action; otherwise the
-    /// acknowledgement is queued. Returns true if the sender has acted.
+    /// acknowledgement is queued. Returns the number of actions, at most `max`.
     #[inline]
-    pub(super) fn process_known_ack(&mut self, ack: &Packet) -> bool {
+    pub(super) fn process_known_ack(&mut self, ack: &Packet, max: u64) -> u64 {
         let (flow, time) = (ack.flow, ack.time);
         let sender = self.endpoints.ends[flow].expect_tcp();
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
             self.fabric.count_ack(flow);
-            self.process_packet(ack, time);
-            return true;
+            return self.process_packet(ack, time, PacedRun::NONE);
         }
-        self.fabric.push_ack(*ack) && self.process_ack_early(flow)
+        if self.fabric.push_ack(*ack) { self.process_ack_early(flow, max) } else { 0 }
     }
 
     /// An acknowledgement reaches the edge of its flow, which may hold it.
@@ -135,7 +146,7 @@ impl Engine {
     #[inline(never)]
     fn release_acks(&mut self, flow: FlowId, now: Time) {
         while let Some(ack) = self.fabric.release_ack(flow, now) {
-            self.process_packet(&ack, now);
+            self.process_packet(&ack, now, PacedRun::NONE);
         }
     }
 
@@ -143,7 +154,7 @@ impl Engine {
     #[inline]
     fn process_ack(&mut self, flow: FlowId, now: Time, next: NextAck) {
         let packet = self.pop_ack(flow, next);
-        self.process_packet(&packet, now);
+        self.process_packet(&packet, now, PacedRun::NONE);
     }
 
     /// Take the acknowledgement that has reached its sender.
@@ -158,8 +169,9 @@ impl Engine {
         packet
     }
 
+    /// Returns the number of actions.
     #[inline(always)]
-    fn process_packet(&mut self, packet: &Packet, now: Time) {
+    fn process_packet(&mut self, packet: &Packet, now: Time, run: PacedRun) -> u64 {
         let flow = packet.flow;
         let reports = &mut self.fabric.sim.reports;
         let report = packet.has_report().then(|| {
@@ -176,11 +188,11 @@ impl Engine {
             let reported =
                 if packet.has_report() { reports.at(packet.report_index()).feedback } else { ReceiverFeedback::default() };
             let extras = self.read_signal(now, packet, &incoming, &reported);
-            self.act::<Signalled>(flow, now, Some(incoming), &extras);
+            self.act::<Signalled>(flow, now, Some((incoming, extras)), run)
         } else if self.fabric.is_traced(flow) {
-            self.act::<Traced>(flow, now, Some(incoming), &AckExtras::default());
+            self.act::<Traced>(flow, now, Some((incoming, AckExtras::default())), run)
         } else {
-            self.act::<Plain>(flow, now, Some(incoming), &AckExtras::default());
+            self.act::<Plain>(flow, now, Some((incoming, AckExtras::default())), run)
         }
     }
 
@@ -192,7 +204,7 @@ impl Engine {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
             return false;
         }
-        self.act_in_time(flow, now);
+        self.act_in_time(flow, now, PacedRun::NONE);
         true
     }
 
@@ -213,15 +225,15 @@ impl Engine {
         AckExtras { echoes_mark, ..reader.read(now, incoming, reported, sender.scoreboard()) }
     }
 
-    /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
-    fn act_in_time(&mut self, flow: FlowId, now: Time) {
+    /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time. Returns the number of actions.
+    fn act_in_time(&mut self, flow: FlowId, now: Time, run: PacedRun) -> u64 {
         let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow].wire.group].has_extended_sender;
         if has_extended_sender || self.fabric.signalled(flow).is_some() {
-            self.act::<Signalled>(flow, now, None, &AckExtras::default());
+            self.act::<Signalled>(flow, now, None, run)
         } else if self.fabric.is_traced(flow) {
-            self.act::<Traced>(flow, now, None, &AckExtras::default());
+            self.act::<Traced>(flow, now, None, run)
         } else {
-            self.act::<Plain>(flow, now, None, &AckExtras::default());
+            self.act::<Plain>(flow, now, None, run)
         }
     }
 
@@ -232,10 +244,10 @@ impl Engine {
         }
     }
 
-    /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, and its
-    /// timers are updated.
+    /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, also at the
+    /// pacing times of `run`, and its timers are updated. Returns the number of times at which it has acted.
     #[inline]
-    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<IncomingAck>, extras: &AckExtras) {
+    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(IncomingAck, AckExtras)>, run: PacedRun) -> u64 {
         let sender = self.endpoints.ends[flow].expect_tcp();
         let group = self.fabric.paths[flow].wire.group;
         let spec = self.network.groups[group].transport.expect_tcp();
@@ -259,10 +271,11 @@ impl Engine {
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
         let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
         match &incoming {
-            Some(incoming) => turn.process_ack::<O>(incoming, extras),
+            Some((incoming, extras)) => turn.process_ack::<O>(incoming, extras),
             None => turn.check_deadline::<O>(),
         }
-        if !self.endpoints.stops.is_empty() && self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        let stop = if self.endpoints.stops.is_empty() { None } else { self.endpoints.stops.get(&flow).copied() };
+        if stop.is_some_and(|stop| now >= stop) {
             turn.tcp.sender.stop();
             // The timer ran, so that data was outstanding.
             if covered != Time::NEVER {
@@ -270,7 +283,16 @@ impl Engine {
             }
         }
         turn.send::<O>(&self.endpoints.plans);
-        turn.update_timers::<O>(covered);
+        let mut actions = 1;
+        while actions < run.max && turn.continues_before(run.before) {
+            actions += 1;
+            if stop.is_some_and(|stop| turn.now >= stop) {
+                turn.tcp.sender.stop();
+            }
+            turn.send::<O>(&self.endpoints.plans);
+        }
+        turn.update_timers(covered);
+        actions
     }
 
     /// An application hands data to its sender.
@@ -302,7 +324,7 @@ impl Engine {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
         sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
-        self.act_in_time(flow, now);
+        self.act_in_time(flow, now, PacedRun::NONE);
     }
 
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
@@ -315,7 +337,7 @@ impl Engine {
         };
         let wakes_at = if sender.sequence.has_sent() { sender.pacer.wakes_at() } else { Some(now) };
         if wakes_at == Some(now) {
-            self.act_in_time(flow, now);
+            self.act_in_time(flow, now, PacedRun::NONE);
             return true;
         }
         if let Some(wake) = sender.pacer.wakes_after(now) {

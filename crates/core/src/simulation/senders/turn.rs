@@ -121,17 +121,31 @@ impl SenderTurn<'_> {
         {
             reader.on_all_sent(&tcp.sender.sequence, tcp.sender.window(spec));
         }
+        if O::SIGNALLED {
+            tcp.rearm();
+        }
+        if O::TRACED
+            && let Some(recorder) = &mut fabric.sim.recorder
+        {
+            recorder.on_window(flow, now, tcp.sender);
+        }
+    }
+
+    /// Advance to the time at which the pacer permits the next transmission, if that is before `end` and before the timer may expire.
+    #[inline(always)]
+    pub(super) fn continues_before(&mut self, end: Time) -> bool {
+        let end = end.min(self.tcp.sender.timer.deadline);
+        let Some(wake) = self.tcp.sender.pacer.wakes_after(self.now).filter(|&wake| wake < end) else { return false };
+        (self.now, self.tcp.now) = (wake, wake);
+        true
     }
 
     /// Keeps the pending events of timer and pacer no later than their times. An event that comes early is rescheduled then, instead of
     /// being moved with every acknowledgement. `covered`: a timer event is pending no later than this, so that the calendar need not be
     /// searched unless the deadline is earlier.
     #[inline(always)]
-    pub(super) fn update_timers<O: Observed>(&mut self, covered: Time) {
+    pub(super) fn update_timers(&mut self, covered: Time) {
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
-        if O::SIGNALLED {
-            tcp.rearm();
-        }
         let sim = &mut fabric.sim;
         let deadline = tcp.sender.timer.deadline;
         if deadline < covered {
@@ -149,11 +163,6 @@ impl SenderTurn<'_> {
             if sim.calendar.time_of(slot) == Time::NEVER {
                 sim.calendar.schedule(slot, wake);
             }
-        }
-        if O::TRACED
-            && let Some(recorder) = &mut sim.recorder
-        {
-            recorder.on_window(*flow, *now, tcp.sender);
         }
     }
 }
