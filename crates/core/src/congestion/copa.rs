@@ -8,8 +8,7 @@
 //! with (sqrt(W^2 + 4/delta^2) - W)/2 packets in the queue, never empty it, and mistake itself for a competitor. The five RTTs of 2.2, those of
 //! section 3's cycle at a velocity of one, are not counted while a flow reduces its window faster, as it does after slow start. A queue is
 //! nearly empty (2.2) also while its delay is less than a packet of the flow takes, half of its share at equilibrium. A velocity above one
-//! ends as soon as a step goes in the other direction, and not only at the end of the window, as in mvfst; with a literal implementation of 2.1
-//! a single flow, once fast, oscillated between 14 and 165 segments where a hundred fill the path. The velocity is limited to a doubling of
+//! ends as soon as a step goes in the other direction, and not only at the end of the window, as in mvfst. It is limited to a doubling of
 //! the window per RTT, and the window is at least two segments. In the paper no loss reduces the window; but in a buffer too short for a
 //! noticeable delay, the target is infinite whatever is lost, and flows have sent thirteen packets for each that arrived. Therefore an RTT
 //! with a loss rate above a tenth sets the window to the segments delivered in it. The paper does not specify timeouts: after one the flow
@@ -17,8 +16,7 @@
 //!
 //! Where its queue, 2.5/delta packets of all flows, barely fits into the buffer, losses occur in bursts, in competitive mode or not, and
 //! recovery by SACK alone (RFC 6675) waits for a timeout whenever a retransmission is lost: a flow with a buffer of five packets (20
-//! Mbit/s, 40 ms) used 0.26 of the link, with RACK-TLP 0.99. Packets that do not fit are lost in any case: three flows used 0.99 of 60
-//! Mbit/s and lost 3 %.
+//! Mbit/s, 40 ms) used 0.26 of the link, with RACK-TLP 0.99.
 //!
 //! Flows whose shares of the bandwidth-delay product are below about four packets often mistake one another for competitors, because their
 //! windows, of at least two segments, do not empty the queue: ten flows over 10 Mbit/s with 40 ms queued 62 packets, with

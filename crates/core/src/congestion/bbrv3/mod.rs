@@ -8,9 +8,8 @@
 //! time-based recovery detects them. Whether a flow that was idle in ProbeRTT continues is decided at the first acknowledgement, not before
 //! it (5.4.1).
 //!
-//! A flow does not recover when its link becomes much slower: 110 s after a fall from 10 to 1 Mbit/s (RTT 40 ms, buffer 500 packets), the
-//! maximum filter still has 10 Mbit/s and the RTT is up to 6 s, because ProbeRTT, due every 5 s, interrupts each probe for bandwidth, after
-//! which the filter would advance (5.5.6).
+//! A flow does not recover when its link becomes much slower: ProbeRTT, due every 5 s, interrupts each probe for bandwidth, after which the
+//! maximum filter would advance (5.5.6). From 10 to 1 Mbit/s its RTT rises from 40 ms to 6 s (docs/evidence/senders.md).
 
 mod bounds;
 mod cycle;
