@@ -15,7 +15,13 @@ import tailback as tb
 from tailback import _topologies
 
 # Classes of which users define subclasses: the core calls their methods.
-INTERFACES = (tb.user_code.Application, tb.user_code.Controller, tb.user_code.Policy, tb.user_code.Source)
+INTERFACES = (
+    tb.user_code.Application,
+    tb.user_code.Controller,
+    tb.user_code.Host,
+    tb.user_code.Policy,
+    tb.user_code.Source,
+)
 # Their further arguments are the keys of a scenario.
 TOPOLOGIES = [getattr(tb, name) for name in _topologies.__all__]
 

@@ -55,6 +55,7 @@ from ._types import (
     Queue as Queue,
     Record as Record,
     Source as Source,
+    Stack as Stack,
     Tcp as Tcp,
 )
 from ._validation import Validation as Validation, ValidationInterrupted as ValidationInterrupted, validate as validate
@@ -66,6 +67,7 @@ from .errors import (
     CheckpointWarning as CheckpointWarning,
     EmulationError as EmulationError,
     EmulationWarning as EmulationWarning,
+    HostError as HostError,
     InternalError as InternalError,
     MissingExtra as MissingExtra,
     OutputError as OutputError,
@@ -83,6 +85,12 @@ from .errors import (
 )
 from .papers import ReproductionInterrupted as ReproductionInterrupted, reproduce as reproduce
 from .prediction import predict as predict, size_buffer as size_buffer
-from .user_code import application as application, controller as controller, policy as policy, source as source
+from .user_code import (
+    application as application,
+    controller as controller,
+    host as host,
+    policy as policy,
+    source as source,
+)
 
 __all__: list[str]

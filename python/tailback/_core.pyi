@@ -17,6 +17,7 @@ __all__ = [
     "Draw",
     "Emulation",
     "EventComparison",
+    "HostEnd",
     "LoneSender",
     "MessageRules",
     "Occupancy",
@@ -64,6 +65,8 @@ __all__ = [
     "sizing_question",
     "sizing_scenario",
     "sources",
+    "stack_conflict",
+    "stack_versions",
     "toml_as_json",
     "topologies",
     "trunk_accuracy",
@@ -139,6 +142,8 @@ def probe_estimates(
     step: tuple[int, float] | None = None,
 ) -> bytes: ...
 def max_hops(text: str) -> int: ...
+def stack_conflict(address: int, name: str, parameters: str) -> str | None: ...
+def stack_versions(address: int) -> list[tuple[str, str]]: ...
 def named_user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,
@@ -196,6 +201,8 @@ class Simulation:
     def snapshot(self) -> Simulation: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def resume(self, path: str | PathLike[str]) -> None: ...
+    def capture(self, path: str | PathLike[str]) -> None: ...
+    def finish_capture(self) -> str | None: ...
     def results(self) -> Results: ...
 
 @final
@@ -274,6 +281,34 @@ class Start:
     def packet_bytes(self) -> int: ...
     @property
     def counts_bytes(self) -> bool: ...
+
+@final
+class HostEnd:
+    def __new__(
+        cls,
+        *,
+        is_sender: bool,
+        size_bytes: int | None,
+        start_s: float,
+        stop_s: float | None,
+        max_payload_bytes: int,
+        flow: int,
+        seed: int,
+    ) -> HostEnd: ...
+    @property
+    def is_sender(self) -> bool: ...
+    @property
+    def size_bytes(self) -> int | None: ...
+    @property
+    def start_s(self) -> float: ...
+    @property
+    def stop_s(self) -> float | None: ...
+    @property
+    def max_payload_bytes(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
 
 @final
 class Ack:

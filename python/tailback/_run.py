@@ -15,7 +15,7 @@ from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
 from tailback._time_slices import in_slices
-from tailback.errors import ParameterError, UnknownName
+from tailback.errors import HostError, ParameterError, UnknownName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -665,11 +665,15 @@ def advance(simulation: _core.Simulation, progress: Callable[[float], None], unt
     """Run to a time, by default the end, in slices of a number of events: one instant may have any number. Slices do not affect
     the results.
     """
-    in_slices(
-        lambda events: simulation.run_for(events, until_s),
-        _FIRST_EVENTS,
-        lambda: progress(simulation.now_s / simulation.duration_s),
-    )
+    try:
+        in_slices(
+            lambda events: simulation.run_for(events, until_s),
+            _FIRST_EVENTS,
+            lambda: progress(simulation.now_s / simulation.duration_s),
+        )
+    except HostError as error:
+        error.run = Run(simulation.results())
+        raise
 
 
 def with_changes(scenario: dict[str, Any], at: str, changes: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from tailback import _core
+from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
-from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning, warn
+from tailback.errors import CheckpointError, CheckpointWarning, HostError, OutputError, ParameterError, ThreadsWarning, warn
 
 if TYPE_CHECKING:
     from tailback._runs import Runs
 
-__all__ = ["CHECKPOINT_EVERY_S", "simulate", "simulate_keeping_checkpoint"]
+__all__ = ["CHECKPOINT_EVERY_S", "has_stack", "simulate", "simulate_keeping_checkpoint"]
 
 CHECKPOINT_EVERY_S = 60.0
 
@@ -36,6 +37,7 @@ def simulate(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every_s: float = CHECKPOINT_EVERY_S,
     threads: int = 1,
+    capture: str | os.PathLike[str] | None = None,
 ) -> Run: ...
 @overload
 def simulate(
@@ -54,6 +56,7 @@ def simulate(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every_s: float = CHECKPOINT_EVERY_S,
     threads: int = 1,
+    capture: str | os.PathLike[str] | None = None,
 ) -> Run | Runs:
     """Simulate a scenario.
 
@@ -80,6 +83,9 @@ def simulate(
         Number of threads of the run, 1 to 1024; results do not depend on it. Threads pay off for networks with many flows and
         with link delays that are not much smaller than the times between packets. Each thread needs as much memory as the whole
         run. If the scenario supports fewer threads, for example because of user code, a `ThreadsWarning` gives the reason.
+    capture : path, optional
+        Write the packets of flows with a ``stack``, as seen at both ends, to this new pcapng file. For simulated TCP, use
+        `Run.save_capture`.
 
     Returns
     -------
@@ -91,7 +97,10 @@ def simulate(
     ScenarioError
         The scenario cannot be run, or the seed is not valid; nothing was run.
     ParameterError
-        `seeds` is not valid or combined with `seed`, `checkpoint` or `threads`, or `threads` is not a number from 1 to 1024.
+        `seeds` is not valid or combined with `seed`, `checkpoint`, `threads` or `capture`, `threads` is not a number from 1 to
+        1024, or `capture` is given for a scenario without a ``stack``.
+    HostError
+        A transport at the end of a flow failed; ``run`` holds the results so far.
     Interrupted
         Ctrl-C; ``run`` holds the results so far. It is a `KeyboardInterrupt`. With `seeds` it is `RunsInterrupted`, whose
         ``runs`` are the completed ones.
@@ -110,16 +119,38 @@ def simulate(
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     if seeds is not None:
-        for other, is_given in {"seed": seed is not None, "checkpoint": checkpoint is not None, "threads": threads != 1}.items():
+        others = {
+            "seed": seed is not None,
+            "checkpoint": checkpoint is not None,
+            "threads": threads != 1,
+            "capture": capture is not None,
+        }
+        for other, is_given in others.items():
             if is_given:
                 raise ParameterError(f"`seeds` cannot be combined with `{other}`; expected one of them")
         from tailback._runs import run_all
 
         described._simulation(None)
         return run_all(described, seeds, lambda one, own, report: simulate(one, own, progress=report), progress)
-    run = simulate_keeping_checkpoint(
-        described, seed, progress=progress, checkpoint=checkpoint, checkpoint_every_s=checkpoint_every_s, threads=threads
-    )
+    if capture is not None and not has_stack(described):
+        raise ParameterError("`capture` writes the packets of flows with a `stack`, and the scenario has none")
+    fault = None
+    with nullcontext() if capture is None else _store.staged_file(capture) as packets:
+        try:
+            run = simulate_keeping_checkpoint(
+                described,
+                seed,
+                progress=progress,
+                checkpoint=checkpoint,
+                checkpoint_every_s=checkpoint_every_s,
+                threads=threads,
+                packets=packets,
+            )
+        except HostError as error:
+            # The capture shows what led to it.
+            fault = error
+    if fault is not None:
+        raise fault
     if checkpoint is not None:
         Path(checkpoint).unlink(missing_ok=True)
     return run
@@ -133,9 +164,14 @@ def simulate_keeping_checkpoint(
     checkpoint: str | os.PathLike[str] | None,
     checkpoint_every_s: float,
     threads: int,
+    packets: Path | None = None,
 ) -> Run:
-    """Like `simulate`, but the checkpoint remains, for callers that first store the results."""
+    """Like `simulate`, but the checkpoint remains, and the caller has prepared the file `packets` of the capture: for callers
+    that first store the results.
+    """
     simulation = described._simulation(seed, _number(threads))
+    if packets is not None:
+        simulation.capture(packets)
     saved = None if checkpoint is None else _CheckpointFile(simulation, Path(checkpoint), checkpoint_every_s)
 
     if simulation.fewer_threads:
@@ -151,13 +187,30 @@ def simulate_keeping_checkpoint(
     try:
         with interrupts() as received:
             advance(simulation, report)
+    except HostError:
+        _finish_capture(simulation)
+        raise
     except KeyboardInterrupt as interrupt:
+        _finish_capture(simulation)
         if received == [] and (error := getattr(interrupt, "user_code_error", None)):
             raise error from interrupt
         if saved:
             saved.write()
         raise Interrupted(Run(simulation.results())) from None
+    _finish_capture(simulation)
     return Run(simulation.results())
+
+
+def has_stack(scenario: Scenario) -> bool:
+    """Whether a flow of the scenario runs on a transport stack."""
+    return any("stack" in flow.get("tcp", {}) for flow in scenario.to_dict().get("flows", {}).values())
+
+
+def _finish_capture(simulation: _core.Simulation) -> None:
+    if problem := simulation.finish_capture():
+        error = OutputError(problem)
+        error.was_run = True
+        raise error
 
 
 def _number(threads: object) -> int:

@@ -275,7 +275,7 @@ Flow = TypedDict("Flow", {"abr": Abr, "application": Application, "arrivals": Fl
         Framing, "from": str | list[str], "jitter": Duration, "l4s": bool, "propagation_rtt": DurationDistribution,
         "receive_processing": Processing, "receiver_access": Access, "return_route": list[str], "route": list[str],
         "send_processing": Processing, "sender_access": Access, "size": SizeDistribution, "source": Source, "start":
-        DurationDistribution, "stop": Duration, "tcp": Tcp, "to": str | list[str], "traffic": Traffic}, total=False)
+        DurationDistribution, "stop": Duration, "tcp": Tcp | Stack, "to": str | list[str], "traffic": Traffic}, total=False)
 class FlowArrivals(TypedDict, total=False):
     load: Probability
     mean_interval: Duration
@@ -500,6 +500,11 @@ class Source(TypedDict, total=False):
     parameters: Parameters
 SpdVariant: TypeAlias = Literal['corrected', 'printed']
 SsthreshFrom: TypeAlias = Literal['flight_size', 'window']
+class Stack(TypedDict, total=False):
+    congestion: str
+    mtu: Size
+    parameters: Parameters
+    stack: str
 Steps: TypeAlias = Literal['fractions', 'whole_segments']
 Switching: TypeAlias = Literal['store_and_forward', 'cut_through']
 class Tcp(TypedDict, total=False):

@@ -10,6 +10,7 @@ Subclasses of `TailbackError`:
 * `OutputError` (OSError): a result cannot be written
 * `StudyError` (OSError): a study on disk is damaged, of another version, in use, or out of disk space
 * `UserCodeError` (RuntimeError): user code raised an exception or returned an invalid value; gives place and time
+* `HostError` (RuntimeError): a transport at the end of a flow failed; gives host and time, and contains the results so far
 * `EmulationError` (OSError): the scenario cannot be emulated on this system
 * `MissingExtra` (ImportError): an optional library is not installed; gives the command that installs it
 * `InternalError` (RuntimeError): a bug in Tailback; contains the data for a report
@@ -49,6 +50,7 @@ __all__ = [
     "CaptureError",
     "EmulationError",
     "EmulationWarning",
+    "HostError",
     "InternalError",
     "MissingExtra",
     "OutputError",
@@ -268,6 +270,34 @@ class UserCodeError(TailbackError, RuntimeError):
         if self.time_s is None:
             return f"`{self.name}` cannot be loaded: {self.message}"
         return f"`user:{self.name}` failed: {self.message}\n  at       {self.at}, {self.time_s:.9g} s of simulated time"
+
+
+class HostError(TailbackError, RuntimeError):
+    """A transport at the end of a flow failed, which ended the run. The exception of a transport in Python is the ``__cause__``.
+
+    Attributes
+    ----------
+    message : str
+        The fault: an exception, a packet above the MTU, a deadline in the past, or polls or packets without end.
+    host : str
+        ``GROUP.sender`` or ``GROUP.receiver``, with the flow's index in a group of several.
+    time_s : float
+        Simulated time in seconds.
+    packets : int
+        Number of packets that the transport had sent before.
+    run : Run or None
+        The results up to the fault.
+    """
+
+    run: Any = None
+
+    def __init__(self, message: str, host: str, time_s: float, packets: int) -> None:
+        message = readable(message)
+        super().__init__(message, host, time_s, packets)
+        self.message, self.host, self.time_s, self.packets = message, host, time_s, packets
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class EmulationError(TailbackError, OSError):

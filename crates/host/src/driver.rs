@@ -83,6 +83,8 @@ pub struct Driver<H, C> {
     /// Packets to deliver.
     due: BinaryHeap<Reverse<Fate>>,
     fates: Vec<Fate>,
+    /// Hosts with packets to send.
+    ready: Vec<usize>,
     buffer: Vec<u8>,
     end: Time,
     lead: TimeDelta,
@@ -120,6 +122,7 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
             segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
             due: BinaryHeap::new(),
             fates: Vec::new(),
+            ready: Vec::new(),
             buffer: vec![0; ip::LONGEST],
             end: course.end,
             lead: course.lead,
@@ -149,14 +152,34 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
     /// # Errors
     /// A device failed.
     pub fn run(&mut self, control: &DriverControl) -> io::Result<()> {
-        let mut ready = Vec::new();
-        while !control.stopped.load(Ordering::Relaxed) && self.turn(&mut ready)? {
+        while !control.stopped.load(Ordering::Relaxed) && self.turn()? {
             control.now.store(self.engine.now().0, Ordering::Relaxed);
-            let next = self.next().unwrap_or(Time::NEVER).min(self.end);
-            self.hosts.wait(next.since(self.pacer.now()).min(PATIENCE), &mut ready)?;
+            self.wait(self.end)?;
         }
         control.now.store(self.engine.now().0, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// At most `turns` turns of the loop, and all actions before `until`. Returns true once these are done, or user code has failed.
+    ///
+    /// # Errors
+    /// A host or a device failed.
+    pub(crate) fn run_for(&mut self, until: Time, turns: u64) -> io::Result<bool> {
+        // A clock that stops a picosecond before `until` performs no action at it, so that the next call continues as if there had been no stop.
+        let last = if until < self.end { Time(until.0.saturating_sub(1)) } else { self.end };
+        for _ in 0..turns {
+            if !self.turn()? || self.pacer.now() >= last {
+                return Ok(true);
+            }
+            self.wait(last)?;
+        }
+        Ok(false)
+    }
+
+    /// Waits for the next action, at most until `last`.
+    fn wait(&mut self, last: Time) -> io::Result<()> {
+        let next = self.next().unwrap_or(Time::NEVER).min(last);
+        self.hosts.wait(next.since(self.pacer.now()).min(PATIENCE), &mut self.ready)
     }
 
     /// The time of the next action. Events of the engine may be deferred as long as no delivery depends on them.
@@ -166,8 +189,8 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         event.into_iter().chain(delivery).min()
     }
 
-    /// Performs the actions that are due, and reads packets from these hosts. Returns false at the end.
-    fn turn(&mut self, ready: &mut Vec<usize>) -> io::Result<bool> {
+    /// Performs the actions that are due, and reads packets from hosts that have some. Returns false at the end.
+    fn turn(&mut self) -> io::Result<bool> {
         let now = match self.next() {
             Some(due) => self.pacer.catch_up(due),
             None => self.pacer.now(),
@@ -182,9 +205,11 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
             self.due.pop();
             self.deliver(fate)?;
         }
+        let mut ready = std::mem::take(&mut self.ready);
         for host in ready.drain(..) {
             self.take_all(host)?;
         }
+        self.ready = ready;
         Ok(self.pacer.now() < self.end)
     }
 

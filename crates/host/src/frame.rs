@@ -17,7 +17,8 @@ pub enum EcnField {
 }
 
 impl EcnField {
-    fn of(bits: u8) -> EcnField {
+    /// Of the two low bits.
+    pub fn of(bits: u8) -> EcnField {
         match bits & 3 {
             0 => EcnField::NotEct,
             1 => EcnField::Ect1,

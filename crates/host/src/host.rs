@@ -10,7 +10,7 @@ use tailback_core::primitives::units::Time;
 ///
 /// Times are those of the simulation, from 0. A host is polled at the start, after each packet that it has received, and when its deadline
 /// is reached. All of its behaviour must follow from these calls and from fixed seeds, so that a run can be repeated.
-pub trait Host: Any {
+pub trait Host: Any + Send {
     /// A packet has arrived.
     fn receive(&mut self, now: Time, datagram: &Datagram<'_>);
 
@@ -38,6 +38,19 @@ const MOST: usize = 1_000_000;
 
 /// Unwinds from an endless loop of a host.
 pub(crate) struct Endless;
+
+/// Unwinds from a call with a fault that the host itself reports.
+struct Reported(String);
+
+/// Ends the run from inside a call of a [`Host`], with [`HostFault::Reported`](crate::HostFault::Reported).
+pub fn report_fault(message: String) -> ! {
+    resume_unwind(Box::new(Reported(message)))
+}
+
+/// The message of a fault that the host has reported.
+pub(crate) fn reported(panic: Box<dyn Any + Send>) -> Result<String, Box<dyn Any + Send>> {
+    panic.downcast::<Reported>().map(|reported| reported.0)
+}
 
 impl Outbox {
     /// An empty outbox of a host with this framing.

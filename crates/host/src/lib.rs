@@ -8,8 +8,10 @@
 //!
 //! * `host`: the interface of a transport
 //! * `testbed`: hosts on the nodes of a scenario, and the results of a run
+//! * `virtual_run`: a run in virtual time, in slices
 //! * `virtual_hosts`: hosts in virtual time, and their errors
 //! * `frame`: IPv4 and UDP headers
+//! * `library`: transports in libraries with a C interface
 //! * `driver`: the event loop
 //! * `hosts`: sources and destinations of packets, as the loop sees them
 //! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
@@ -28,21 +30,24 @@ mod host;
 mod hosts;
 mod in_flight;
 mod ip;
+pub mod library;
 mod pacer;
 mod packet_observer;
 mod segment_numbers;
 mod testbed;
 mod virtual_hosts;
+mod virtual_run;
 
 pub use driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
 pub use frame::{Datagram, EcnField, Framing};
-pub use host::{Host, Outbox};
+pub use host::{Host, Outbox, report_fault};
 pub use hosts::Hosts;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
 pub use segment_numbers::ListedSegments;
 pub use testbed::{Outcome, Testbed, TestbedError};
 pub use virtual_hosts::{HostError, HostFault, Rebinding};
+pub use virtual_run::VirtualRun;
 
 /// A fingerprint of the sources from which this crate was built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

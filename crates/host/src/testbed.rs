@@ -1,9 +1,10 @@
 //! Hosts on the nodes of a scenario, and the results of a run.
 
-use crate::driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
+use crate::driver::{RejectedPackets, RunProperties};
 use crate::host::Host;
 use crate::packet_observer::PacketObserver;
-use crate::virtual_hosts::{HostError, Rebinding, VirtualClock, VirtualHost, VirtualHosts};
+use crate::virtual_hosts::{HostError, Rebinding, VirtualHost};
+use crate::virtual_run::{HostAt, VirtualRun};
 use std::any::Any;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -82,7 +83,7 @@ pub struct Outcome {
     pub fault: Option<HostError>,
     /// Packets that were not carried, for example to an address without a transport.
     pub rejected: RejectedPackets,
-    hosts: Vec<(Ipv4Addr, Box<dyn Host>)>,
+    hosts: Vec<HostAt>,
 }
 
 impl Outcome {
@@ -201,32 +202,14 @@ impl Testbed {
         if let Some(host) = hosts.iter().find(|host| host.cannot_rebind()) {
             return Err(TestbedError::NoPort(host.name.clone()));
         }
-        let index = |address: Ipv4Addr| {
-            let Some(index) = hosts.iter().position(|host| host.address == address) else {
-                unreachable!("{address} is the address of no host")
-            };
-            index
-        };
-        let pair = |way: &tailback_scenario::AddressPair| AddressPair {
-            from: way.from,
-            to: way.to,
-            flow: way.flow,
-            host: index(way.to),
-            listed: None,
-        };
-        let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
-        let clock = VirtualClock::default();
-        let mut driver = Driver::new(engine, properties, &ways, observer, VirtualHosts::new(hosts, clock.clone()), clock);
-        let fault = match driver.run(&DriverControl::default()) {
-            Ok(()) => None,
-            Err(error) => Some(error.downcast::<HostError>().map_err(TestbedError::Capture)?),
-        };
-        if let Some(problem) = driver.observer().finish() {
+        let mut run = VirtualRun::new(engine, properties, &ways, hosts, observer);
+        run.run_for(Time::NEVER, u64::MAX);
+        if let Some(problem) = run.finish_capture() {
             return Err(TestbedError::Capture(io::Error::other(problem)));
         }
-        let results = driver.engine().results().map_err(|error| TestbedError::Results(error.to_string()))?;
-        let (all, rejected) = driver.into_hosts();
-        let hosts = all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect();
+        let results = run.engine().results().map_err(|error| TestbedError::Results(error.to_string()))?;
+        let fault = run.fault().cloned();
+        let (hosts, rejected) = run.into_hosts();
         Ok(Outcome { results, fault, rejected, hosts })
     }
 }

@@ -1,25 +1,31 @@
 //! Hosts in virtual time: the clock jumps to the next arrival or deadline.
 
 use crate::frame::{Datagram, Framing};
-use crate::host::{Endless, Host, Outbox};
+use crate::host::{Endless, Host, Outbox, reported};
 use crate::hosts::Hosts;
 use crate::ip;
 use crate::pacer::Clock;
 use std::any::Any;
-use std::cell::Cell;
 use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{error, fmt, io};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 
 /// A clock that only [`VirtualHosts`] advance.
 #[derive(Clone, Default)]
-pub(crate) struct VirtualClock(Rc<Cell<TimeDelta>>);
+pub(crate) struct VirtualClock(Arc<AtomicU64>);
+
+impl VirtualClock {
+    fn set(&self, elapsed: TimeDelta) {
+        self.0.store(elapsed.0, Ordering::Relaxed);
+    }
+}
 
 impl Clock for VirtualClock {
     fn elapsed(&self) -> TimeDelta {
-        self.0.get()
+        TimeDelta(self.0.load(Ordering::Relaxed))
     }
 }
 
@@ -39,6 +45,8 @@ pub struct HostError {
 pub enum HostFault {
     /// It panicked, with this message.
     Panicked(String),
+    /// It reported a fault itself ([`report_fault`](crate::report_fault)).
+    Reported(String),
     /// After a poll, its deadline was before the time of the poll.
     DeadlineInThePast(Time),
     /// It asked to be polled again at the same instant this many times.
@@ -55,6 +63,7 @@ impl fmt::Display for HostError {
         write!(f, "the host `{host}` ")?;
         match fault {
             HostFault::Panicked(message) => write!(f, "panicked: {message}")?,
+            HostFault::Reported(message) => write!(f, "failed: {message}")?,
             HostFault::DeadlineInThePast(deadline) => write!(f, "has a deadline in the past, {} s", deadline.seconds())?,
             HostFault::NoProgress(polls) => write!(f, "asked to be polled at the same instant {polls} times")?,
             HostFault::EndlessPackets => write!(f, "sent packets without end in one poll")?,
@@ -80,6 +89,9 @@ pub struct Rebinding {
 pub(crate) struct VirtualHost {
     pub(crate) name: String,
     pub(crate) address: Ipv4Addr,
+    /// The time of its first poll.
+    start: Time,
+    has_begun: bool,
     /// `None`: nobody is there.
     pub(crate) transport: Option<Box<dyn Host>>,
     outbox: Outbox,
@@ -102,6 +114,8 @@ impl VirtualHost {
         VirtualHost {
             name,
             address,
+            start: Time::ZERO,
+            has_begun: false,
             transport: None,
             outbox: Outbox::new(Framing::default()),
             mtu,
@@ -115,6 +129,11 @@ impl VirtualHost {
     pub(crate) fn attach(&mut self, transport: Box<dyn Host>) {
         self.outbox = Outbox::new(transport.framing());
         self.transport = Some(transport);
+    }
+
+    /// It is not polled before this time.
+    pub(crate) fn start_at(&mut self, start: Time) {
+        self.start = start;
     }
 
     /// From `at` on, packets leave with this source port, and only packets to it arrive.
@@ -145,11 +164,18 @@ impl VirtualHost {
         match catch_unwind(AssertUnwindSafe(|| act(&mut **transport, outbox))) {
             Ok(()) => Ok(()),
             Err(panic) if panic.is::<Endless>() => Err(self.fault(now, HostFault::EndlessPackets)),
-            Err(panic) => Err(self.fault(now, HostFault::Panicked(text(&*panic)))),
+            Err(panic) => {
+                let fault = reported(panic).map_or_else(|panic| HostFault::Panicked(text(&*panic)), HostFault::Reported);
+                Err(self.fault(now, fault))
+            }
         }
     }
 
     fn poll(&mut self, now: Time) -> io::Result<()> {
+        if now < self.start {
+            return Ok(());
+        }
+        self.has_begun = true;
         self.call(now, |transport, outbox| transport.poll(now, outbox))?;
         match self.deadline() {
             Some(deadline) if deadline < now => Err(self.fault(now, HostFault::DeadlineInThePast(deadline))),
@@ -158,7 +184,8 @@ impl VirtualHost {
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.transport.as_ref().and_then(|transport| transport.deadline())
+        let transport = self.transport.as_ref()?;
+        if self.has_begun { transport.deadline() } else { Some(self.start) }
     }
 
     fn fault(&self, at: Time, fault: HostFault) -> io::Error {
@@ -202,7 +229,7 @@ impl VirtualHost {
     }
 }
 
-fn text(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|&text| text.to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
@@ -211,12 +238,11 @@ fn text(panic: &(dyn Any + Send)) -> String {
 pub(crate) struct VirtualHosts {
     pub(crate) hosts: Vec<VirtualHost>,
     clock: VirtualClock,
-    has_begun: bool,
 }
 
 impl VirtualHosts {
     pub(crate) fn new(hosts: Vec<VirtualHost>, clock: VirtualClock) -> VirtualHosts {
-        VirtualHosts { hosts, clock, has_begun: false }
+        VirtualHosts { hosts, clock }
     }
 
     fn now(&self) -> Time {
@@ -241,12 +267,12 @@ impl Hosts for VirtualHosts {
         let before = self.now();
         let deadline = self.hosts.iter().filter_map(VirtualHost::deadline).min().unwrap_or(Time::NEVER);
         let now = (before + at_most).min(deadline.max(before));
-        self.clock.0.set(TimeDelta(now.0));
+        self.clock.set(TimeDelta(now.0));
         for (index, host) in self.hosts.iter_mut().enumerate() {
             if now > before {
                 host.polls = 0;
             }
-            if !self.has_begun || host.deadline().is_some_and(|deadline| deadline <= now) {
+            if host.deadline().is_some_and(|deadline| deadline <= now) {
                 host.polls += 1;
                 if host.polls > MOST_POLLS {
                     return Err(host.fault(now, HostFault::NoProgress(MOST_POLLS)));
@@ -257,7 +283,6 @@ impl Hosts for VirtualHosts {
                 ready.push(index);
             }
         }
-        self.has_begun = true;
         Ok(())
     }
 }

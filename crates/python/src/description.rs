@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tailback_core::network::{AccessLink, Network};
 use tailback_core::primitives::units::Time;
-use tailback_scenario::{Errors, Integer, Problem, Scenario, Topology, Warnings};
+use tailback_scenario::{Errors, Hosted, HostedFlows, Integer, Problem, Scenario, Topology, Warnings};
 
 /// Raises `ScenarioError` with all problems of the scenario, if there are any. Unless `may_lack_flows`, a scenario without flows
 /// is a problem. `written`: the TOML text from which the JSON was made; problems refer to its lines.
@@ -25,7 +25,7 @@ pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flow
             Err(problems) => Err(errors::scenario_error(py, &problems)),
         };
     }
-    network(py, &scenario, file).map(|_| ())
+    hosted(py, &scenario, file).map(|_| ())
 }
 
 /// The values of a TOML text as JSON; `None` if it cannot be parsed.
@@ -149,9 +149,9 @@ pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seed
 }
 
 #[cfg(target_os = "linux")]
-const EMULATOR: [&str; 2] = [tailback_emulator::SOURCES, tailback_host::SOURCES];
+const EMULATOR: &str = tailback_emulator::SOURCES;
 #[cfg(not(target_os = "linux"))]
-const EMULATOR: [&str; 0] = [];
+const EMULATOR: &str = "";
 
 /// A fingerprint of all sources from which this module was compiled: results of its functions depend only on it and on their
 /// arguments.
@@ -163,8 +163,9 @@ pub fn sources() -> String {
         tailback_models::SOURCES,
         tailback_allocation::SOURCES,
         tailback_prediction::SOURCES,
+        tailback_host::SOURCES,
     ];
-    [crates.concat().as_str(), EMULATOR.concat().as_str(), env!("TAILBACK_SOURCES")].concat()
+    [crates.concat().as_str(), EMULATOR, env!("TAILBACK_SOURCES")].concat()
 }
 
 /// The JSON Schema of a scenario.
@@ -257,6 +258,12 @@ pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> 
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let build = || scenario.build_with_warnings().map(|(network, warnings)| (network, warnings, ()));
     checked(py, scenario, file, build).map(|(network, ())| network)
+}
+
+/// The same for a scenario whose flows may run on stacks.
+pub fn hosted(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<(Network, HostedFlows)> {
+    let build = || scenario.hosted().map(|Hosted { network, warnings, hosts }| (network, warnings, hosts));
+    checked(py, scenario, file, build)
 }
 
 /// The same for any `build` function, and with its additional result.

@@ -1,6 +1,7 @@
 //! Converts Rust errors into the exceptions of `tailback.errors`, which defines their hierarchy.
 
 use pyo3::prelude::*;
+use tailback_host::HostError;
 use tailback_models::ParameterError;
 use tailback_scenario::{Errors, Problem, Warnings};
 
@@ -68,6 +69,11 @@ pub fn internal_error(py: Python<'_>, message: &str, content_hash: &str, seed: u
 /// A failure of user code, with its place and time.
 pub fn user_code_error(py: Python<'_>, message: &str, name: &str, at: &str, time_s: f64) -> PyErr {
     raise(py, "UserCodeError", (message, name, at, time_s))
+}
+
+/// A fault of a transport, with its host, time and number of packets sent.
+pub fn host_error(py: Python<'_>, fault: &HostError) -> PyErr {
+    raise(py, "HostError", (fault.to_string(), &fault.host, fault.at.seconds(), fault.sent))
 }
 
 fn raise<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, arguments: A) -> PyErr {

@@ -20,6 +20,7 @@ mod prediction;
 mod prices;
 mod running;
 mod simulation;
+mod stacks;
 mod table;
 mod user_code;
 
@@ -63,9 +64,11 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
+    use crate::stacks::{stack_conflict, stack_versions};
+    #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::user_code::{Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Start, Unit, UnitSignal};
+    use crate::user_code::{Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -1,15 +1,31 @@
 //! A run in progress, on one or several threads.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::stacks;
+use crate::user_code::{self, Raised, Registered};
+use pyo3::prelude::*;
+use tailback_core::network::Network;
 use tailback_core::primitives::units::Time;
 use tailback_core::user_code::Failure;
-use tailback_core::{Engine, NotParallel, ParallelEngine};
+use tailback_core::{ConservationError, Engine, NotParallel, ParallelEngine, Results};
+use tailback_host::VirtualRun;
+use tailback_scenario::HostedFlows;
 
 /// A run in progress.
 pub enum Running {
     Alone(Box<Engine>),
     Shared(ParallelEngine),
+    Hosted(Box<Mutex<HostedRun>>),
+}
+
+/// A run with transports at the ends of flows.
+pub struct HostedRun {
+    run: VirtualRun,
+    /// The exception of a host in Python.
+    raised: Raised,
 }
 
 impl Running {
@@ -31,9 +47,23 @@ impl Running {
         }
     }
 
+    /// Runs on one thread, with the transports that the hosted flows name.
+    pub fn on_hosts(
+        py: Python<'_>,
+        network: Network,
+        hosted: &HostedFlows,
+        threads: NonZeroUsize,
+    ) -> PyResult<(Running, Option<String>)> {
+        let raised = Raised::default();
+        let ends = stacks::hosts(py, hosted, &raised)?;
+        let run = py.detach(|| VirtualRun::of_flows(network, hosted, ends, |network| Engine::with_code(network, &Registered)));
+        let why = format!("on one thread instead of {threads}: flows with a `stack` exchange packets on one thread");
+        Ok((Running::Hosted(Box::new(Mutex::new(HostedRun { run, raised }))), (threads.get() > 1).then_some(why)))
+    }
+
     pub fn threads(&self) -> usize {
         match self {
-            Running::Alone(_) => 1,
+            Running::Alone(_) | Running::Hosted(_) => 1,
             Running::Shared(parallel) => parallel.threads(),
         }
     }
@@ -42,6 +72,7 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.now(),
             Running::Shared(parallel) => parallel.now(),
+            Running::Hosted(hosted) => locked(hosted).run.engine().now(),
         }
     }
 
@@ -51,6 +82,7 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.run_for(until, events),
             Running::Shared(parallel) => parallel.run_for(until, events),
+            Running::Hosted(hosted) => unlocked(hosted).run.run_for(until, events),
         }
     }
 
@@ -59,6 +91,7 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.as_ref().clone(),
             Running::Shared(parallel) => parallel.engine(),
+            Running::Hosted(hosted) => unlocked(hosted).run.engine().clone(),
         }
     }
 
@@ -67,6 +100,44 @@ impl Running {
         match self {
             Running::Alone(engine) => apply(engine),
             Running::Shared(parallel) => apply(&parallel.engine()),
+            Running::Hosted(hosted) => apply(unlocked(hosted).run.engine()),
+        }
+    }
+
+    /// Measurements up to now.
+    pub fn results(&mut self) -> Result<Results, ConservationError> {
+        match self {
+            Running::Hosted(hosted) => unlocked(hosted).run.results(),
+            _ => self.with_engine(Engine::results),
+        }
+    }
+
+    /// Why the run cannot be copied or saved; `None` if it can.
+    pub fn unsaved_part(&self) -> Option<&'static str> {
+        matches!(self, Running::Hosted(_)).then_some("the state of a `stack` cannot be saved")
+    }
+
+    /// The exception for a host that has ended the run.
+    pub fn host_error(&self, py: Python<'_>) -> Option<PyErr> {
+        let Running::Hosted(hosted) = self else { return None };
+        let HostedRun { run, raised } = &*locked(hosted);
+        let raised = locked(raised).as_ref().map(|error| error.clone_ref(py));
+        run.fault().map(|fault| user_code::host_failed(py, fault, raised))
+    }
+
+    /// Writes the packets of all hosts to a file.
+    pub fn capture_to(&mut self, file: &Path) -> PyResult<()> {
+        match self {
+            Running::Hosted(hosted) => Ok(unlocked(hosted).run.capture_to(file)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// The problem with the capture, which is complete after this call.
+    pub fn finish_capture(&mut self) -> Option<String> {
+        match self {
+            Running::Hosted(hosted) => unlocked(hosted).run.finish_capture(),
+            _ => None,
         }
     }
 
@@ -79,6 +150,16 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.failure(),
             Running::Shared(_) => None,
+            Running::Hosted(hosted) => locked(hosted).run.engine().failure(),
         }
     }
+}
+
+/// No call leaves a run in a state that others cannot read.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unlocked<T>(own: &mut Mutex<T>) -> &mut T {
+    own.get_mut().unwrap_or_else(PoisonError::into_inner)
 }

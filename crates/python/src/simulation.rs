@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use crate::checkpoint::{self, CheckpointIdentity};
-use crate::description::{network, parse};
-use crate::errors::{checkpoint_error, internal_error, panic_text, scenario_error};
+use crate::description::{hosted, parse};
+use crate::errors::{checkpoint_error, internal_error, panic_text, parameter_text, scenario_error};
 use crate::memory;
 use crate::running::Running;
 use crate::table::Table;
@@ -53,13 +53,18 @@ impl Simulation {
         if let Some(seed) = seed {
             scenario.description.seed = Integer(seed);
         }
-        let network = network(py, &scenario, file)?;
+        let (network, hosted) = hosted(py, &scenario, file)?;
+        let (identity, duration_s) = (RunIdentity::of(py, &scenario)?, network.duration.seconds());
+        if !hosted.flows.is_empty() {
+            let (running, fewer_threads) = Running::on_hosts(py, network, &hosted, threads)?;
+            let made = Self { running, duration_s, threads, fewer_threads, identity };
+            return made.check_user_code(py).map(|()| made);
+        }
         let fits = match threads.get() {
             1 => Ok((threads, None)),
             _ => py.detach(|| memory::threads_that_fit(memory_estimate(&network), threads, file)),
         };
         let (threads, fewer) = fits.map_err(|problems| scenario_error(py, &problems))?;
-        let (identity, duration_s) = (RunIdentity::of(py, &scenario)?, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
         let made = Self::of(py, engine, duration_s, threads, identity)?;
         Ok(Self { fewer_threads: fewer.or(made.fewer_threads), ..made })
@@ -101,6 +106,9 @@ impl Simulation {
     /// if that fails, `UserCodeError` is raised and this run is unchanged.
     fn snapshot(&mut self, py: Python<'_>) -> PyResult<Self> {
         let running = &mut self.running;
+        if let Some(why) = running.unsaved_part() {
+            return Err(parameter_text(py, &format!("this run cannot be copied: {why}")));
+        }
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
         let engine = copied.map_err(|panic| self.identity.bug(py, &panic_text(&*panic)))?;
         Self::of(py, engine, self.duration_s, self.threads, self.identity.clone())
@@ -109,8 +117,10 @@ impl Simulation {
     /// Writes a checkpoint of the run, replacing an existing file.
     fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let Self { running, identity, .. } = self;
-        if running.has_user_code() {
-            return Err(checkpoint_error(py, &path, "user code cannot be saved in a checkpoint"));
+        if let Some(why) =
+            running.unsaved_part().or(running.has_user_code().then_some("user code cannot be saved in a checkpoint"))
+        {
+            return Err(checkpoint_error(py, &path, why));
         }
         let written =
             py.detach(|| running.with_engine(|engine| checkpoint::write(&path, engine, &identity.checkpoint_identity())));
@@ -119,16 +129,29 @@ impl Simulation {
 
     /// Continues from a checkpoint of the same run.
     fn resume(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        if let Some(why) = self.running.unsaved_part() {
+            return Err(checkpoint_error(py, &path, why));
+        }
         let read = py.detach(|| checkpoint::read(&path, &self.identity.checkpoint_identity()));
         let engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
         (self.running, self.fewer_threads) = py.detach(|| Running::new(engine, self.threads));
         Ok(())
     }
 
+    /// Writes the packets of all hosts to this file during the run.
+    fn capture(&mut self, path: PathBuf) -> PyResult<()> {
+        self.running.capture_to(&path)
+    }
+
+    /// The problem with the capture; `None` if there is none. The capture is complete after this call.
+    fn finish_capture(&mut self) -> Option<String> {
+        self.running.finish_capture()
+    }
+
     /// Measurements up to now, after a check of packet conservation.
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
         let Self { running, identity, .. } = self;
-        let measured = identity.measured(py, || running.with_engine(Engine::results))?;
+        let measured = identity.measured(py, || running.results())?;
         identity.results(py, measured)
     }
 }
@@ -142,6 +165,9 @@ impl Simulation {
 
     /// Raises an error if user code has failed.
     fn check_user_code(&self, py: Python<'_>) -> PyResult<()> {
+        if let Some(error) = self.running.host_error(py) {
+            return Err(error);
+        }
         self.running.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
 }

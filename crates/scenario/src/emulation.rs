@@ -3,11 +3,11 @@
 //! Each node becomes a host with an address, and so does each end of a flow that the kernel runs. The packets from one address to another are
 //! an external flow of the network.
 
-use crate::network;
+use crate::network::{self, IP_HEADER};
 use crate::problem::{Errors, Report, Warnings};
 use crate::scenario::Scenario;
 use crate::schema::Description;
-use crate::schema::{Application, Flow, Nodes, Tcp};
+use crate::schema::{Application, Flow, FlowTcp, Nodes};
 use crate::values::Name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -116,6 +116,10 @@ impl Scenario {
         for name in played {
             check_played(&description, name, &mut report);
         }
+        for (name, _) in description.flows.iter().filter(|(_, flow)| flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some())) {
+            let problem = report.add(format!("flows.{name}.tcp.stack"), "`stack` runs in virtual time and cannot be emulated");
+            problem.expected("simulated TCP with a `preset`");
+        }
         for (name, _) in description.flows.iter().filter(|(_, flow)| flow.framing.is_some()) {
             let problem =
                 report.add(format!("flows.{name}.framing"), "`framing` cannot be emulated: real packets are not sent in cells");
@@ -143,7 +147,7 @@ impl Scenario {
         let pairs = network::connected(&description, &mut aside);
         for (from, to) in &pairs {
             let flow =
-                Flow { from: Some(Nodes::one(from)), to: Some(Nodes::one(to)), tcp: Some(Tcp::default()), ..Flow::default() };
+                Flow { from: Some(Nodes::one(from)), to: Some(Nodes::one(to)), tcp: Some(FlowTcp::default()), ..Flow::default() };
             description.flows.insert(between(from, to), flow);
         }
         match network::network(&description, &mut report) {
@@ -203,21 +207,22 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
 }
 
 /// Both external flows of a connection.
-struct FlowPair {
-    there: FlowId,
-    back: FlowId,
+#[derive(Clone, Copy)]
+pub(crate) struct FlowPair {
+    pub(crate) there: FlowId,
+    pub(crate) back: FlowId,
 }
 
-struct Build {
-    network: Network,
+pub(crate) struct Build {
+    pub(crate) network: Network,
     hosts: Vec<Host>,
-    ways: Vec<AddressPair>,
+    pub(crate) ways: Vec<AddressPair>,
     played: Vec<Played>,
     addresses: u32,
 }
 
 impl Build {
-    fn new(network: Network, nodes: Vec<Name>) -> Build {
+    pub(crate) fn new(network: Network, nodes: Vec<Name>) -> Build {
         let mut build = Build { network, hosts: Vec::new(), ways: Vec::new(), played: Vec::new(), addresses: 0 };
         for node in nodes {
             let host = build.host(node.to_string());
@@ -226,23 +231,23 @@ impl Build {
         build
     }
 
-    fn host(&mut self, name: String) -> usize {
+    pub(crate) fn host(&mut self, name: String) -> usize {
         self.hosts.push(Host { name, addresses: Vec::new() });
         self.hosts.len() - 1
     }
 
-    fn address(&mut self, host: usize) -> Ipv4Addr {
+    pub(crate) fn address(&mut self, host: usize) -> Ipv4Addr {
         let address = Ipv4Addr::from(u32::from(FIRST_ADDRESS) + self.addresses);
         self.addresses += 1;
         self.hosts[host].addresses.push(address);
         address
     }
 
-    fn group(&self, name: &str) -> Option<GroupId> {
+    pub(crate) fn group(&self, name: &str) -> Option<GroupId> {
         GroupId::enumerate(&self.network.groups).find(|(_, group)| group.name == name).map(|(index, _)| index)
     }
 
-    fn flows_of(&self, group: GroupId) -> Vec<FlowId> {
+    pub(crate) fn flows_of(&self, group: GroupId) -> Vec<FlowId> {
         FlowId::enumerate(&self.network.flows).filter(|(_, flow)| flow.group == group).map(|(id, _)| id).collect()
     }
 
@@ -296,31 +301,37 @@ impl Build {
                 let requested_on = conversation.as_ref().map(|conversation| conversation.requested_on);
                 let (start, stop, size) = (given.start, given.stop, given.size);
                 transfers.push(Transfer { from, to, start, stop, size, listed, writes, conversation });
-                // The kernel decides when and how much it sends, so that the flow has no limits.
-                let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
-                let turned = CoreFlow {
-                    group: back,
-                    forward: open.backward,
-                    backward: open.forward,
-                    sender_access: open.receiver_access,
-                    receiver_access: open.sender_access,
-                    ..open.clone()
-                };
-                self.network.flows[flow] = open;
                 let reverse = requested_on.unwrap_or(FlowId(self.network.flows.len() as u32));
-                match requested_on {
-                    Some(requests) => self.network.flows[requests] = turned,
-                    None => self.network.flows.push(turned),
-                }
-                self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
-                self.reroute_alike(FlowPair { there: flow, back: reverse });
+                self.open(FlowPair { there: flow, back: reverse }, back, (from, to));
             }
             self.played.push(Played { group: name.clone(), sender, receiver, tcp, controller, transfers });
         }
     }
 
+    /// Makes both directions of a flow external. `back` is the flow after the last, or one that exists.
+    pub(crate) fn open(&mut self, flows: FlowPair, back: GroupId, (from, to): (Ipv4Addr, Ipv4Addr)) {
+        // The host decides when and how much it sends, so that the flow has no limits.
+        let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..self.network.flows[flows.there].clone() };
+        let turned = CoreFlow {
+            group: back,
+            forward: open.backward,
+            backward: open.forward,
+            sender_access: open.receiver_access,
+            receiver_access: open.sender_access,
+            ..open.clone()
+        };
+        self.network.flows[flows.there] = open;
+        if flows.back.index() == self.network.flows.len() {
+            self.network.flows.push(turned);
+        } else {
+            self.network.flows[flows.back] = turned;
+        }
+        self.ways.extend([AddressPair { from, to, flow: flows.there }, AddressPair { from: to, to: from, flow: flows.back }]);
+        self.reroute_alike(flows);
+    }
+
     /// The group of the requests of a group, or a new group, for the data in the reverse direction.
-    fn reverse_group(&mut self, group: GroupId) -> GroupId {
+    pub(crate) fn reverse_group(&mut self, group: GroupId) -> GroupId {
         let first = self.flows_of(group).first().copied();
         let requests = first.and_then(|flow| self.network.messages.get(&flow)?.requested_on());
         if let Some(requests) = requests {
@@ -355,10 +366,16 @@ impl Build {
         self.network.changes.sort_by_key(|change| change.at);
     }
 
-    fn finish(mut self, mut report: Report) -> Result<Emulated, Errors> {
+    pub(crate) fn check_addresses(&self, report: &mut Report) {
         if self.addresses > ADDRESSES {
             let problem = report.add("flows", "`flows` needs more addresses than the test network has");
             problem.given(self.addresses.to_string()).expected(format!("at most {ADDRESSES} ends"));
+        }
+    }
+
+    fn finish(mut self, mut report: Report) -> Result<Emulated, Errors> {
+        self.check_addresses(&mut report);
+        if !report.is_empty() {
             return Err(report.finish());
         }
         self.ways.sort_by_key(|way| (way.from, way.to));
@@ -370,7 +387,7 @@ impl Build {
 
 /// The minimum time from an event to the delivery that it causes: the delay behind the last port; 0 if it may change. On a link with
 /// reordering, a packet's arrival is an event of its own, which only the receiver's access follows.
-fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
+pub(crate) fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
     let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
     if network.changes.iter().any(moves) {
         return TimeDelta::ZERO;
@@ -399,8 +416,6 @@ fn external() -> Transport {
     let packet = PacketSize::Given { maximum: MAX_PACKET };
     Transport::Datagram(DatagramSpec { arrivals: Arrivals::External, packet, header: IP_HEADER })
 }
-
-const IP_HEADER: Bytes = Bytes(20);
 
 #[cfg(test)]
 mod tests {

@@ -15,6 +15,7 @@
 //! * `nearest.rs`, `renamed.rs`: hints for invalid words;
 //! * `question.rs`, `probes.rs`: buffer sizing and price schemes without a network;
 //! * `emulation.rs`: networks with real packets;
+//! * `hosted.rs`: networks with transport stacks at the ends of flows;
 //! * `network/`: builds nodes, routes, flows, changes and traces.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
@@ -25,6 +26,7 @@ mod demand_table;
 mod distribution;
 mod emulation;
 mod flow_table;
+mod hosted;
 mod link_rate;
 mod location;
 mod member;
@@ -52,6 +54,7 @@ mod writes;
 
 pub use distribution::Distribution;
 pub use emulation::{AddressPair, Conversation, Emulated, Host, Played, Transfer};
+pub use hosted::{Hosted, HostedFlow, HostedFlows, StackSettings};
 pub use location::Location;
 pub use member::{Family, Member, MemberConfig};
 pub use nearest::{hint, nearest_word};

@@ -4,7 +4,7 @@ use crate::decode::{Decode, Decoder};
 use crate::location::Source;
 use crate::network;
 use crate::problem::{Errors, Problem, Report, Warnings};
-use crate::schema::Description;
+use crate::schema::{Description, FlowTcp};
 use crate::tree;
 use crate::user_code::UserCodeProblem;
 use crate::values::Name;
@@ -104,6 +104,13 @@ impl Scenario {
     pub fn build_with_warnings(&self) -> Result<(Network, Warnings), Errors> {
         let mut report = Report::new(&self.source);
         check_flows(&self.description, &mut report);
+        for (name, flow) in &self.description.flows {
+            if flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some()) {
+                let problem =
+                    report.add(format!("flows.{name}.tcp.stack"), "`stack` runs in simulations of the Python package only");
+                problem.expected("simulated TCP with a `preset`");
+            }
+        }
         self.built(report)
     }
 
@@ -162,7 +169,7 @@ impl Scenario {
         network::may_be_random(&self.description, &mut Report::new(&self.source))
     }
 
-    fn built(&self, mut report: Report) -> Result<(Network, Warnings), Errors> {
+    pub(crate) fn built(&self, mut report: Report) -> Result<(Network, Warnings), Errors> {
         match network::network(&self.description, &mut report) {
             Some(network) if report.is_empty() => Ok((network, report.warnings())),
             _ => Err(report.finish()),
@@ -174,7 +181,9 @@ impl Scenario {
     pub fn to_json(&self) -> String {
         let mut description = self.description.clone();
         for tcp in description.flows.values_mut().filter_map(|flow| flow.tcp.as_mut()) {
-            *tcp = network::filled(tcp);
+            if let FlowTcp::Simulated(tcp) = tcp {
+                *tcp = network::filled(tcp);
+            }
         }
         // Maps have text keys and no number is NaN, so that this cannot fail.
         serde_json::to_string(&description).unwrap_or_default()
@@ -251,7 +260,7 @@ pub fn json_schema() -> serde_json::Value {
 }
 
 /// Reports a scenario without flows.
-fn check_flows(description: &Description, report: &mut Report) {
+pub(crate) fn check_flows(description: &Description, report: &mut Report) {
     if description.flows.is_empty() && report.is_valid("flows") {
         let problem = report.add("flows", "the scenario has no `flows`").expected("at least one [flows.NAME]");
         problem.hint("`tailback emulate` accepts a scenario without flows");

@@ -81,6 +81,11 @@ impl Parameters {
         read.unwrap_or_default()
     }
 
+    /// Sets a parameter that is a key of its own in the scenario.
+    pub(crate) fn insert_text(&mut self, name: &str, value: &str) {
+        self.0.insert(Name::made(name), Parameter(Value::from(value)));
+    }
+
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -111,8 +116,19 @@ impl UserCodeProblem {
             CodeKind::Policy => ("queue policy", ".policy"),
             CodeKind::Source => ("source", ".kind"),
             CodeKind::Application => ("application", ".kind"),
+            CodeKind::Host => ("host", ".stack"),
+            CodeKind::Stack => ("stack", ".stack"),
         };
         match self {
+            UserCodeProblem::Unknown(known) if kind == CodeKind::Stack => {
+                let problem = report.unknown(&format!("{}{key}", code.at), noun, &code.name, known.iter().map(String::as_str));
+                if known.is_empty() {
+                    problem.expected("an installed stack; none is installed");
+                }
+                if problem.hint.is_none() {
+                    problem.hint("`pip install tailback-stacks` installs `quinn` and `smoltcp`");
+                }
+            }
             UserCodeProblem::Unknown(known) => {
                 let known: Vec<String> = known.iter().map(|name| format!("{PREFIX}{name}")).collect();
                 let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));

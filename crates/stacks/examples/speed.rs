@@ -55,7 +55,7 @@ fn in_network<H: Host>(ends: impl Fn(Transfer) -> (H, H)) -> f64 {
 }
 
 fn transfer(local: SocketAddrV4, remote: SocketAddrV4) -> Transfer {
-    Transfer { local, remote, start: Time::ZERO, size: None }
+    Transfer { local, remote, start: Time::ZERO, stop: Time::NEVER, size: None }
 }
 
 /// One direction.

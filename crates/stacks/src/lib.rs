@@ -1,5 +1,6 @@
 //! Real transports as hosts of a simulated network ([`tailback_host::Testbed`]).
 //!
+//! * [`library`]: both for scenarios, as a library with a C interface
 //! * [`quinn`]: QUIC of `quinn-proto`, with cryptography that encrypts nothing
 //! * [`smoltcp`]: TCP of `smoltcp`
 //!
@@ -8,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
+pub mod library;
 pub mod quinn;
 pub mod smoltcp;
 
@@ -21,6 +23,8 @@ pub struct Transfer {
     pub remote: SocketAddrV4,
     /// The time at which it opens the connection.
     pub start: Time,
+    /// The time at which the application stops sending; [`Time::NEVER`] without a stop.
+    pub stop: Time,
     /// `None`: it always has data to send.
     pub size: Option<Bytes>,
 }
@@ -32,17 +36,18 @@ static ZEROS: [u8; 65_536] = [0; 65_536];
 #[derive(Clone, Copy, Debug)]
 struct Written {
     size: Option<Bytes>,
+    stop: Time,
     bytes: u64,
 }
 
 impl Written {
     fn none_of(transfer: &Transfer) -> Written {
-        Written { size: transfer.size, bytes: 0 }
+        Written { size: transfer.size, stop: transfer.stop, bytes: 0 }
     }
 
     /// The next bytes; empty at the end.
-    fn next(&self) -> &'static [u8] {
-        let left = self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes));
+    fn next(&self, now: Time) -> &'static [u8] {
+        let left = if now < self.stop { self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes)) } else { 0 };
         &ZEROS[..left.min(ZEROS.len() as u64) as usize]
     }
 }

@@ -29,11 +29,13 @@ pub struct Settings {
     pub seed: u64,
     /// Bytes of each buffer, which bound the window.
     pub buffer: usize,
+    /// Bytes of the largest packet.
+    pub mtu: usize,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { congestion: Congestion::Cubic, seed: 1, buffer: 1 << 20 }
+        Settings { congestion: Congestion::Cubic, seed: 1, buffer: 1 << 20, mtu: 1500 }
     }
 }
 
@@ -69,7 +71,7 @@ impl Smoltcp {
     }
 
     fn end(settings: &Settings, local: SocketAddrV4, side: u64) -> Smoltcp {
-        let mut wire = Wire::default();
+        let mut wire = Wire { arrived: VecDeque::new(), sent: Vec::new(), mtu: settings.mtu };
         let mut config = Config::new(HardwareAddress::Ip);
         config.random_seed = settings.seed.wrapping_mul(2).wrapping_add(side);
         let mut interface = Interface::new(config, &mut wire, Instant::ZERO);
@@ -113,7 +115,7 @@ impl Smoltcp {
     }
 
     /// Lets the application read and write. Returns whether it did.
-    fn turn(&mut self) -> bool {
+    fn turn(&mut self, now: Time) -> bool {
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
         let mut has_acted = false;
         while socket.can_recv() {
@@ -125,7 +127,7 @@ impl Smoltcp {
         }
         let Some(written) = &mut self.sending else { return has_acted };
         while socket.can_send() {
-            let next = written.next();
+            let next = written.next(now);
             if next.is_empty() {
                 socket.close();
                 self.sending = None;
@@ -156,7 +158,7 @@ impl Host for Smoltcp {
         let instant = Instant::from_micros((now.0 / 1_000_000) as i64);
         loop {
             self.interface.poll(instant, &mut self.wire, &mut self.sockets);
-            if !self.turn() {
+            if !self.turn(now) {
                 break;
             }
         }
@@ -178,10 +180,10 @@ impl Host for Smoltcp {
 }
 
 /// The device of a host: packets that have arrived and that are to be sent.
-#[derive(Default)]
 struct Wire {
     arrived: VecDeque<Vec<u8>>,
     sent: Vec<Vec<u8>>,
+    mtu: usize,
 }
 
 struct Arrival(Vec<u8>);
@@ -217,7 +219,7 @@ impl Device for Wire {
     fn capabilities(&self) -> DeviceCapabilities {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ip;
-        capabilities.max_transmission_unit = 1500;
+        capabilities.max_transmission_unit = self.mtu;
         capabilities
     }
 }

@@ -27,6 +27,7 @@ fn transferred<S: Host, R: Host>(
         local: SocketAddrV4::new(left, 50_000),
         remote: SocketAddrV4::new(right, 443),
         start: Time::ZERO,
+        stop: Time::NEVER,
         size: size.map(Bytes),
     };
     let (sender, receiver) = ends(transfer);
@@ -106,7 +107,7 @@ fn repeated_runs_have_the_same_bytes() {
         testbed.capture_to(&file).unwrap();
         let [left, right] = ["left", "right"].map(|name| testbed.address(name).unwrap());
         let (local, remote) = (SocketAddrV4::new(left, 50_000), SocketAddrV4::new(right, 443));
-        let transfer = Transfer { local, remote, start: Time::ZERO, size: None };
+        let transfer = Transfer { local, remote, start: Time::ZERO, stop: Time::NEVER, size: None };
         if stack == "quinn" {
             let (sender, receiver) = of_quinn(quinn::Settings::default())(transfer);
             testbed.attach(left, sender).unwrap();

@@ -24,6 +24,7 @@ from tailback.errors import (
     CheckpointWarning,
     EmulationError,
     EmulationWarning,
+    HostError,
     InternalError,
     MissingExtra,
     OutputError,
@@ -56,6 +57,7 @@ __all__ = [
     "note",
     "summary",
     "termination_as_interrupt",
+    "user_traceback",
 ]
 
 P = ParamSpec("P")
@@ -224,8 +226,10 @@ def failed(error: BaseException, *, as_json: bool) -> ExitCode:
         code = ExitCode.INPUT if isinstance(error, StudyError) else ExitCode.INTERRUPTED
         shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
     elif isinstance(error, UserCodeError):
-        code, shown = ExitCode.INPUT, f"{_user_traceback(error)}error: {error}\nno results were stored"
+        code, shown = ExitCode.INPUT, f"{user_traceback(error)}error: {error}\nno results were stored"
         problems = [{"message": error.message, "at": error.at}]
+    elif isinstance(error, HostError):
+        code, shown = ExitCode.INPUT, f"{user_traceback(error)}error: {error}\nno results were stored"
     elif isinstance(error, CaptureError):
         code, shown = ExitCode.INPUT, f"error: {error}\nnothing was analysed"
     elif isinstance(error, OutputError) and error.was_run:
@@ -257,7 +261,7 @@ def failed(error: BaseException, *, as_json: bool) -> ExitCode:
 _TRACEBACK = 10_000
 
 
-def _user_traceback(error: UserCodeError) -> str:
+def user_traceback(error: UserCodeError | HostError) -> str:
     """The traceback of an exception in user code, starting at the first frame of user code."""
     cause = error.__cause__
     if cause is None:

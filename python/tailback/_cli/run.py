@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tailback._cli import options
-from tailback._cli.output import ExitCode, command, data, document, note, summary
+from tailback._cli.output import ExitCode, command, data, document, note, summary, user_traceback
 from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
 from tailback._qlog import TRACES as QLOG_TRACES
@@ -73,13 +73,17 @@ def run(
     """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _store
     from tailback._scenario import load
+    from tailback._simulation import has_stack
     from tailback.errors import OutputError, ParameterError
     from tailback.plots import require
 
     if plot:
         require(window=out is None)
     load_code(code)
-    scenario = with_traces(load(file), (() if capture is None else ("packets",)) + (() if qlog is None else QLOG_TRACES))
+    scenario = load(file)
+    # Real packets are captured during the run, simulated ones are recorded in a trace.
+    is_traced = capture is not None and not has_stack(scenario)
+    scenario = with_traces(scenario, (("packets",) if is_traced else ()) + (() if qlog is None else QLOG_TRACES))
     if checkpoint_every is not None and checkpoint is None:
         raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
     if weight and not fairness:
@@ -95,12 +99,13 @@ def run(
             nullcontext() if capture is None else _store.staged_file(capture) as packets,
             nullcontext() if qlog is None else _store.staged_file(qlog) as events,
         ):
-            result, exit_code = _simulated(scenario, seed, file.name, checkpoint, checkpoint_every, threads)
+            real = None if is_traced else packets
+            result, exit_code = _simulated(scenario, seed, file.name, checkpoint, checkpoint_every, threads, real)
             if folder:
                 _store.write(result.tables, result.provenance, folder)
                 if plot:
                     result.plot().savefig(folder / "plot.svg")
-            if packets:
+            if packets and is_traced:
                 result._write_capture(packets)
             if events:
                 result._write_qlog(events)
@@ -129,7 +134,7 @@ def run(
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if capture is not None:
-        note(f"wrote {len(result.trace('packets'))} packets to {capture}")
+        note(f"wrote {len(result.trace('packets')) if is_traced else 'the real'} packets to {capture}")
     if qlog is not None:
         note(f"wrote the events of {len(result.trace('packets'))} packets to {qlog}")
     if plot and out is None:
@@ -147,11 +152,18 @@ def run(
 
 
 def _simulated(
-    scenario: Scenario, seed: int | None, title: str, checkpoint: Path | None, checkpoint_every: float | None, threads: int
+    scenario: Scenario,
+    seed: int | None,
+    title: str,
+    checkpoint: Path | None,
+    checkpoint_every: float | None,
+    threads: int,
+    packets: Path | None,
 ) -> tuple[Run, ExitCode]:
     """The results, up to Ctrl-C if it was pressed. The checkpoint remains, in case the results cannot be written."""
     from tailback import _simulation
     from tailback._run import Interrupted
+    from tailback.errors import HostError
 
     if checkpoint is not None and checkpoint.is_file():
         note(f"resuming from {checkpoint}")
@@ -164,9 +176,13 @@ def _simulated(
                 checkpoint=checkpoint,
                 checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
                 threads=threads,
+                packets=packets,
             )
     except Interrupted as stopped:
         return stopped.run, ExitCode.INTERRUPTED
+    except HostError as error:
+        note(f"{user_traceback(error)}error: {error}; the measurements up to this time are marked incomplete")
+        return error.run, ExitCode.INCOMPLETE
     except KeyboardInterrupt:
         # A second Ctrl-C, before the first one was handled.
         if checkpoint is None or not checkpoint.is_file():

@@ -1,9 +1,10 @@
-"""User code: congestion controllers, queue policies, traffic sources and applications in Python.
+"""User code: congestion controllers, queue policies, traffic sources, applications and transports in Python.
 
 A class is registered under a name, which a scenario refers to: ``controller = {kind = "user:aimd", parameters = {gain = 2}}``,
-``queue = {policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``, ``application = {kind = "user:NAME", ...}``. Each
-flow has its own controller, source or application, and each port its own policy: an instance of the class, constructed with the
-scenario's parameters as keyword arguments.
+``queue = {policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``, ``application = {kind = "user:NAME", ...}``,
+``tcp = {stack = "user:NAME", ...}``. Each flow has its own controller, source or application, each end of a flow its own
+transport, and each port its own policy: an instance of the class, constructed with the scenario's parameters as keyword
+arguments.
 
 Times are seconds and rates bit/s, as floats; windows are in segments. All random numbers must come from the `Draw` that an object
 receives, and objects must not share state: then a run is a function of its scenario and seed, as without user code.
@@ -30,10 +31,11 @@ receives, and objects must not share state: then a run is a function of its scen
 'aimd'
 """
 
-from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
-from tailback.user_code._interfaces import Application, Controller, Policy, Source, Verdict
+from tailback._core import Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Signal, Start, Unit
+from tailback.user_code._interfaces import Application, Controller, Ecn, Host, Policy, Source, Verdict
 from tailback.user_code._loading import load
-from tailback.user_code._registry import application, controller, policy, source
+from tailback.user_code._registry import application, controller, host, policy, source
+from tailback.user_code._stacks import load_stacks
 
 __all__ = [
     "Ack",
@@ -42,6 +44,9 @@ __all__ = [
     "Controller",
     "Departure",
     "Draw",
+    "Ecn",
+    "Host",
+    "HostEnd",
     "Occupancy",
     "Policy",
     "RoundTrip",
@@ -52,7 +57,9 @@ __all__ = [
     "Verdict",
     "application",
     "controller",
+    "host",
     "load",
+    "load_stacks",
     "policy",
     "source",
 ]

@@ -1,15 +1,15 @@
-"""Base classes of user-defined applications, controllers, policies and sources: the core's interfaces in Python."""
+"""Base classes of user-defined applications, controllers, hosts, policies and sources: the core's interfaces in Python."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Set
-from enum import Enum
+from collections.abc import Iterable, Set
+from enum import Enum, IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
+from tailback._core import Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Signal, Start, Unit
 
-__all__ = ["Application", "Controller", "Policy", "Source", "Verdict"]
+__all__ = ["Application", "Controller", "Ecn", "Host", "Policy", "Source", "Verdict"]
 
 PerFlow = TypeVar("PerFlow")
 
@@ -246,6 +246,67 @@ class Application(ABC):
     def _take_decisions(self) -> list[tuple[Any, ...]]:
         decisions, self._decisions = self._decisions or [], None
         return decisions
+
+
+class Ecn(IntEnum):
+    """The ECN field of an IP header (RFC 3168 section 5; ECT(1): RFC 9331).
+
+    Attributes
+    ----------
+    NOT_ECT
+        Not ECN-capable: queues discard packets instead of marking them.
+    ECT1, ECT0
+        ECN-capable.
+    CE
+        A queue has marked the packet.
+    """
+
+    NOT_ECT = 0
+    ECT1 = 1
+    ECT0 = 2
+    CE = 3
+
+
+class Host(ABC):
+    """A transport at one end of a flow, which receives and sends the payloads of UDP datagrams. Each flow has two objects.
+
+    Calls follow from the simulation alone, so that a run can be repeated if the transport takes its time from `now_s` and its
+    random numbers from ``end.seed``. Packets are IPv4 with UDP, 28 bytes longer than their payload.
+
+    Parameters
+    ----------
+    end : HostEnd
+        ``is_sender``: whether it is the end that sends the flow's data; ``size_bytes``: the data to send, None without a limit;
+        ``start_s`` and ``stop_s``: times of the flow, the latter None without a stop; ``max_payload_bytes``: the largest payload
+        that the interface sends; ``flow``: index in the group; ``seed``: of this end's random numbers.
+    **parameters
+        The scenario's ``parameters``.
+
+    Attributes
+    ----------
+    end : HostEnd
+    """
+
+    def __init__(self, end: HostEnd) -> None:
+        self.end = end
+
+    @abstractmethod
+    def receive(self, now_s: float, data: bytes, ecn: int) -> None:
+        """Process the payload of a packet, and its ECN field as in `Ecn`. `poll` is called next, at the same time."""
+
+    @abstractmethod
+    def poll(self, now_s: float) -> Iterable[bytes | tuple[bytes, int]] | None:
+        """Return the payloads to send now, or pairs of payload and ECN field; by default packets are not ECN-capable.
+
+        Called at the start of the flow (a receiver: of the run), after each `receive`, and at the time of `deadline_s`.
+        """
+
+    def deadline_s(self) -> float | None:
+        """Return the time of the next poll if nothing arrives; None if only an arrival can cause an action.
+
+        Read after each `poll`. It must not be before the time of that poll.
+        """
+        return None
 
 
 class Source(ABC):

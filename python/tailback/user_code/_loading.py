@@ -17,6 +17,7 @@ from tailback._arguments import arguments_checked
 from tailback._interrupts import interrupts
 from tailback.errors import ParameterError, UserCodeError, UserCodeWarning
 from tailback.user_code._registry import RegisteredClass, registered, required
+from tailback.user_code._stacks import load_stacks, stack, stack_names
 
 __all__ = ["ClassLocation", "ensure", "load", "place"]
 
@@ -77,7 +78,8 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
 
 @dataclass(frozen=True)
 class ClassLocation:
-    """Where another process finds a registered class: its module, the file of the module, and the hash of its source."""
+    """Where another process finds a registered class: its module, the file of the module, and the hash of its source. Of a stack:
+    the file of its library, if any, and its version."""
 
     kind: str
     name: str
@@ -87,7 +89,9 @@ class ClassLocation:
 
 
 def place(kind: str, name: str) -> ClassLocation:
-    """The place of a registered class."""
+    """The place of a registered class, or of a stack."""
+    if kind == "stack":
+        return ClassLocation(kind, name, "", stack(name).file, stack(name).version)
     known = required(kind, name)
     return ClassLocation(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
 
@@ -98,9 +102,12 @@ def ensure(places: tuple[ClassLocation, ...]) -> None:
     Raises
     ------
     ParameterError
-        A class is not found, or its source differs.
+        A class or stack is not found, or its source or version differs.
     """
     for wanted in places:
+        if wanted.kind == "stack":
+            _ensure_stack(wanted)
+            continue
         with warnings.catch_warnings():
             # The process that planned the runs has issued them.
             warnings.simplefilter("ignore", UserCodeWarning)
@@ -112,6 +119,13 @@ def ensure(places: tuple[ClassLocation, ...]) -> None:
             )
         if known.fingerprint.sha256 != wanted.sha256:
             raise ParameterError(f"the {wanted.kind} `{wanted.name}` has a different source on this worker")
+
+
+def _ensure_stack(wanted: ClassLocation) -> None:
+    if wanted.name not in stack_names() and wanted.file is not None:
+        load_stacks(wanted.file)
+    if wanted.name not in stack_names() or stack(wanted.name).version != wanted.sha256:
+        raise ParameterError(f"this worker does not have the stack `{wanted.name}` in the version `{wanted.sha256}`")
 
 
 def _found(wanted: ClassLocation) -> RegisteredClass | None:

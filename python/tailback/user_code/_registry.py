@@ -10,16 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 from tailback.user_code._class_fingerprint import Fingerprint, fingerprint
-from tailback.user_code._interfaces import Application, Controller, Policy, Source
+from tailback.user_code._interfaces import Application, Controller, Host, Policy, Source
+from tailback.user_code._stacks import stack, stack_names
 
 __all__ = [
     "RegisteredClass",
     "application",
     "conflict",
     "controller",
+    "host",
     "policy",
     "provenance_of",
     "registered",
@@ -28,11 +31,18 @@ __all__ = [
     "required",
     "source",
     "sources",
+    "stack_library",
 ]
 
 C = TypeVar("C", bound=type)
 
-_BASES: dict[str, type] = {"application": Application, "controller": Controller, "policy": Policy, "source": Source}
+_BASES: dict[str, type] = {
+    "application": Application,
+    "controller": Controller,
+    "host": Host,
+    "policy": Policy,
+    "source": Source,
+}
 
 # Valid values of `Controller.subscriptions`.
 _ASKED_FOR = ("marks", "price", "one_way_delay", "delivered_rate", "release")
@@ -88,6 +98,12 @@ def application(name: str) -> Callable[[C], C]:
     return _register("application", name)
 
 
+@arguments_checked
+def host(name: str) -> Callable[[C], C]:
+    """Register a subclass of `Host`; otherwise like `controller`."""
+    return _register("host", name)
+
+
 def _register(kind: str, name: Any) -> Callable[[C], C]:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         expected = "at most 64 letters, digits, `_` and `-`"
@@ -131,11 +147,14 @@ def required(kind: str, name: str) -> RegisteredClass:
 
 
 def provenance_of(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Provenance of registered classes: kind, name, class, file, hash, kind of source, and own modules that it covers."""
+    """Provenance of registered classes: kind, name, class, file, hash, kind of source, and own modules that it covers. That of a
+    stack is its version."""
     return [_provenance_of(kind, name) for kind, name in names]
 
 
 def _provenance_of(kind: str, name: str) -> dict[str, Any]:
+    if kind == "stack":
+        return {"kind": kind, "name": name, "version": stack(name).version}
     known = required(kind, name)
     return {
         "kind": kind,
@@ -153,6 +172,8 @@ def _provenance_of(kind: str, name: str) -> dict[str, Any]:
 
 def registered_names(kind: str) -> list[str]:
     """All names that scenarios may use."""
+    if kind == "stack":
+        return stack_names()
     return sorted(name for known, name in _registered if known == kind)
 
 
@@ -163,6 +184,9 @@ def registered_class(kind: str, name: str) -> type:
 
 def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
     """Check parameters (JSON) against the constructor of a class. Returns name, problem and expected value, or None."""
+    if kind == "stack":
+        problem = _core.stack_conflict(stack(name).library, name, parameters)
+        return ("", problem, "settings of the stack") if problem else None
     given: dict[str, Any] = json.loads(parameters)
     cls = registered_class(kind, name)
     try:
@@ -170,7 +194,7 @@ def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | No
     except (TypeError, ValueError):
         # The constructor has no signature; it reports errors itself when it is called.
         return None
-    positional = 1 if kind == "controller" else 0
+    positional = 1 if kind in ("controller", "host") else 0
     keywords = {
         word: parameter
         for place, (word, parameter) in enumerate(takes.items())
@@ -189,5 +213,13 @@ def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | No
 
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
     """The text that content hashes cover, and the provenance as JSON, for a list of places, kinds and names."""
-    covered = {f"{kind} {name} {required(kind, name).fingerprint.sha256}" for _, kind, name in places}
+    covered = {
+        f"{kind} {name} {stack(name).version if kind == 'stack' else required(kind, name).fingerprint.sha256}"
+        for _, kind, name in places
+    }
     return "\n".join(sorted(covered)), json.dumps([{"at": at, **_provenance_of(kind, name)} for at, kind, name in places])
+
+
+def stack_library(name: str) -> int:
+    """The address of the stacks of the library that has the stack with this name, which must exist."""
+    return stack(name).library

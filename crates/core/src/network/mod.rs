@@ -63,6 +63,10 @@ pub enum CodeKind {
     Policy,
     Source,
     Application,
+    /// A transport behind external flows, which the engine does not see.
+    Host,
+    /// The same, installed as a library.
+    Stack,
 }
 
 impl Network {

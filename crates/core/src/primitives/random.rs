@@ -31,6 +31,7 @@ pub enum Purpose {
     Response = 20,
     ThinkTime = 21,
     ServerTime = 22,
+    Host = 23,
     BurstState = 30,
     BurstLoss = 31,
     LinkJitter = 32,

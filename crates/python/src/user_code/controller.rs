@@ -25,7 +25,7 @@ pub struct Controller {
 
 impl Controller {
     pub fn new(py: Python<'_>, code: &UserCode, start: Start, draws: Draws) -> PyResult<Controller> {
-        let law = made(py, CodeKind::Controller, code, Some(start))?;
+        let law = made(py, CodeKind::Controller, code, Some(Bound::new(py, start)?.into_any()))?;
         law.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
         let measures = overrides(&law, "Controller", "on_round_trip")?;
         let receives_delays = overrides(&law, "Controller", "on_one_way_delay")?;

@@ -6,12 +6,14 @@
 mod application;
 mod controller;
 mod draw;
+mod host;
 mod policy;
 mod source;
 mod views;
 
 pub use draw::Draw;
-pub use views::{Ack, Congestion, Departure, Occupancy, RoundTrip, Start, Unit, UnitSignal};
+pub use host::{Raised, python_host};
+pub use views::{Ack, Congestion, Departure, HostEnd, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
 use crate::errors;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -27,6 +29,7 @@ use tailback_core::primitives::random::Draws;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::{UserApplication, UserSource};
 use tailback_core::user_code::{Failure, Fault, UserCode};
+use tailback_host::HostError;
 use tailback_scenario::{Errors, Scenario, UserCodeProblem};
 
 /// The user code registered with `tailback.user_code`.
@@ -77,12 +80,12 @@ fn attached<T>(run: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Fault> 
 }
 
 /// An object of the registered class with this name.
-fn made<'py>(py: Python<'py>, kind: CodeKind, code: &UserCode, first: Option<Start>) -> PyResult<Bound<'py, PyAny>> {
+fn made<'py>(py: Python<'py>, kind: CodeKind, code: &UserCode, first: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     let class = registry(py)?.call_method1("registered_class", (word(kind), &code.name))?;
     let parameters = py.import("json")?.call_method1("loads", (&code.parameters,))?;
     let parameters = parameters.cast_into::<PyDict>()?;
     match first {
-        Some(start) => class.call((start,), Some(&parameters)),
+        Some(first) => class.call((first,), Some(&parameters)),
         None => class.call((), Some(&parameters)),
     }
 }
@@ -117,7 +120,7 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     if text.chars().count() > 80 { format!("{}...", text.chars().take(77).collect::<String>()) } else { text }
 }
 
-fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("tailback.user_code._registry")
 }
 
@@ -128,6 +131,8 @@ pub fn word(kind: CodeKind) -> &'static str {
         CodeKind::Policy => "policy",
         CodeKind::Source => "source",
         CodeKind::Application => "application",
+        CodeKind::Host => "host",
+        CodeKind::Stack => "stack",
     }
 }
 
@@ -171,7 +176,16 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
         return Err(errors::scenario_error(py, &problems));
     }
     let places: Vec<_> = named.iter().map(|(kind, code)| (code.at.as_str(), word(*kind), code.name.as_str())).collect();
-    registry(py)?.call_method1("sources", (places,))?.extract()
+    let (mut covered, provenance): (String, String) = registry(py)?.call_method1("sources", (places,))?.extract()?;
+    if named.iter().any(|(kind, _)| matches!(kind, CodeKind::Host | CodeKind::Stack)) {
+        covered += tailback_host::SOURCES;
+    }
+    Ok((covered, provenance))
+}
+
+/// The exception for a run that a host has ended. `raised`: the exception of a host in Python.
+pub fn host_failed(py: Python<'_>, fault: &HostError, raised: Option<PyErr>) -> PyErr {
+    with_cause(py, errors::host_error(py, fault), raised)
 }
 
 /// The exception for a run stopped by user code; also for `exit()`, which user code must not call. A `KeyboardInterrupt` remains one,
@@ -181,13 +195,18 @@ pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
     let raised = fault.downcast_ref::<PyErr>();
     let UserCode { name, at, .. } = &failure.code;
     let error = errors::user_code_error(py, &fault.to_string(), name, at, failure.time.seconds());
-    if let Some(interrupt) = raised.filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
-        let interrupt = interrupt.clone_ref(py);
+    with_cause(py, error, raised.map(|error| error.clone_ref(py)))
+}
+
+fn with_cause(py: Python<'_>, error: PyErr, raised: Option<PyErr>) -> PyErr {
+    if raised.as_ref().is_some_and(|error| error.is_instance_of::<PyKeyboardInterrupt>(py))
+        && let Some(interrupt) = raised
+    {
         return match interrupt.value(py).setattr(intern!(py, "user_code_error"), error) {
             Ok(()) => interrupt,
             Err(error) => error,
         };
     }
-    error.set_cause(py, raised.map(|error| error.clone_ref(py)));
+    error.set_cause(py, raised);
     error
 }

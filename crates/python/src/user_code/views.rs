@@ -36,6 +36,18 @@ view!(
     Start { window: f64, ssthresh: f64, packet_bytes: u64, counts_bytes: bool = true }
 );
 view!(
+    /// Arguments of a host's constructor; `Host` describes each field.
+    HostEnd {
+        is_sender: bool,
+        size_bytes: Option<u64>,
+        start_s: f64,
+        stop_s: Option<f64>,
+        max_payload_bytes: u64,
+        flow: u64,
+        seed: u64,
+    }
+);
+view!(
     /// An acknowledgement of new data; `Controller.on_ack` describes each field.
     Ack {
         now_s: f64,

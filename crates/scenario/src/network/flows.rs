@@ -14,7 +14,7 @@ use crate::distribution::{Distribution, Nth};
 use crate::problem::{Report, key};
 use crate::quantity::{Duration, Quantity};
 use crate::schema::Description;
-use crate::schema::{self, NodeKind, Processing, Routing};
+use crate::schema::{self, FlowTcp, NodeKind, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -136,7 +136,8 @@ fn group(
 ) -> Option<Group> {
     let framing = flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report));
     let transport = match (&flow.tcp, &flow.source) {
-        (Some(tcp), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
+        (Some(FlowTcp::Simulated(tcp)), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
+        (Some(FlowTcp::Stack(stack)), None) => transport::stack(stack, flow, at, report),
         (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
         (None, None) if !["tcp", "source"].iter().all(|key| report.is_valid(&format!("{at}.{key}"))) => return None,
         (tcp, _) => {

@@ -16,8 +16,11 @@ const FEW: usize = 20;
 
 /// Whether a note is possible, without building the network: some group is small and nothing is random.
 pub(super) fn may_remark(description: &Description) -> bool {
-    let is_small =
-        |flow: &Flow| flow.tcp.is_some() && flow.size.is_none() && flow.count.is_none_or(|count| count.0 <= FEW as u64);
+    let is_small = |flow: &Flow| {
+        flow.tcp.as_ref().is_some_and(|tcp| tcp.simulated().is_some())
+            && flow.size.is_none()
+            && flow.count.is_none_or(|count| count.0 <= FEW as u64)
+    };
     description.flows.values().any(is_small) && !draws(description)
 }
 

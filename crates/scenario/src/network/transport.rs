@@ -5,7 +5,7 @@ use crate::preset_settings::PresetSettings;
 use crate::presets::preset;
 use crate::problem::{self, Report, listed};
 use crate::quantity::{Duration, Size};
-use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource};
+use crate::schema::{Application, Datagrams, Flow, PacketBytes, Source, Stack, StackName, Tcp, Timer, TimerForm, UserSource};
 use crate::user_code;
 use crate::window_size::WindowSize;
 use std::ops::RangeInclusive;
@@ -57,6 +57,32 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
         _ => given.clone(),
     }
 }
+
+/// The IP packets of a stack, `at` the path of its group: external datagrams with the header of RFC 791.
+pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -> Transport {
+    let absent = [
+        ("application", flow.application.is_some()),
+        ("framing", flow.framing.is_some()),
+        ("abr", flow.abr.is_some()),
+        ("send_processing", flow.send_processing.is_some()),
+        ("receive_processing", flow.receive_processing.is_some()),
+    ];
+    for (key, _) in absent.iter().filter(|(_, is_given)| *is_given) {
+        let problem = report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with a `stack`"));
+        problem.expected(format!("no `{key}`, or simulated TCP with a `preset`"));
+    }
+    if stack.congestion.is_some() && matches!(stack.stack, StackName::User(_)) {
+        let problem = report.add(format!("{at}.tcp.congestion"), "`congestion` is a setting of installed stacks");
+        problem.expected("`parameters` of the class");
+    }
+    let mtu = bytes(Some(stack.mtu), MIN_MTU..=MAX_MTU, &format!("{at}.tcp.mtu"), report).unwrap_or(Bytes(MIN_MTU));
+    let packet = PacketSize::Given { maximum: Bytes(mtu.0 - IP_HEADER.0) };
+    Transport::Datagram(DatagramSpec { arrivals: traffic::Arrivals::External, packet, header: IP_HEADER })
+}
+
+/// RFC 791: every interface forwards 68 bytes, and no packet is longer than 65,535.
+const MIN_MTU: u64 = 68;
+const MAX_MTU: u64 = 65_535;
 
 /// `framing` bounds the size of a datagram.
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
@@ -196,6 +222,8 @@ pub(super) fn payload_bytes(transport: &Transport) -> u64 {
         Transport::Datagram(DatagramSpec { packet: PacketSize::Given { .. }, .. }) => MEGABYTE,
     }
 }
+
+pub(crate) const IP_HEADER: Bytes = Bytes(20);
 
 const KILOBYTE: u64 = 1_000;
 const MEGABYTE: u64 = 1_000_000;

@@ -10,6 +10,7 @@ use super::prices::Prices;
 use super::recording::Record;
 use super::scheduling::Class;
 use super::source::UserSource;
+use super::stack::FlowTcp;
 use super::timeline::Event;
 use super::topology::Topology;
 use super::traffic::Routing;
@@ -105,7 +106,7 @@ impl Description {
             _ => None,
         });
         let senders = self.flows.iter().filter_map(|(name, flow)| {
-            let law = flow.tcp.as_ref().and_then(|tcp| tcp.controller.as_ref()).map(|controller| &controller.0);
+            let law = flow.tcp.as_ref().and_then(|tcp| tcp.simulated()?.controller.as_ref()).map(|controller| &controller.0);
             match (law, flow.source.as_ref().map(|source| &source.arrivals)) {
                 (Some(Member::User(UserLaw { kind, parameters })), _) => {
                     Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
@@ -122,6 +123,10 @@ impl Description {
             }
             _ => None,
         });
-        policies.chain(senders).chain(applications).collect()
+        let hosts = self
+            .flows
+            .iter()
+            .filter_map(|(name, flow)| Some(flow.tcp.as_ref().and_then(FlowTcp::stack)?.code(format!("flows.{name}.tcp"))));
+        policies.chain(senders).chain(applications).chain(hosts).collect()
     }
 }

@@ -5,7 +5,7 @@ use super::application::Application;
 use super::node::Processing;
 use super::nodes::Nodes;
 use super::source::Source;
-use super::tcp::Tcp;
+use super::stack::FlowTcp;
 use super::traffic::Traffic;
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
@@ -64,8 +64,8 @@ record! {
         /// Send packets as L4S, with ECT(1), which selects their queue in `dualpi2`. Default: true for an L4S controller (`prague`) with
         /// `ecn`.
         l4s: Option<bool>,
-        /// TCP settings.
-        tcp: Option<Tcp>,
+        /// TCP settings, or a transport stack.
+        tcp: Option<FlowTcp>,
         /// Application that writes data to TCP. Default: all data is available at the start.
         application: Option<Application>,
         /// Source of datagrams without a transport protocol.

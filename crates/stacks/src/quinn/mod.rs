@@ -8,8 +8,8 @@ use null_crypto::Null;
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, ConnectionStats, DatagramEvent, Dir,
-    EcnCodepoint, Endpoint, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
-    WriteError,
+    EcnCodepoint, Endpoint, EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit,
+    TransportConfig, VarInt, WriteError,
 };
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -38,11 +38,13 @@ pub struct Settings {
     pub train: usize,
     /// Limit of unacknowledged data at the sender and of unread data at the receiver, in bytes.
     pub window: u32,
+    /// Bytes of the largest packet, with its IP header: at least 1228.
+    pub mtu: u16,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { congestion: Congestion::Cubic, seed: 1, train: 10, window: 16 << 20 }
+        Settings { congestion: Congestion::Cubic, seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
     }
 }
 
@@ -141,7 +143,7 @@ impl Quinn {
     }
 
     /// Lets the application read and write, and passes events between endpoint and connection, until nothing happens.
-    fn settle(&mut self) {
+    fn settle(&mut self, now: Time) {
         let Some((handle, connection)) = &mut self.connection else { return };
         loop {
             let mut is_idle = true;
@@ -170,7 +172,7 @@ impl Quinn {
                 }
             }
             if let Some(sending) = &mut self.sending {
-                is_idle &= !sending.write(connection);
+                is_idle &= !sending.write(connection, now);
             }
             if is_idle {
                 return;
@@ -187,11 +189,11 @@ impl Quinn {
 
 impl Sending {
     /// Hands as much as possible to the connection. Returns whether it has taken any.
-    fn write(&mut self, connection: &mut Connection) -> bool {
+    fn write(&mut self, connection: &mut Connection, now: Time) -> bool {
         let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return false };
         let before = self.written.bytes;
         loop {
-            let next = self.written.next();
+            let next = self.written.next(now);
             if next.is_empty() {
                 self.is_finished = true;
                 // The stream may have been stopped by the peer, which ends the transfer as well.
@@ -262,7 +264,7 @@ impl Host for Quinn {
             connection.handle_timeout(instant);
         }
         loop {
-            self.settle();
+            self.settle(now);
             let Some((_, connection)) = &mut self.connection else { return };
             self.buffer.clear();
             let Some(transmit) = connection.poll_transmit(instant, self.train, &mut self.buffer) else {
@@ -282,6 +284,9 @@ impl Host for Quinn {
     }
 }
 
+/// IPv4 (RFC 791) and UDP (RFC 768).
+pub(crate) const HEADERS: u16 = 28;
+
 /// The transport settings of both ends.
 fn transport(settings: &Settings) -> TransportConfig {
     let controller: Arc<dyn ControllerFactory + Send + Sync> = match settings.congestion {
@@ -291,6 +296,10 @@ fn transport(settings: &Settings) -> TransportConfig {
     };
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(settings.window);
+    // quinn's default upper bound, unless the interface has a smaller one.
+    let mut discovery = MtuDiscoveryConfig::default();
+    discovery.upper_bound(settings.mtu.saturating_sub(HEADERS).min(1452));
+    config.mtu_discovery_config(Some(discovery));
     config.congestion_controller_factory(controller);
     config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());
     config

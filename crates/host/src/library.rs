@@ -1,0 +1,483 @@
+//! Stacks in libraries: a C interface (`include/tailback.h`), and both of its sides.
+//!
+//! A library exports an array of [`Stack`]. [`Library`] creates hosts of such a stack; [`exported`] makes the functions of a stack from a
+//! host in Rust, so that it can be compiled into a library of its own.
+
+#![allow(unsafe_code, reason = "the interface of C")]
+
+use crate::frame::{Datagram, EcnField, Framing};
+use crate::host::{Host, Outbox, report_fault};
+use crate::virtual_hosts::text;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{ptr, slice};
+use tailback_core::primitives::units::{Bytes, Time};
+
+/// Version of the interface. A library with another version is refused.
+pub const ABI: u32 = 1;
+
+/// No time, or no limit.
+const NONE: u64 = u64::MAX;
+/// Bytes of an error message, with its terminating zero.
+const MESSAGE: usize = 256;
+
+/// One end of a flow.
+#[repr(C)]
+pub struct End {
+    /// Seed of all random numbers of this end.
+    pub seed: u64,
+    /// Payload to send, in bytes; `UINT64_MAX` without a limit.
+    pub size: u64,
+    /// Times in picoseconds: start of the flow, and the time at which the application stops sending (`UINT64_MAX`: never).
+    pub start: u64,
+    pub stop: u64,
+    /// IPv4 addresses in host byte order.
+    pub local_address: u32,
+    pub remote_address: u32,
+    pub local_port: u16,
+    pub remote_port: u16,
+    /// Largest IP packet in bytes.
+    pub mtu: u32,
+    /// 1 for the sender of the data, 0 for the receiver.
+    pub is_sender: u8,
+    /// The scenario's parameters: a JSON object.
+    pub parameters: *const c_char,
+}
+
+/// A datagram between two ends: a UDP payload, or a whole IPv4 packet, whose addresses and ports are ignored.
+#[repr(C)]
+pub struct Payload {
+    pub source_address: u32,
+    pub destination_address: u32,
+    pub source_port: u16,
+    pub destination_port: u16,
+    /// ECN field (RFC 3168): 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
+    pub data: *const u8,
+    pub length: usize,
+}
+
+/// Sends a datagram from inside `poll`.
+pub type Send = unsafe extern "C" fn(outbox: *mut c_void, payload: *const Payload);
+
+/// A stack. Its functions are never called at the same time for one host. Times are picoseconds of the simulation.
+#[repr(C)]
+pub struct Stack {
+    /// [`ABI`].
+    pub abi: u32,
+    /// 1 if payloads are whole IPv4 packets, 0 if they are UDP payloads.
+    pub sends_ip: u8,
+    /// Name in scenarios.
+    pub name: *const c_char,
+    /// Name and version of everything on which results depend, part of content hashes.
+    pub version: *const c_char,
+    /// A new host, or null after an error, whose text is written to `message`.
+    pub create: unsafe extern "C" fn(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void,
+    /// Processes a datagram. Returns null, or the text of a fault that ends the run.
+    pub receive: unsafe extern "C" fn(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char,
+    /// Sends everything that may be sent now. Returns null, or the text of a fault that ends the run.
+    pub poll: unsafe extern "C" fn(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char,
+    /// Time of the next poll if nothing arrives; `UINT64_MAX` if there is none.
+    pub deadline: unsafe extern "C" fn(host: *const c_void) -> u64,
+    pub destroy: unsafe extern "C" fn(host: *mut c_void),
+}
+
+// Names and functions of a library are constant.
+unsafe impl Sync for Stack {}
+
+/// The stacks of a library, which remains loaded.
+#[derive(Clone, Copy)]
+pub struct Library(&'static [&'static Stack]);
+
+/// A settings error of a library, or a library that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryError(pub String);
+
+impl Library {
+    /// The stacks of the array at an address, which ends with a null pointer.
+    ///
+    /// # Safety
+    /// The address is that of such an array, valid until the process ends.
+    ///
+    /// # Errors
+    /// The library has another version of the interface.
+    pub unsafe fn at(address: usize) -> Result<Library, LibraryError> {
+        let first = address as *const *const Stack;
+        // SAFETY: by contract, all entries up to the null pointer are valid.
+        let stacks: &'static [&'static Stack] = unsafe {
+            let count = (0..).take_while(|&index| !(*first.add(index)).is_null()).count();
+            slice::from_raw_parts(first.cast(), count)
+        };
+        match stacks.iter().find(|stack| stack.abi != ABI) {
+            Some(other) => Err(LibraryError(format!("it has version {} of the interface; expected {ABI}", other.abi))),
+            None => Ok(Library(stacks)),
+        }
+    }
+
+    /// Name and version of each stack.
+    pub fn names(&self) -> Vec<(String, String)> {
+        self.0.iter().map(|stack| (owned(stack.name), owned(stack.version))).collect()
+    }
+
+    /// A host of the stack with this name.
+    ///
+    /// # Errors
+    /// The library has no such stack, or the stack refuses its parameters.
+    pub fn host(&self, name: &str, settings: &EndSettings) -> Result<Box<dyn Host>, LibraryError> {
+        let found = self.0.iter().find(|stack| owned(stack.name) == name);
+        let stack = found.ok_or_else(|| LibraryError(format!("the library has no stack `{name}`")))?;
+        let parameters = CString::new(settings.parameters.as_str()).unwrap_or_default();
+        let end = End {
+            seed: settings.seed,
+            size: settings.size.map_or(NONE, |size| size.0),
+            start: settings.start.0,
+            stop: settings.stop.0,
+            local_address: (*settings.local.ip()).into(),
+            remote_address: (*settings.remote.ip()).into(),
+            local_port: settings.local.port(),
+            remote_port: settings.remote.port(),
+            mtu: u32::try_from(settings.mtu.0).unwrap_or(u32::MAX),
+            is_sender: settings.is_sender.into(),
+            parameters: parameters.as_ptr(),
+        };
+        let mut message = [0; MESSAGE];
+        // SAFETY: the message has this capacity, and everything outlives the call.
+        let handle = unsafe { (stack.create)(&end, message.as_mut_ptr(), message.len()) };
+        if handle.is_null() {
+            message[MESSAGE - 1] = 0;
+            return Err(LibraryError(owned(message.as_ptr())));
+        }
+        Ok(Box::new(LibraryHost { stack, handle }))
+    }
+}
+
+/// Text of a library; empty for null.
+fn owned(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: texts of a library end with a zero.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// One end of a flow, as [`End`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndSettings {
+    pub is_sender: bool,
+    pub seed: u64,
+    pub size: Option<Bytes>,
+    pub start: Time,
+    /// [`Time::NEVER`]: without a stop.
+    pub stop: Time,
+    pub local: SocketAddrV4,
+    pub remote: SocketAddrV4,
+    pub mtu: Bytes,
+    pub parameters: String,
+}
+
+impl EndSettings {
+    /// The settings in a call of `create`.
+    ///
+    /// # Safety
+    /// `end` is valid.
+    unsafe fn of(end: *const End) -> EndSettings {
+        // SAFETY: by contract.
+        let end = unsafe { &*end };
+        EndSettings {
+            is_sender: end.is_sender != 0,
+            seed: end.seed,
+            size: (end.size != NONE).then_some(Bytes(end.size)),
+            start: Time(end.start),
+            stop: Time(end.stop),
+            local: SocketAddrV4::new(end.local_address.into(), end.local_port),
+            remote: SocketAddrV4::new(end.remote_address.into(), end.remote_port),
+            mtu: Bytes(end.mtu.into()),
+            parameters: owned(end.parameters),
+        }
+    }
+}
+
+/// A host of a library.
+struct LibraryHost {
+    stack: &'static Stack,
+    handle: *mut c_void,
+}
+
+// SAFETY: calls for one host never overlap, and a library must not depend on the thread.
+unsafe impl std::marker::Send for LibraryHost {}
+
+impl Drop for LibraryHost {
+    fn drop(&mut self) {
+        // SAFETY: the handle is from `create`, and not used any more.
+        unsafe { (self.stack.destroy)(self.handle) }
+    }
+}
+
+impl Host for LibraryHost {
+    fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
+        let payload = Payload::of(datagram);
+        // SAFETY: the payload outlives the call.
+        let fault = unsafe { (self.stack.receive)(self.handle, now.0, &payload) };
+        raise(fault);
+    }
+
+    fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+        let mut sending = Sending { outbox, panic: None };
+        // SAFETY: `send` expects this pointer, only during the call.
+        let fault = unsafe { (self.stack.poll)(self.handle, now.0, send, (&raw mut sending).cast()) };
+        if let Some(panic) = sending.panic {
+            std::panic::resume_unwind(panic);
+        }
+        raise(fault);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        // SAFETY: the handle is from `create`.
+        let at = unsafe { (self.stack.deadline)(self.handle) };
+        (at != NONE).then_some(Time(at))
+    }
+
+    fn framing(&self) -> Framing {
+        if self.stack.sends_ip == 0 { Framing::Udp } else { Framing::Ip }
+    }
+}
+
+fn raise(fault: *const c_char) {
+    if !fault.is_null() {
+        report_fault(owned(fault));
+    }
+}
+
+/// The outbox of a poll. A panic must not cross the library.
+struct Sending<'a> {
+    outbox: &'a mut Outbox,
+    panic: Option<Box<dyn std::any::Any + std::marker::Send>>,
+}
+
+unsafe extern "C" fn send(outbox: *mut c_void, payload: *const Payload) {
+    // SAFETY: `LibraryHost::poll` passes this pointer, and the payload is valid by contract.
+    let (sending, payload) = unsafe { (&mut *outbox.cast::<Sending<'_>>(), &*payload) };
+    if sending.panic.is_none() {
+        // SAFETY: as above.
+        let datagram = unsafe { payload.datagram() };
+        sending.panic = catch_unwind(AssertUnwindSafe(|| sending.outbox.send(&datagram))).err();
+    }
+}
+
+impl Payload {
+    fn of(datagram: &Datagram<'_>) -> Payload {
+        Payload {
+            source_address: (*datagram.source.ip()).into(),
+            destination_address: (*datagram.destination.ip()).into(),
+            source_port: datagram.source.port(),
+            destination_port: datagram.destination.port(),
+            ecn: datagram.ecn as u8,
+            data: datagram.payload.as_ptr(),
+            length: datagram.payload.len(),
+        }
+    }
+
+    /// # Safety
+    /// `data` has `length` bytes, unless that is 0.
+    unsafe fn datagram(&self) -> Datagram<'_> {
+        Datagram {
+            source: SocketAddrV4::new(Ipv4Addr::from(self.source_address), self.source_port),
+            destination: SocketAddrV4::new(Ipv4Addr::from(self.destination_address), self.destination_port),
+            ecn: EcnField::of(self.ecn),
+            // SAFETY: by contract.
+            payload: if self.length == 0 { &[] } else { unsafe { slice::from_raw_parts(self.data, self.length) } },
+        }
+    }
+}
+
+/// A host in Rust as a stack of a library: the functions of [`exported::stack`].
+pub mod exported {
+    use super::*;
+
+    /// Creates a host.
+    pub type Create = fn(&EndSettings) -> Result<Box<dyn Host>, String>;
+
+    /// A stack whose hosts `create` makes. Both texts end with a zero.
+    pub const fn stack(
+        name: &'static CStr,
+        version: &'static CStr,
+        create: unsafe extern "C" fn(*const End, *mut c_char, usize) -> *mut c_void,
+    ) -> Stack {
+        let (name, version) = (name.as_ptr(), version.as_ptr());
+        // Packets have their headers already, so that nothing is framed twice.
+        Stack { abi: ABI, sends_ip: 1, name, version, create, receive, poll, deadline, destroy }
+    }
+
+    struct Exported {
+        host: Box<dyn Host>,
+        outbox: Outbox,
+        fault: CString,
+    }
+
+    impl Exported {
+        /// Calls the host; a panic becomes a fault.
+        fn call(&mut self, act: impl FnOnce(&mut dyn Host, &mut Outbox)) -> *const c_char {
+            let Exported { host, outbox, fault } = self;
+            match catch_unwind(AssertUnwindSafe(|| act(&mut **host, outbox))) {
+                Ok(()) => ptr::null(),
+                Err(panic) => {
+                    let message = crate::host::reported(panic).unwrap_or_else(|panic| format!("panicked: {}", text(&*panic)));
+                    *fault = CString::new(message.replace('\0', " ")).unwrap_or_default();
+                    fault.as_ptr()
+                }
+            }
+        }
+    }
+
+    /// The body of a stack's function `create`.
+    ///
+    /// # Safety
+    /// The arguments are those of that function.
+    pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+        // SAFETY: by contract.
+        let settings = unsafe { EndSettings::of(end) };
+        let made = catch_unwind(AssertUnwindSafe(|| of(&settings)));
+        let problem = match made {
+            Ok(Ok(host)) => {
+                let outbox = Outbox::new(host.framing());
+                return Box::into_raw(Box::new(Exported { host, outbox, fault: CString::default() })).cast();
+            }
+            Ok(Err(problem)) => problem,
+            Err(panic) => format!("panicked: {}", text(&*panic)),
+        };
+        let bytes = problem.as_bytes();
+        let count = bytes.len().min(capacity.saturating_sub(1));
+        // SAFETY: by contract, the message has this capacity.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr().cast(), message, count);
+            message.add(count).write(0);
+        }
+        ptr::null_mut()
+    }
+
+    unsafe extern "C" fn receive(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char {
+        // SAFETY: by contract, the host is from `create`, and the payload is valid.
+        let (exported, packet) = unsafe { (&mut *host.cast::<Exported>(), (*payload).datagram()) };
+        let Some(datagram) = exported.outbox.framing().datagram(packet.payload) else { return ptr::null() };
+        exported.call(|host, _| host.receive(Time(now), &datagram))
+    }
+
+    unsafe extern "C" fn poll(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char {
+        // SAFETY: by contract, the host is from `create`.
+        let exported = unsafe { &mut *host.cast::<Exported>() };
+        let fault = exported.call(|host, outbox| host.poll(Time(now), outbox));
+        while let Some(packet) = exported.outbox.take() {
+            let (source_address, destination_address, source_port, destination_port) = (0, 0, 0, 0);
+            let (data, length) = (packet.as_ptr(), packet.len());
+            let payload = Payload { source_address, destination_address, source_port, destination_port, ecn: 0, data, length };
+            // SAFETY: by contract, `send` takes this outbox.
+            unsafe { send(outbox, &payload) };
+        }
+        fault
+    }
+
+    unsafe extern "C" fn deadline(host: *const c_void) -> u64 {
+        // SAFETY: by contract, the host is from `create`.
+        unsafe { &*host.cast::<Exported>() }.host.deadline().map_or(NONE, |at| at.0)
+    }
+
+    unsafe extern "C" fn destroy(host: *mut c_void) {
+        // SAFETY: by contract, the host is from `create`, and not used any more.
+        drop(unsafe { Box::from_raw(host.cast::<Exported>()) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns each payload at the time given as its parameters, in milliseconds.
+    struct Echo(Vec<Vec<u8>>, Time, EndSettings);
+
+    impl Host for Echo {
+        fn receive(&mut self, _now: Time, datagram: &Datagram<'_>) {
+            assert!(datagram.payload != [0], "no zeros");
+            self.0.push(datagram.payload.into());
+        }
+
+        fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+            for payload in self.0.drain(..).filter(|payload| !payload.is_empty()) {
+                let (source, destination) = (self.2.local, self.2.remote);
+                outbox.send(&Datagram { source, destination, ecn: EcnField::Ect1, payload: &payload });
+            }
+            assert!(now <= self.1);
+        }
+
+        fn deadline(&self) -> Option<Time> {
+            (self.1 != Time::NEVER).then_some(self.1)
+        }
+    }
+
+    fn echo(end: &EndSettings) -> Result<Box<dyn Host>, String> {
+        let at = end.parameters.parse().map_err(|_| format!("`{}` is no time", end.parameters))?;
+        Ok(Box::new(Echo(Vec::new(), Time(at), end.clone())))
+    }
+
+    unsafe extern "C" fn create(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+        // SAFETY: the arguments are passed on.
+        unsafe { exported::create(echo, end, message, capacity) }
+    }
+
+    static ECHO: Stack = exported::stack(c"echo", c"echo 1", create);
+    struct Stacks([*const Stack; 2]);
+    // SAFETY: constant.
+    unsafe impl Sync for Stacks {}
+    static STACKS: Stacks = Stacks([&raw const ECHO, ptr::null()]);
+
+    fn settings(parameters: &str) -> EndSettings {
+        let end = |last| SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, last), 443);
+        let (local, remote) = (end(1), end(2));
+        let (start, stop) = (Time(5), Time::NEVER);
+        EndSettings {
+            is_sender: true,
+            seed: 7,
+            size: None,
+            start,
+            stop,
+            local,
+            remote,
+            mtu: Bytes(1500),
+            parameters: parameters.into(),
+        }
+    }
+
+    fn library() -> Library {
+        // SAFETY: the array is static and ends with a null pointer.
+        unsafe { Library::at(STACKS.0.as_ptr() as usize) }.unwrap()
+    }
+
+    #[test]
+    fn a_host_behind_the_interface_behaves_as_in_front_of_it() {
+        assert_eq!(library().names(), [("echo".into(), "echo 1".into())]);
+        let end = settings("70");
+        let mut host = library().host("echo", &end).unwrap();
+        assert_eq!((host.framing(), host.deadline()), (Framing::Ip, Some(Time(70))));
+        let sent = Datagram { source: end.remote, destination: end.local, ecn: EcnField::Ce, payload: &[1, 2, 3] };
+        let packet = Framing::Udp.packet(&sent);
+        host.receive(Time(6), &Framing::Ip.datagram(&packet).unwrap());
+        let mut outbox = Outbox::new(Framing::Ip);
+        host.poll(Time(6), &mut outbox);
+        let answer = outbox.take().unwrap();
+        let expected = Datagram { source: end.local, destination: end.remote, ecn: EcnField::Ect1, payload: &[1, 2, 3] };
+        assert_eq!(Framing::Udp.datagram(&answer), Some(expected));
+        assert!(outbox.take().is_none());
+    }
+
+    #[test]
+    fn errors_and_panics_cross_the_interface_as_text() {
+        let refused = |name: &str, parameters: &str| library().host(name, &settings(parameters)).map(|_| ()).unwrap_err().0;
+        assert_eq!(refused("echo", "soon"), "`soon` is no time");
+        assert_eq!(refused("echo", &"9".repeat(400)).len(), MESSAGE - 1);
+        assert_eq!(refused("other", "1"), "the library has no stack `other`");
+        let mut host = library().host("echo", &settings("5")).unwrap();
+        let late = catch_unwind(AssertUnwindSafe(|| host.poll(Time(6), &mut Outbox::new(Framing::Ip)))).unwrap_err();
+        let message = crate::host::reported(late).unwrap();
+        assert_eq!(message, "panicked: assertion failed: now <= self.1");
+    }
+}

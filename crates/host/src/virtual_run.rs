@@ -1,0 +1,144 @@
+//! A run in virtual time, in slices.
+
+use crate::driver::{AddressPair, Driver, RejectedPackets, RunProperties};
+use crate::host::Host;
+use crate::packet_observer::PacketObserver;
+use crate::virtual_hosts::{HostError, VirtualClock, VirtualHost, VirtualHosts};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use tailback_core::network::Network;
+use tailback_core::primitives::units::{Bytes, Time};
+use tailback_core::{ConservationError, Engine, Results};
+use tailback_scenario::{HostedFlow, HostedFlows};
+
+pub(crate) type HostAt = (Ipv4Addr, Box<dyn Host>);
+
+/// A network with hosts during its run.
+pub struct VirtualRun {
+    driver: Driver<VirtualHosts, VirtualClock>,
+    fault: Option<HostError>,
+    /// Groups without rows in the results.
+    hidden: HashSet<String>,
+}
+
+impl VirtualRun {
+    pub(crate) fn new(
+        engine: Engine,
+        properties: RunProperties,
+        ways: &[tailback_scenario::AddressPair],
+        hosts: Vec<VirtualHost>,
+        observer: PacketObserver,
+    ) -> VirtualRun {
+        let index: HashMap<Ipv4Addr, usize> = hosts.iter().enumerate().map(|(index, host)| (host.address, index)).collect();
+        let pair = |way: &tailback_scenario::AddressPair| AddressPair {
+            from: way.from,
+            to: way.to,
+            flow: way.flow,
+            host: index[&way.to],
+            listed: None,
+        };
+        let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
+        let clock = VirtualClock::default();
+        let driver = Driver::new(engine, properties, &ways, observer, VirtualHosts::new(hosts, clock.clone()), clock);
+        VirtualRun { driver, fault: None, hidden: HashSet::new() }
+    }
+
+    /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
+    pub fn of_flows(
+        network: Network,
+        hosted: &HostedFlows,
+        ends: Vec<[Box<dyn Host>; 2]>,
+        start: impl FnOnce(Network) -> Engine,
+    ) -> VirtualRun {
+        let counts = hosted.flows.iter().fold(vec![0; hosted.stacks.len()], |mut counts, flow| {
+            counts[flow.stack] += 1;
+            counts
+        });
+        let hosts: Vec<VirtualHost> = hosted
+            .flows
+            .iter()
+            .zip(ends)
+            .flat_map(|(flow, [sender, receiver])| {
+                let name = |end: &str| {
+                    let group = &hosted.stacks[flow.stack].group;
+                    if counts[flow.stack] == 1 { format!("{group}.{end}") } else { format!("{group}.{end}[{}]", flow.index) }
+                };
+                let mtu = hosted.stacks[flow.stack].mtu;
+                let sender = connected(name("sender"), (flow.from, mtu, flow.start), sender);
+                [sender, connected(name("receiver"), (flow.to, mtu, Time::ZERO), receiver)]
+            })
+            .collect();
+        let ports = network.ports.iter().map(|port| port.name.clone()).collect();
+        let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
+        let properties = RunProperties { end: Time::ZERO + network.duration, lead: hosted.lead };
+        let ways: Vec<_> = hosted.flows.iter().flat_map(HostedFlow::ways).collect();
+        let hidden = hosted.reverse.iter().map(|&group| network.groups[group].name.clone()).collect();
+        VirtualRun { hidden, ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
+    }
+
+    /// Writes all packets of the hosts to a file (pcapng), one interface per host, with comments on discarded ones.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
+        self.driver.observer().capture_to(file)
+    }
+
+    /// Completes the capture. Returns the problem with it, if any.
+    pub fn finish_capture(&mut self) -> Option<String> {
+        self.driver.observer().finish()
+    }
+
+    /// Performs all actions before `until`, but at most `turns` instants with actions. Returns true once it is done, or after a fault. Slices
+    /// do not affect the results.
+    pub fn run_for(&mut self, until: Time, turns: u64) -> bool {
+        if self.fault.is_some() {
+            return true;
+        }
+        match self.driver.run_for(until, turns) {
+            Ok(is_done) => is_done,
+            Err(error) => {
+                // The devices of virtual hosts have no other errors.
+                self.fault = error.downcast::<HostError>().ok();
+                true
+            }
+        }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        self.driver.engine()
+    }
+
+    /// The fault of a host that has ended the run.
+    pub fn fault(&self) -> Option<&HostError> {
+        self.fault.as_ref()
+    }
+
+    /// Measurements up to now. Packets in the reverse direction of a flow have no rows of their own, as in simulated TCP.
+    ///
+    /// # Errors
+    /// The engine has lost or duplicated a packet.
+    pub fn results(&self) -> Result<Results, ConservationError> {
+        let mut results = self.engine().results()?;
+        for table in [&mut results.flows, &mut results.groups] {
+            let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.hidden.contains(*group)).collect();
+            table.keep(&kept);
+        }
+        Ok(results)
+    }
+
+    /// The hosts by address, and the packets that were not carried.
+    pub(crate) fn into_hosts(self) -> (Vec<HostAt>, RejectedPackets) {
+        let (all, rejected) = self.driver.into_hosts();
+        (all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect(), rejected)
+    }
+}
+
+fn connected(name: String, (address, mtu, start): (Ipv4Addr, Bytes, Time), transport: Box<dyn Host>) -> VirtualHost {
+    let mut host = VirtualHost::new(name, address, mtu);
+    host.start_at(start);
+    host.attach(transport);
+    host
+}

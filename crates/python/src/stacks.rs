@@ -1,0 +1,83 @@
+//! Stacks of installed libraries, found by `tailback.user_code`.
+
+use crate::errors::{parameter_text, user_code_error};
+use crate::user_code::{Raised, python_host, registry, word};
+use pyo3::prelude::*;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use tailback_core::network::CodeKind;
+use tailback_core::primitives::units::{Bytes, Time};
+use tailback_host::Host;
+use tailback_host::library::{EndSettings, Library, LibraryError};
+use tailback_scenario::{HostedFlow, HostedFlows, StackSettings};
+
+/// The library at an address that `tailback_stacks()` of a loaded library has returned.
+fn library(py: Python<'_>, address: usize) -> PyResult<Library> {
+    #[expect(unsafe_code, reason = "Python has loaded the library, and never unloads it")]
+    let library = unsafe { Library::at(address) };
+    library.map_err(|LibraryError(why)| parameter_text(py, &format!("the library cannot be used: {why}")))
+}
+
+/// Name and version of each stack of a library.
+#[pyfunction]
+pub fn stack_versions(py: Python<'_>, address: usize) -> PyResult<Vec<(String, String)>> {
+    Ok(library(py, address)?.names())
+}
+
+/// Why a stack refuses these parameters (JSON); `None` if it accepts them.
+#[pyfunction]
+pub fn stack_conflict(py: Python<'_>, address: usize, name: &str, parameters: &str) -> PyResult<Option<String>> {
+    let library = library(py, address)?;
+    let end = |last, port| SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, last), port);
+    let tried = EndSettings {
+        is_sender: true,
+        seed: 0,
+        size: Some(Bytes(1)),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+        local: end(1, SENDER),
+        remote: end(2, RECEIVER),
+        mtu: Bytes(1500),
+        parameters: parameters.into(),
+    };
+    Ok(library.host(name, &tried).err().map(|LibraryError(why)| why))
+}
+
+/// The first of the ephemeral ports (RFC 6335 section 6), and that of HTTPS.
+const SENDER: u16 = 49_152;
+const RECEIVER: u16 = 443;
+
+/// Sender and receiver of each hosted flow. `raised` receives the exception with which one of them ends the run.
+pub fn hosts(py: Python<'_>, hosted: &HostedFlows, raised: &Raised) -> PyResult<Vec<[Box<dyn Host>; 2]>> {
+    let open = |stack: &StackSettings| match stack.kind {
+        CodeKind::Stack => {
+            let address = registry(py)?.call_method1("stack_library", (&stack.code.name,))?.extract()?;
+            library(py, address).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let libraries: Vec<Option<Library>> = hosted.stacks.iter().map(open).collect::<PyResult<_>>()?;
+    let made = |flow: &HostedFlow, is_sender| {
+        let stack = &hosted.stacks[flow.stack];
+        let end = end(flow, is_sender, stack);
+        match &libraries[flow.stack] {
+            Some(library) => library.host(&stack.code.name, &end).map_err(|LibraryError(why)| {
+                let place = format!("{} `{}`", word(stack.kind), stack.code.name);
+                parameter_text(py, &format!("the {place} cannot be created: {why}"))
+            }),
+            None => python_host(py, &stack.code, end, flow.index, raised.clone()).map_err(|error| {
+                let failed = user_code_error(py, &error.to_string(), &stack.code.name, &stack.code.at, 0.0);
+                failed.set_cause(py, Some(error));
+                failed
+            }),
+        }
+    };
+    hosted.flows.iter().map(|flow| Ok([made(flow, true)?, made(flow, false)?])).collect()
+}
+
+fn end(flow: &HostedFlow, is_sender: bool, stack: &StackSettings) -> EndSettings {
+    let (sender, receiver) = (SocketAddrV4::new(flow.from, SENDER), SocketAddrV4::new(flow.to, RECEIVER));
+    let (local, remote) = if is_sender { (sender, receiver) } else { (receiver, sender) };
+    let HostedFlow { size, start, stop, seeds, .. } = *flow;
+    let (seed, mtu, parameters) = (seeds[usize::from(!is_sender)], stack.mtu, stack.code.parameters.clone());
+    EndSettings { is_sender, seed, size, start, stop, local, remote, mtu, parameters }
+}

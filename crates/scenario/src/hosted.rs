@@ -1,0 +1,206 @@
+//! Flows whose ends are transport stacks, in virtual time. Each direction of such a flow is an external flow of the network.
+
+use crate::emulation::{AddressPair, Build, FlowPair, lead};
+use crate::problem::{Errors, Report, Warnings};
+use crate::scenario::{Scenario, check_flows};
+use crate::schema::Stack;
+use std::net::Ipv4Addr;
+use tailback_core::network::{CodeKind, FlowId, GroupId, Network};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_core::user_code::UserCode;
+
+/// A network, and the flows that run on stacks.
+#[derive(Clone, Debug)]
+pub struct Hosted {
+    pub network: Network,
+    pub warnings: Warnings,
+    pub hosts: HostedFlows,
+}
+
+/// The flows that run on stacks.
+#[derive(Clone, Debug, Default)]
+pub struct HostedFlows {
+    /// Groups with a stack.
+    pub stacks: Vec<StackSettings>,
+    /// In the order of the flows.
+    pub flows: Vec<HostedFlow>,
+    /// The groups of the packets in the reverse direction, such as acknowledgements.
+    pub reverse: Vec<GroupId>,
+    /// Minimum time from an event at a port to the delivery of a packet.
+    pub lead: TimeDelta,
+}
+
+/// The stack of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackSettings {
+    pub group: String,
+    /// Name, parameters as JSON, and path. For an installed stack, the parameters include `congestion`.
+    pub code: UserCode,
+    /// A class in Python, or an installed stack.
+    pub kind: CodeKind,
+    pub mtu: Bytes,
+}
+
+/// A flow that runs on stacks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostedFlow {
+    /// Index in [`HostedFlows::stacks`].
+    pub stack: usize,
+    /// Number within its group.
+    pub index: u64,
+    pub from: Ipv4Addr,
+    pub to: Ipv4Addr,
+    /// The data.
+    pub there: FlowId,
+    pub back: FlowId,
+    pub start: Time,
+    /// [`Time::NEVER`] without a stop.
+    pub stop: Time,
+    /// `None` for a greedy flow.
+    pub size: Option<Bytes>,
+    /// Seeds of the sender's and the receiver's random numbers.
+    pub seeds: [u64; 2],
+}
+
+impl Scenario {
+    /// The groups that run on stacks, with their settings.
+    pub fn stacks(&self) -> Vec<StackSettings> {
+        let stacks = self.description.flows.iter().filter_map(|(name, flow)| Some((name, flow.tcp.as_ref()?.stack()?)));
+        stacks.map(|(name, stack)| StackSettings::of(name.as_str(), stack)).collect()
+    }
+
+    /// Builds the network, with the flows that run on stacks. Without any, the network is that of [`Scenario::build`].
+    ///
+    /// # Errors
+    /// As [`Scenario::build`].
+    pub fn hosted(&self) -> Result<Hosted, Errors> {
+        let mut report = Report::new(self.source());
+        check_flows(&self.description, &mut report);
+        let (network, warnings) = self.built(report)?;
+        let mut build = Build::new(network, Vec::new());
+        let (mut flows, mut reverse) = (Vec::new(), Vec::new());
+        let stacks = self.stacks();
+        for (stack, StackSettings { group: name, .. }) in stacks.iter().enumerate() {
+            let Some(group) = build.group(name) else { continue };
+            let back = build.reverse_group(group);
+            reverse.push(back);
+            let (sender, receiver) = (build.host(format!("{name}.sender")), build.host(format!("{name}.receiver")));
+            for (index, there) in (0..).zip(build.flows_of(group)) {
+                let (from, to) = (build.address(sender), build.address(receiver));
+                let random = Stream::new(Entity { seed: build.network.seed, name, index }, Purpose::Host);
+                let given = &build.network.flows[there];
+                let ends = FlowPair { there, back: FlowId(build.network.flows.len() as u32) };
+                flows.push(HostedFlow {
+                    stack,
+                    index,
+                    from,
+                    to,
+                    there,
+                    back: ends.back,
+                    start: given.start,
+                    stop: given.stop,
+                    size: given.size,
+                    seeds: [random.bits(0), random.bits(1)],
+                });
+                build.open(ends, back, (from, to));
+            }
+        }
+        let mut report = Report::new(self.source());
+        build.check_addresses(&mut report);
+        if !report.is_empty() {
+            return Err(report.finish());
+        }
+        let Build { network, ways, .. } = build;
+        let hosts = HostedFlows { stacks, flows, reverse, lead: lead(&network, &ways) };
+        Ok(Hosted { network, warnings, hosts })
+    }
+}
+
+impl StackSettings {
+    fn of(group: &str, stack: &Stack) -> StackSettings {
+        let (kind, code) = stack.code(format!("flows.{group}.tcp"));
+        StackSettings { group: group.into(), kind, code, mtu: Bytes(stack.mtu.bytes()) }
+    }
+}
+
+impl HostedFlow {
+    /// Both directions, by addresses.
+    pub fn ways(&self) -> [AddressPair; 2] {
+        let HostedFlow { from, to, there, back, .. } = *self;
+        [AddressPair { from, to, flow: there }, AddressPair { from: to, to: from, flow: back }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailback_core::network::AccessLink;
+
+    const DUMBBELL: &str =
+        "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
+    const FLOWS: &str = "[flows.cross]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"sack\"}\n[flows.web]\ncount = 2\n\
+                         from = \"left\"\nto = \"right\"\npropagation_rtt = \"60 ms\"\nstart = {evenly = [\"1 s\", \"2 s\"]}\nsize = \"1 MB\"\n\
+                         stop = \"8 s\"\n";
+
+    fn scenario(tcp: &str, more: &str) -> Scenario {
+        let text = format!("{DUMBBELL}{FLOWS}tcp = {{{tcp}}}\n{more}");
+        Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    #[test]
+    fn flows_on_stacks_have_external_flows_in_both_directions() {
+        let hosted = scenario("stack = \"quinn\", congestion = \"bbr\", parameters = {train = 3}", "").hosted().unwrap();
+        let [stack] = &hosted.hosts.stacks[..] else { panic!("one stack") };
+        assert_eq!((stack.code.name.as_str(), stack.kind, stack.mtu), ("quinn", CodeKind::Stack, Bytes(1500)));
+        assert_eq!(stack.code.parameters, "{\"congestion\":\"bbr\",\"train\":3}");
+        let [first, second] = &hosted.hosts.flows[..] else { panic!("two flows") };
+        assert_eq!(
+            (second.start, second.stop, second.size),
+            (Time(1_750_000_000_000), Time(8_000_000_000_000), Some(Bytes(1_000_000)))
+        );
+        assert_eq!([first.there, second.there, first.back, second.back], [FlowId(1), FlowId(2), FlowId(3), FlowId(4)]);
+        assert!(first.seeds[0] != first.seeds[1] && first.seeds != second.seeds);
+        let (there, back) = (&hosted.network.flows[second.there], &hosted.network.flows[second.back]);
+        let delay = AccessLink { rate: None, delay: TimeDelta::from_millis(20) };
+        assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
+        assert_eq!((there.forward, there.backward, there.size, there.start), (back.backward, back.forward, None, Time::ZERO));
+        assert_eq!(hosted.network.groups[hosted.hosts.reverse[0]].name, "web.reverse");
+    }
+
+    #[test]
+    fn without_stacks_the_network_is_that_of_a_simulation() {
+        let plain = scenario("preset = \"cubic\"", "");
+        let hosted = plain.hosted().unwrap();
+        assert_eq!((hosted.network, hosted.hosts.flows.len()), (plain.build().unwrap(), 0));
+    }
+
+    #[test]
+    fn a_stack_is_written_and_read() {
+        let scenario = scenario("stack = \"user:arq\", mtu = \"1280 B\", parameters = {window = 4}", "");
+        assert!(scenario.to_json().contains(r#""tcp":{"stack":"user:arq","mtu":"1280 B","parameters":{"window":4}}"#));
+        assert_eq!(Scenario::from_json(&scenario.to_json(), "").unwrap().to_json(), scenario.to_json());
+        let [(_, code)] = &scenario.user_code()[..] else { panic!("one class") };
+        assert_eq!((code.name.as_str(), code.at.as_str()), ("arq", "flows.web.tcp"));
+    }
+
+    #[test]
+    fn settings_of_simulated_tcp_are_refused() {
+        let refused = |tcp: &str, more: &str| {
+            let text = format!("{DUMBBELL}{FLOWS}tcp = {{{tcp}}}\n{more}");
+            Scenario::from_toml(&text, "").and_then(|scenario| scenario.hosted()).unwrap_err().to_string()
+        };
+        let both = refused("stack = \"quinn\", preset = \"sack\"", "");
+        assert!(both.contains("has no key `preset`"), "{both}");
+        assert!(
+            refused("stack = \"user:arq\", congestion = \"reno\"", "").contains("`congestion` is a setting of installed stacks")
+        );
+        assert!(refused("stack = \"quinn\", mtu = \"40 B\"", "").contains("`mtu` is out of range"));
+        let bursts = "application = {kind = \"constant\", rate = \"1 Mbps\", burst = 3}\n";
+        assert!(refused("stack = \"quinn\"", bursts).contains("`application` cannot be used with a `stack`"));
+        let built = scenario("stack = \"quinn\"", "").build().unwrap_err().to_string();
+        assert!(built.contains("`stack` runs in simulations of the Python package only"), "{built}");
+        let emulated = scenario("stack = \"quinn\"", "").emulated(&[]).unwrap_err().to_string();
+        assert!(emulated.contains("`stack` runs in virtual time and cannot be emulated"), "{emulated}");
+    }
+}

@@ -1,0 +1,193 @@
+//! The stacks for scenarios: a library with the C interface of `tailback_host::library`.
+
+#![allow(unsafe_code, reason = "the interface of C")]
+
+use crate::{Transfer, quinn, smoltcp};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+use tailback_host::Host;
+use tailback_host::library::{End, EndSettings, Stack, exported};
+
+/// The stacks, and a null pointer.
+pub struct Stacks([*const Stack; 3]);
+
+// SAFETY: constant.
+unsafe impl Sync for Stacks {}
+
+static STACKS: Stacks = Stacks([&raw const QUINN, &raw const SMOLTCP, ptr::null()]);
+
+/// The stacks of this library, as the function `tailback_stacks` of `tailback.h` returns them.
+pub fn stacks() -> *const *const Stack {
+    STACKS.0.as_ptr()
+}
+
+static QUINN: Stack = exported::stack(c"quinn", version(QUINN_VERSION), create_quinn);
+static SMOLTCP: Stack = exported::stack(c"smoltcp", version(SMOLTCP_VERSION), create_smoltcp);
+
+const QUINN_VERSION: &str =
+    concat!("quinn-proto 0.11.19, tailback-stacks ", env!("CARGO_PKG_VERSION"), " ", env!("TAILBACK_SOURCES"), "\0");
+const SMOLTCP_VERSION: &str =
+    concat!("smoltcp 0.14.0, tailback-stacks ", env!("CARGO_PKG_VERSION"), " ", env!("TAILBACK_SOURCES"), "\0");
+
+const fn version(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the text ends with a zero, and has no other"),
+    }
+}
+
+unsafe extern "C" fn create_quinn(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+    // SAFETY: the arguments are passed on.
+    unsafe { exported::create(quinn_host, end, message, capacity) }
+}
+
+unsafe extern "C" fn create_smoltcp(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+    // SAFETY: the arguments are passed on.
+    unsafe { exported::create(smoltcp_host, end, message, capacity) }
+}
+
+/// Parameters of `quinn`, with quinn's defaults.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct QuinnParameters {
+    congestion: QuinnCongestion,
+    train: usize,
+    window: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum QuinnCongestion {
+    Cubic,
+    NewReno,
+    Bbr,
+}
+
+impl Default for QuinnParameters {
+    fn default() -> QuinnParameters {
+        let quinn::Settings { train, window, .. } = quinn::Settings::default();
+        QuinnParameters { congestion: QuinnCongestion::Cubic, train, window }
+    }
+}
+
+fn quinn_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
+    let given: QuinnParameters = parameters(end)?;
+    let congestion = match given.congestion {
+        QuinnCongestion::Cubic => quinn::Congestion::Cubic,
+        QuinnCongestion::NewReno => quinn::Congestion::NewReno,
+        QuinnCongestion::Bbr => quinn::Congestion::Bbr,
+    };
+    // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
+    let least = 1200 + quinn::HEADERS;
+    let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
+    let mtu = mtu.ok_or_else(|| format!("the MTU is {} bytes; QUIC requires at least {least}", end.mtu.0))?;
+    let settings = quinn::Settings { congestion, seed: end.seed, train: given.train, window: given.window, mtu };
+    Ok(match transfer(end) {
+        Some(transfer) => Box::new(quinn::Quinn::sender(&settings, transfer)),
+        None => Box::new(quinn::Quinn::receiver(&settings, end.local)),
+    })
+}
+
+/// Parameters of `smoltcp`.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SmoltcpParameters {
+    congestion: SmoltcpCongestion,
+    buffer: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SmoltcpCongestion {
+    None,
+    Reno,
+    Cubic,
+}
+
+impl Default for SmoltcpParameters {
+    fn default() -> SmoltcpParameters {
+        SmoltcpParameters { congestion: SmoltcpCongestion::Cubic, buffer: smoltcp::Settings::default().buffer }
+    }
+}
+
+fn smoltcp_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
+    let given: SmoltcpParameters = parameters(end)?;
+    let congestion = match given.congestion {
+        SmoltcpCongestion::None => smoltcp::Congestion::None,
+        SmoltcpCongestion::Reno => smoltcp::Congestion::Reno,
+        SmoltcpCongestion::Cubic => smoltcp::Congestion::Cubic,
+    };
+    // The scaled window of RFC 7323 section 2.3.
+    if !(1..=1 << 30).contains(&given.buffer) {
+        return Err(format!("`buffer` is {}; expected 1 to {} bytes", given.buffer, 1 << 30));
+    }
+    let settings = smoltcp::Settings { congestion, seed: end.seed, buffer: given.buffer, mtu: end.mtu.0 as usize };
+    Ok(match transfer(end) {
+        Some(transfer) => Box::new(smoltcp::Smoltcp::sender(&settings, transfer)),
+        None => Box::new(smoltcp::Smoltcp::receiver(&settings, end.local)),
+    })
+}
+
+fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
+    serde_json::from_str(&end.parameters).map_err(|error| {
+        let text = error.to_string();
+        // Without the column in the JSON, which the user has not written.
+        text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.into())
+    })
+}
+
+/// The transfer of a sender; `None` for a receiver.
+fn transfer(end: &EndSettings) -> Option<Transfer> {
+    let EndSettings { local, remote, start, stop, size, .. } = *end;
+    end.is_sender.then_some(Transfer { local, remote, start, stop, size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddrV4};
+    use tailback_core::primitives::units::{Bytes, Time};
+    use tailback_host::library::Library;
+
+    fn refused(name: &str, parameters: &str, mtu: u64) -> Option<String> {
+        let end = |last| SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, last), 443);
+        let settings = EndSettings {
+            is_sender: true,
+            seed: 1,
+            size: None,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            local: end(1),
+            remote: end(2),
+            mtu: Bytes(mtu),
+            parameters: parameters.into(),
+        };
+        // SAFETY: the array is static and ends with a null pointer.
+        let library = unsafe { Library::at(stacks() as usize) }.unwrap();
+        library.host(name, &settings).err().map(|error| error.0)
+    }
+
+    #[test]
+    fn wrong_parameters_are_refused_with_the_valid_ones() {
+        assert_eq!(refused("quinn", "{\"congestion\":\"bbr\",\"train\":3}", 1500), None);
+        assert_eq!(refused("smoltcp", "{\"congestion\":\"none\",\"buffer\":20000}", 576), None);
+        let text = refused("quinn", "{\"congestion\":\"reno\"}", 1500).unwrap();
+        assert_eq!(text, "unknown variant `reno`, expected one of `cubic`, `newreno`, `bbr`");
+        let text = refused("smoltcp", "{\"windows\":1}", 1500).unwrap();
+        assert_eq!(text, "unknown field `windows`, expected `congestion` or `buffer`");
+        assert_eq!(refused("quinn", "{}", 1000).unwrap(), "the MTU is 1000 bytes; QUIC requires at least 1228");
+        assert_eq!(refused("smoltcp", "{\"buffer\":0}", 1500).unwrap(), "`buffer` is 0; expected 1 to 1073741824 bytes");
+    }
+
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock");
+        for text in [QUINN_VERSION, SMOLTCP_VERSION] {
+            let (name, rest) = text.split_once(' ').unwrap();
+            let (version, _) = rest.split_once(',').unwrap();
+            assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n")), "{name} {version}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+"""Transports in Python at the ends of flows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import tailback as tb
+from tailback.user_code import Ecn, HostEnd
+
+# 10 Mbit/s, 10 ms each way: a payload of 1222 bytes takes 1 ms on the wire.
+TICK = 1222
+
+
+def scenario(stack: str = "user:script", *, buffer: str = "20 packets", **keys: Any) -> tb.Scenario:
+    tcp = {"stack": stack, **keys.pop("tcp", {})}
+    flow: Any = {"from": "left", "to": "right", "tcp": tcp, **keys}
+    return tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer=buffer, duration="2 s", flows={"web": flow})
+
+
+@tb.host("script")
+class Script(tb.user_code.Host):
+    """Sends a payload at each of the given times; the receiver returns each with the ECN field that it had."""
+
+    seen: ClassVar[list[tuple[bool, float, int, int]]] = []
+
+    def __init__(self, end: HostEnd, *, times: tuple[float, ...] = (0.5,), size: int = TICK, ecn: int = 0) -> None:
+        super().__init__(end)
+        self.times, self.size, self.ecn = list(times), size, ecn
+        self.to_return: list[tuple[bytes, int]] = []
+
+    def receive(self, now_s: float, data: bytes, ecn: int) -> None:
+        Script.seen.append((self.end.is_sender, round(now_s, 9), len(data), ecn))
+        if not self.end.is_sender:
+            self.to_return.append((data, ecn))
+
+    def poll(self, now_s: float) -> Iterator[bytes | tuple[bytes, int]]:
+        while self.end.is_sender and self.times and now_s >= self.times[0]:
+            self.times.pop(0)
+            yield (bytes(self.size), self.ecn) if self.ecn else bytes(self.size)
+        while self.to_return:
+            yield self.to_return.pop(0)
+
+    def deadline_s(self) -> float | None:
+        return self.times[0] if self.end.is_sender and self.times else None
+
+
+def seen(**parameters: Any) -> list[tuple[bool, float, int, int]]:
+    Script.seen = []
+    queue = {"buffer": "20 packets", "policy": "threshold", "threshold": "2 packets"}
+    marking = scenario(tcp={"parameters": parameters}).with_({"topology.dumbbell.queue": queue})
+    run = tb.simulate(marking)
+    assert run.complete
+    return Script.seen
+
+
+def test_datagrams_cross_the_network_with_exact_times_and_ecn_fields() -> None:
+    assert seen(times=[0.1, 0.1]) == [
+        (False, 0.111, TICK, 0),
+        (False, 0.112, TICK, 0),
+        (True, 0.122, TICK, 0),
+        (True, 0.123, TICK, 0),
+    ]
+    fields = [ecn for is_sender, _, _, ecn in seen(times=[0.1] * 6, ecn=Ecn.ECT1) if not is_sender]
+    assert fields[0] == Ecn.ECT1
+    assert fields[-1] == Ecn.CE
+
+
+def test_times_in_seconds_are_never_before_a_deadline() -> None:
+    # 0.1 and many others have no exact representation in binary.
+    times = [0.1 + 0.0123456789 * number for number in range(100)]
+    assert len([1 for is_sender, *_ in seen(times=times) if not is_sender]) == 100
+
+
+def test_ends_have_the_settings_of_their_flow() -> None:
+    ends: list[HostEnd] = []
+
+    @tb.host("settings")
+    class Settings(tb.user_code.Host):
+        def __init__(self, end: HostEnd) -> None:
+            super().__init__(end)
+            ends.append(end)
+
+        def receive(self, now_s: float, data: bytes, ecn: int) -> None: ...
+
+        def poll(self, now_s: float) -> None:
+            if self.end.is_sender:
+                assert now_s == self.end.start_s
+
+    flow: Any = {"count": 2, "start": {"evenly": ["0 s", "1 s"]}, "size": "1 MB", "stop": "1.5 s"}
+    tb.simulate(scenario("user:settings", tcp={"mtu": "1280 B"}, **flow))
+    assert [(end.is_sender, end.flow, end.start_s, end.stop_s, end.size_bytes, end.max_payload_bytes) for end in ends] == [
+        (is_sender, flow, start, 1.5, 1_000_000, 1252) for flow, start in ((0, 0.25), (1, 0.75)) for is_sender in (True, False)
+    ]
+    assert len({end.seed for end in ends}) == 4
+
+
+def test_results_have_one_row_per_flow_and_simulated_flows_share_the_queue() -> None:
+    mixed = scenario(tcp={"parameters": {"times": [0.1 * number for number in range(1, 11)]}}).with_(
+        {"flows.cross": {"from": "left", "to": "right", "tcp": {"preset": "sack"}}}
+    )
+    run = tb.simulate(mixed)
+    assert list(run.flows["group"]) == ["web", "cross"]
+    assert list(run.groups["group"]) == ["web", "cross"]
+    assert run.flows["sent_packets"][0] == 10
+    assert run.flows["sent_packets"][1] > 1000
+    assert run.provenance["user_code"][0]["kind"] == "host"
+
+
+def fault(act: str, **keys: Any) -> tb.HostError:
+    with pytest.raises(tb.HostError) as caught:
+        tb.simulate(scenario("user:faulty", tcp={"parameters": {"act": act}}, **keys))
+    return caught.value
+
+
+@tb.host("faulty")
+class Faulty(tb.user_code.Host):
+    """Sends a packet at 0.25 s, and misbehaves at 0.5 s."""
+
+    def __init__(self, end: HostEnd, *, act: str) -> None:
+        super().__init__(end)
+        self.act, self.now_s = act, 0.0
+
+    def receive(self, now_s: float, data: bytes, ecn: int) -> None: ...
+
+    def poll(self, now_s: float) -> Iterable[Any]:
+        self.now_s = now_s
+        if not self.end.is_sender or now_s < 0.25:
+            return []
+        if now_s < 0.5:
+            return [b"fine"]
+        match self.act:
+            case "raise":
+                raise KeyError("no state")
+            case "giant":
+                return [bytes(1473)]
+            case "type":
+                return [17]
+            case "field":
+                return [(b"", 4)]
+        return []
+
+    def deadline_s(self) -> float | None:
+        if not self.end.is_sender:
+            return None
+        if self.now_s < 0.5:
+            return 0.25 if self.now_s < 0.25 else 0.5
+        return {"past": 0.4, "stuck": self.now_s, "nan": float("nan")}.get(self.act)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        ("raise", "failed: KeyError: 'no state'"),
+        ("giant", "sent a packet of 1501 bytes; its interface has an MTU of 1500 bytes"),
+        ("type", "failed: TypeError: `poll` gave 17; expected bytes, or (bytes, ECN field)"),
+        ("field", "failed: ValueError: the ECN field is 4; expected 0 to 3, such as `Ecn.ECT0`"),
+        ("past", "has a deadline in the past, 0.4 s"),
+        ("stuck", "asked to be polled at the same instant 1000 times"),
+        ("nan", "failed: ValueError: `deadline_s` gave NaN; expected None, or a time in seconds"),
+    ],
+)
+def test_a_fault_names_host_time_and_packet_and_keeps_the_results(act: str, message: str) -> None:
+    error = fault(act)
+    assert str(error) == f"the host `web.sender` {message} (at 0.5 s, after 1 packets)"
+    assert (error.host, error.time_s, error.packets) == ("web.sender", 0.5, 1)
+    assert isinstance(error.run, tb.Run)
+    assert not error.run.complete
+    assert list(error.run.flows["sent_packets"]) == [1]
+    assert isinstance(error.__cause__, KeyError) == (act == "raise")
+
+
+def test_the_host_of_a_group_of_several_has_an_index() -> None:
+    assert fault("raise", count=3).host == "web.sender[0]"
+
+
+def test_ctrl_c_in_a_host_keeps_the_results() -> None:
+    @tb.host("interrupted")
+    class Interrupted(tb.user_code.Host):
+        def receive(self, now_s: float, data: bytes, ecn: int) -> None: ...
+
+        def poll(self, now_s: float) -> None:
+            if now_s >= 1:
+                os.kill(os.getpid(), 2)
+
+        def deadline_s(self) -> float | None:
+            return 1.0
+
+    with pytest.raises(tb.Interrupted) as caught:
+        tb.simulate(scenario("user:interrupted"))
+    assert not caught.value.run.complete
+
+
+def test_wrong_names_and_parameters_are_errors_of_the_scenario() -> None:
+    with pytest.raises(tb.ScenarioError, match="did you mean `user:script`"):
+        tb.simulate(scenario("user:scrip"))
+    with pytest.raises(tb.ScenarioError, match="`Script` has no parameter `sise`"):
+        tb.simulate(scenario(tcp={"parameters": {"sise": 1}}))
+    with pytest.raises(tb.ParameterError, match="No` does not define `poll`, `receive`"):
+
+        @tb.host("no")
+        class No(tb.user_code.Host): ...
+
+
+def test_checkpoints_and_other_uses_are_refused_with_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(tb.errors.CheckpointError, match="the state of a `stack` cannot be saved"):
+        tb.simulate(scenario(), checkpoint=tmp_path / "run.ckpt")
+    with pytest.raises(tb.ScenarioError, match="`stack` runs in simulations of the Python package only"):
+        tb.predict(scenario())
+
+
+def test_a_capture_has_the_real_packets_of_both_ends(tmp_path: Path) -> None:
+    lossy = scenario(buffer="2 packets", tcp={"parameters": {"times": [0.1] * 4}})
+    tb.simulate(lossy, capture=tmp_path / "run.pcapng")
+    content = (tmp_path / "run.pcapng").read_bytes()
+    assert b"web.sender" in content
+    assert content.count(b"discarded at bottleneck: full") == 1
+    # Ethernet is not simulated: each packet begins with an IPv4 header, then UDP.
+    assert content.count(bytes([198, 18, 0, 1, 198, 18, 0, 2])) == 4 + 3
+    tb.simulate(lossy, capture=tmp_path / "again.pcapng")
+    assert (tmp_path / "again.pcapng").read_bytes() == content
+    with pytest.raises(tb.ParameterError, match="the scenario has none"):
+        tb.simulate(
+            tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="2 packets", duration="1 s"), capture=tmp_path / "none.pcapng"
+        )
+
+
+WAN = (
+    'duration = "1 s"\n[topology.dumbbell]\nrate = "10 Mbps"\ndelay = "10 ms"\nqueue = {buffer = "9 packets"}\n'
+    '[flows.web]\nfrom = "left"\nto = "right"\ntcp = {stack = "user:once"}\n'
+)
+
+
+def in_folder(folder: Path, poll: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command on a flow whose ends return this from `poll`."""
+    (folder / "mine.py").write_text(
+        "import tailback as tb\n"
+        "@tb.host('once')\n"
+        "class Once(tb.user_code.Host):\n"
+        "    def receive(self, now_s, data, ecn): ...\n"
+        f"    def poll(self, now_s):\n        return {poll}\n"
+    )
+    (folder / "wan.toml").write_text(WAN)
+    command = (sys.executable, "-m", "tailback", *command, "--code", "mine.py")
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_command_writes_a_capture(tmp_path: Path) -> None:
+    poll = "[bytes(99)] if self.end.is_sender else None"
+    done = in_folder(tmp_path, poll, "run", "wan.toml", "--capture", "run.pcapng")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "wrote the real packets to run.pcapng"), done.stderr
+    assert (tmp_path / "run.pcapng").read_bytes().count(bytes(99)) == 2
+
+
+def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> None:
+    done = in_folder(tmp_path, "[b'fine', 1 / 0]", "run", "wan.toml", "--capture", "run.pcapng", "--json")
+    assert done.returncode == 1
+    assert "error: the host `web.sender` failed: ZeroDivisionError: division by zero (at 0 s, after 0 packets)" in done.stderr
+    assert "mine.py" in done.stderr
+    assert '"complete": false' in done.stdout
+    assert (tmp_path / "run.pcapng").is_file()
+
+
+def test_steps_and_threads_change_nothing() -> None:
+    times = [0.05 * number for number in range(1, 30)]
+    lossy = scenario(tcp={"parameters": {"times": times}}, count=3).with_(
+        {
+            "topology.dumbbell.loss": {"probability": "20 %"},
+            "flows.cross": {"from": "left", "to": "right", "tcp": {"preset": "sack"}},
+        }
+    )
+    whole = tb.simulate(lossy)
+    stepped = tb.Simulation(lossy)
+    while not stepped.is_complete:
+        last = stepped.step(min(stepped.now_s + 0.0137, 2.0))
+    with pytest.warns(tb.ThreadsWarning, match="flows with a `stack` exchange packets on one thread"):
+        threaded = tb.simulate(lossy, threads=4)
+    assert contents(last) == contents(threaded) == contents(whole)
+
+
+def contents(run: tb.Run) -> dict[str, str]:
+    # As text, because missing numbers differ from themselves.
+    return {name: str(table.to_dict()) for name, table in run.tables.items()}
+
+
+def test_a_study_runs_hosts_in_other_processes(tmp_path: Path) -> None:
+    poll = "[bytes(100)] if self.end.is_sender else []"
+    done = in_folder(tmp_path, poll, "sweep", "wan.toml", "--seeds", "2", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    # 108 bytes behind the IP header.
+    assert list(tb.Study(tmp_path / "out").groups["goodput_bps"]) == [864, 864]
