@@ -1,8 +1,9 @@
 //! Deficit round robin: in its turn a queue may send its quantum of bytes plus its deficit from earlier turns (Shreedhar and Varghese,
-//! 1995). When there is no room, a packet of the queue with the most bytes is discarded (the paper's buffer stealing).
+//! 1995). When there is no room, the queue with the largest backlog for its weight makes room.
 //!
 //! Differs: the queue with the smallest weight gets the quantum, and the others get multiples in proportion to their weights, whereas the
-//! paper gives each queue its own quantum.
+//! paper gives each queue its own quantum. The paper discards from the queue with the most bytes. A queue keeps its turn if a packet arrives
+//! while its last one is being sent; otherwise, an overloaded queue in a buffer of few packets would lose its turns.
 
 use super::support::round_robin::ActiveList;
 use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(super) const QUANTUM: Kind = Kind::Bytes { min: 64, max: 1_000_000 };
 
 member! {
-    /// Deficit round robin: a quantum of bytes per turn, in proportion to each queue's share. On overflow the queue with the most bytes
-    /// loses packets.
+    /// Deficit round robin: a quantum of bytes per turn, in proportion to each queue's share. On overflow the queue with the largest
+    /// backlog for its share loses packets.
     Drr = "drr", "Shreedhar and Varghese (1995), Efficient Fair Queueing using Deficit Round Robin";
 
     pub struct DrrSpec {
@@ -59,7 +60,7 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
-    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::LargestShare;
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         if !std::mem::replace(&mut self.is_active[joined.queue], true) {
@@ -70,7 +71,11 @@ impl Scheduler for Drr {
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
         loop {
             let queue = self.active.front()?;
-            let bytes = head(queue)?;
+            let Some(bytes) = head(queue) else {
+                self.active.pop();
+                (self.is_active[queue], self.deficits[queue], self.is_served) = (false, 0, false);
+                continue;
+            };
             if !std::mem::replace(&mut self.is_served, true) {
                 self.deficits[queue] += self.quanta[queue];
             }
@@ -83,16 +88,9 @@ impl Scheduler for Drr {
     }
 
     fn on_dequeue(&mut self, left: &Dequeued) {
-        let Dequeued { queue, bytes, reason, is_empty } = *left;
-        if reason == DequeueReason::Sent {
+        if left.reason == DequeueReason::Sent {
             // A packet that finds an idle transmitter is sent without a turn.
-            self.deficits[queue] = self.deficits[queue].saturating_sub(bytes.0);
-        }
-        if is_empty {
-            self.is_served &= self.active.front() != Some(queue);
-            self.active.remove(queue);
-            self.is_active[queue] = false;
-            self.deficits[queue] = 0;
+            self.deficits[left.queue] = self.deficits[left.queue].saturating_sub(left.bytes.0);
         }
     }
 }
@@ -101,7 +99,7 @@ impl Scheduler for Drr {
 mod tests {
     use super::*;
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::support::model_port::ModelPort;
+    use crate::schedule::support::model_port::{ModelPort, fairness, overload, overload_of_mixed_sizes};
 
     #[test]
     fn the_papers_figures_2_and_3() {
@@ -120,11 +118,12 @@ mod tests {
     fn backlogged_queues_differ_by_less_than_a_quantum_and_a_unit_for_each_weight() {
         // Shreedhar and Varghese, lemma 2 and theorem 4: after m turns of both, each has sent m quanta, less at most a packet; and one is
         // at most one turn ahead.
-        crate::schedule::support::model_port::fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
+        fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
     }
 
     #[test]
     fn overloaded_queues_that_share_a_buffer_do_so_too() {
-        crate::schedule::support::model_port::overload(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
+        overload(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
+        overload_of_mixed_sizes(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
     }
 }

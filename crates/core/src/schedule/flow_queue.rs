@@ -62,7 +62,7 @@ impl FlowQueue {
 }
 
 impl Scheduler for FlowQueue {
-    const OVERFLOW: OverflowRule = OverflowRule::OfHalf(64);
+    const OVERFLOW: OverflowRule = OverflowRule::HalfOfMostBytes(64);
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         let queue = joined.queue;

@@ -3,7 +3,8 @@
 
 mod support;
 
-pub use support::scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule, Scheduler};
+pub use support::overflow::{Backlog, Eviction, OverflowRule};
+pub use support::scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{Named, family};

@@ -11,7 +11,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Stochastic fairness queueing: one packet of each queue in turn. On overflow the longest queue loses packets.
+    /// Stochastic fairness queueing: one packet of each queue in turn. On overflow the queue with the most packets loses one.
     Sfq = "sfq", "McKenney (1990), Stochastic Fairness Queueing, IEEE INFOCOM";
 }
 
@@ -28,7 +28,7 @@ impl Sfq {
 }
 
 impl Scheduler for Sfq {
-    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::MostUnits;
     const USES_WEIGHTS: bool = false;
 
     fn on_enqueue(&mut self, joined: &Enqueued) {

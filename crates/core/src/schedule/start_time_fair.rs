@@ -1,8 +1,8 @@
 //! Start-time fair queueing: units are served in the order of their virtual start times. The virtual time is the start tag of the unit in
 //! service, so it costs nothing to compute, and the rate may vary (Goyal, Vin and Cheng, 1996, section 2).
 //!
-//! Differs: when there is no room, a packet of the queue with the most bytes is discarded, and does not count in the tags of those behind
-//! it; the paper does not specify this.
+//! Differs: when there is no room, the queue with the largest backlog for its weight makes room, and the unit behind a discarded one takes
+//! its place; the paper does not specify this.
 
 use super::support::virtual_times::{ServedBy, Times, VirtualTimes, Waiting};
 use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
@@ -11,8 +11,8 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Start-time fair queueing: serves packets by virtual start time, weighted by shares. On overflow the queue with the most bytes loses
-    /// packets.
+    /// Start-time fair queueing: serves packets by virtual start time, weighted by shares. On overflow the queue with the largest backlog for
+    /// its share loses packets.
     StartTimeFair = "start_time_fair", "Goyal, Vin and Cheng (1996), Start-time Fair Queuing";
 }
 
@@ -34,7 +34,7 @@ impl StartTimeFair {
 }
 
 impl Scheduler for StartTimeFair {
-    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::LargestShare;
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         if joined.begins_busy_period {
@@ -60,7 +60,7 @@ impl Scheduler for StartTimeFair {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::support::model_port::ModelPort;
+    use crate::schedule::support::model_port::{ModelPort, fairness, overload, overload_of_mixed_sizes};
 
     #[test]
     fn hand_worked_start_tags() {
@@ -84,11 +84,12 @@ mod tests {
     #[test]
     fn backlogged_queues_differ_by_a_unit_of_each_at_most() {
         // Theorem 1 of the paper: |W_f / r_f - W_m / r_m| <= l_f / r_f + l_m / r_m.
-        crate::schedule::support::model_port::fairness(&SchedulerSpec::StartTimeFair(()), 0.0);
+        fairness(&SchedulerSpec::StartTimeFair(()), 0.0);
     }
 
     #[test]
     fn overloaded_queues_that_share_a_buffer_do_so_too() {
-        crate::schedule::support::model_port::overload(&SchedulerSpec::StartTimeFair(()), 0.0);
+        overload(&SchedulerSpec::StartTimeFair(()), 0.0);
+        overload_of_mixed_sizes(&SchedulerSpec::StartTimeFair(()), 0.0);
     }
 }

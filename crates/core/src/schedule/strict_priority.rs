@@ -1,5 +1,5 @@
-//! Strict priority: a queue is served only while the queues before it are empty. Transmission is not preempted. When there is no room, a
-//! packet of the queue with the most bytes is discarded.
+//! Strict priority: a queue is served only while the queues before it are empty. Transmission is not preempted. When there is no room, the
+//! queue with the largest backlog makes room.
 
 use super::support::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// Strict priority: serves the first backlogged queue. On overflow the queue with the most bytes loses packets.
+    /// Strict priority: serves the first backlogged queue. On overflow the queue with the largest backlog loses packets.
     StrictPriority = "strict_priority", "RFC 7806 section 2.2";
 }
 
@@ -24,7 +24,7 @@ impl StrictPriority {
 }
 
 impl Scheduler for StrictPriority {
-    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::LargestShare;
     const RANKS: bool = true;
     const USES_WEIGHTS: bool = false;
 

@@ -1,11 +1,11 @@
 //! Weighted fair queueing, or packet-by-packet generalized processor sharing: the unit sent next is the one that would finish first under
 //! fluid generalized processor sharing (GPS), so no unit leaves later than under GPS by more than the transmission time of the longest unit
-//! (Demers, Keshav and Shenker, 1989; Parekh and Gallager, 1993, theorem 1). When there is no room, a packet of the queue with the most
-//! bytes is discarded (Demers, Keshav and Shenker, section 2).
+//! (Demers, Keshav and Shenker, 1989; Parekh and Gallager, 1993, theorem 1). When there is no room, the queue with the largest backlog for
+//! its weight makes room.
 //!
-//! Differs: packets are discarded at the head of that queue, not at its end. A unit discarded there, or by a queue's policy when it is due,
-//! leaves GPS as well, with the part of it that GPS had not served at the last arrival; the units behind it finish as if it had never
-//! arrived. A port with several transmitters follows the GPS of a single transmitter with their total rate.
+//! Differs: Demers, Keshav and Shenker (section 2) discard the last packet of the queue with the most bytes. A unit discarded at the head of
+//! its queue, to make room or by a policy when it is due, leaves GPS as well, with the part of it that GPS had not served at the last arrival;
+//! the unit behind it takes its place. A port with several transmitters follows the GPS of a single transmitter with their total rate.
 
 use super::support::virtual_times::{ServedBy, TimedQueue, VirtualTimes, Waiting, timed_queue};
 use super::support::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// Weighted fair queueing: serves packets by their finish time under generalised processor sharing. On overflow the queue with the most
-    /// bytes loses packets.
+    /// Weighted fair queueing: serves packets by their finish time under generalised processor sharing. On overflow the queue with the
+    /// largest backlog for its share loses packets.
     Wfq = "wfq", "Parekh and Gallager (1993), A Generalized Processor Sharing Approach to Flow Control";
 }
 
@@ -94,7 +94,7 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
-    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::LargestShare;
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         self.advance(joined);
@@ -121,7 +121,7 @@ impl Scheduler for Wfq {
 #[cfg(test)]
 mod tests {
     use crate::schedule::SchedulerSpec;
-    use crate::schedule::support::model_port::{Arrival, ModelPort, arrivals, depart, overload};
+    use crate::schedule::support::model_port::{Arrival, ModelPort, arrivals, depart, overload, overload_of_mixed_sizes};
 
     #[test]
     fn parekh_and_gallagers_example_with_one_half_and_ten_twentieths() {
@@ -193,6 +193,8 @@ mod tests {
     #[test]
     fn overloaded_queues_that_share_a_buffer_receive_their_shares() {
         overload(&SchedulerSpec::Wfq(()), 0.0);
+        // A unit may leave several units before its time under GPS (Bennett and Zhang, 1996), and a short queue has no backlog in GPS then.
+        overload_of_mixed_sizes(&SchedulerSpec::Wfq(()), 5.0 * 1500.0);
     }
 
     #[test]

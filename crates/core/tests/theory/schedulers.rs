@@ -111,7 +111,7 @@ fn a_source_below_its_share_waits_for_at_most_one_turn() {
 }
 
 #[test]
-fn the_queue_with_the_most_bytes_makes_room_for_the_others() {
+fn the_longest_queue_makes_room_for_the_others() {
     let source = |rate, bytes| DatagramSpec {
         arrivals: Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(rate) })),
         packet: PacketSize::Fixed(Bytes(bytes)),

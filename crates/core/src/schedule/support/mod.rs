@@ -2,8 +2,10 @@
 
 #[cfg(test)]
 pub(super) mod model_port;
+pub(super) mod overflow;
 pub(super) mod round_robin;
 pub(super) mod scheduler;
 pub(super) mod virtual_times;
 
-pub(super) use scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule, Scheduler};
+pub(super) use overflow::OverflowRule;
+pub(super) use scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};

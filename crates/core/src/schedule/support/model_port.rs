@@ -1,6 +1,7 @@
 //! A port for scheduler tests that sends one byte per microsecond.
 
-use super::scheduler::{DequeueReason, Dequeued, Enqueued, OverflowRule};
+use super::overflow::{Backlog, OverflowRule};
+use super::scheduler::{DequeueReason, Dequeued, Enqueued};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Time};
 use crate::schedule::{SchedulerSpec, Schedulers};
@@ -52,16 +53,31 @@ impl ModelPort {
         self.leave(queue, DequeueReason::Discarded);
     }
 
-    /// If more than 100 units wait: discards from the queue with the most bytes.
-    fn make_room(&mut self, rule: OverflowRule) {
-        while self.queues.iter().map(VecDeque::len).sum::<usize>() > 100 {
-            let bytes = |queue: &usize| self.queues[*queue].iter().sum::<u64>();
-            let longest = (0..self.queues.len()).rev().max_by_key(bytes).unwrap();
-            let count = match rule {
-                OverflowRule::OfHalf(max) => (max as usize).min(self.waiting(longest) / 2).max(1),
-                OverflowRule::OfOne | OverflowRule::Refuses => 1,
+    /// Discards units until the buffer limit is met.
+    fn make_room(&mut self, overload: &Overload, rule: OverflowRule, arrival: usize) {
+        let units = |queue: &VecDeque<u64>| queue.len() as u64;
+        let bytes = |queue: &VecDeque<u64>| queue.iter().sum::<u64>();
+        loop {
+            let backlog = |queue: usize| {
+                let waiting = &self.queues[queue];
+                let behind_first = match overload.buffer {
+                    Limit::Units(_) => units(waiting).saturating_sub(1),
+                    Limit::Bytes(_) => waiting.iter().skip(1).sum(),
+                };
+                let weight = overload.weights[queue];
+                Backlog { queue, units: waiting.len() as u32, bytes: Bytes(bytes(waiting)), behind_first, weight }
             };
-            (0..count).for_each(|_| self.discard(longest));
+            let is_within = match overload.buffer {
+                Limit::Units(max) => self.queues.iter().map(units).sum::<u64>() <= max,
+                Limit::Bytes(max) => self.queues.iter().map(bytes).sum::<u64>() <= max,
+            };
+            if is_within {
+                return;
+            }
+            let length = |queue: &usize| rule.length(&backlog(*queue));
+            let longest = (0..self.queues.len()).rev().max_by(|a, b| length(a).total_cmp(&length(b))).unwrap();
+            let eviction = rule.eviction(&backlog(longest), &backlog(arrival)).unwrap();
+            (0..eviction.units).for_each(|_| self.discard(eviction.queue));
         }
     }
 
@@ -143,32 +159,65 @@ pub(in crate::schedule) fn fairness(spec: &SchedulerSpec, turn: f64) {
     }
 }
 
-/// Asserts that queues which overload a port and share its buffer of 100 units receive bytes in proportion to their weights, within a unit
-/// of each and `turn` bytes per weight. In the time of a unit, at least 1.2 times as many bytes arrive for each queue.
+/// A limit of waiting units or bytes.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Units(u64),
+    Bytes(u64),
+}
+
+/// Queues that overload a port and share its buffer.
+#[derive(Debug)]
+struct Overload {
+    weights: [f64; 3],
+    /// Bytes of every unit of a queue, or 0 for sizes from 40 to 1500.
+    sizes: [u64; 3],
+    buffer: Limit,
+}
+
+/// Asserts that queues of units of 40 to 1500 bytes receive their shares of an overloaded port with a buffer of 100 units.
 pub(in crate::schedule) fn overload(spec: &SchedulerSpec, turn: f64) {
     for weights in [[1.0, 1.0, 1.0], [1.0, 2.0, 3.5]] {
-        let weights = if spec.uses_weights() { weights } else { [1.0; 3] };
-        let mut port = ModelPort::new(spec, &weights);
-        let stream = Stream::new(Entity { seed: 1, name: "overload", index: 0 }, Purpose::Policy);
         // Schedulers without weights count units.
-        let mut sizes = (0..).map(|number| if spec.uses_weights() { 40 + stream.bits(number) % 1461 } else { 1000 });
-        let (mut due, mut sent) = ([20_000.0; 3], [0.0; 3]);
-        for _ in 0..20_000 {
-            for (queue, due) in due.iter_mut().enumerate() {
-                while *due > 0.0 {
-                    let bytes = sizes.next().unwrap();
-                    *due -= bytes as f64;
-                    port.store(queue, bytes);
-                    port.make_room(spec.overflow());
-                }
+        let (weights, sizes) = if spec.uses_weights() { (weights, [0; 3]) } else { ([1.0; 3], [1000; 3]) };
+        overloaded(spec, turn, &Overload { weights, sizes, buffer: Limit::Units(100) });
+    }
+}
+
+/// Like [`overload`], with queues whose units have different sizes, and buffers from two of the largest units per queue.
+pub(in crate::schedule) fn overload_of_mixed_sizes(spec: &SchedulerSpec, turn: f64) {
+    for weights in [[1.0, 1.0, 1.0], [1.0, 2.0, 3.5], [10.0, 1.0, 1.0]] {
+        for sizes in [[64, 500, 1500], [1500, 500, 64], [64, 1500, 1500], [0; 3]] {
+            for buffer in [6, 8, 20, 50].map(Limit::Units).into_iter().chain([9000, 12_000, 60_000].map(Limit::Bytes)) {
+                overloaded(spec, turn, &Overload { weights, sizes, buffer });
             }
-            let (queue, bytes) = port.send_one().unwrap();
-            due.iter_mut().for_each(|due| *due += 1.2 * bytes as f64);
-            sent[queue] += bytes as f64 / weights[queue];
-            for other in (0..3).filter(|&other| other != queue) {
-                let max = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
-                assert!((sent[queue] - sent[other]).abs() <= max, "{weights:?}: {sent:?}");
+        }
+    }
+}
+
+/// Asserts that the queues receive bytes in proportion to their weights, within a unit of each and `turn` bytes per weight. In the time of a
+/// unit, at least 1.2 times as many bytes arrive for each queue.
+fn overloaded(spec: &SchedulerSpec, turn: f64, overload: &Overload) {
+    let Overload { weights, sizes, .. } = overload;
+    let mut port = ModelPort::new(spec, weights);
+    let stream = Stream::new(Entity { seed: 1, name: "overload", index: 0 }, Purpose::Policy);
+    let mut drawn = (0..).map(|number| 40 + stream.bits(number) % 1461);
+    let (mut due, mut sent) = ([20_000.0; 3], [0.0; 3]);
+    for _ in 0..5_000 {
+        for (queue, due) in due.iter_mut().enumerate() {
+            while *due > 0.0 {
+                let bytes = if sizes[queue] == 0 { drawn.next().unwrap() } else { sizes[queue] };
+                *due -= bytes as f64;
+                port.store(queue, bytes);
+                port.make_room(overload, spec.overflow(), queue);
             }
+        }
+        let (queue, bytes) = port.send_one().unwrap();
+        due.iter_mut().for_each(|due| *due += 1.2 * bytes as f64);
+        sent[queue] += bytes as f64 / weights[queue];
+        for other in (0..3).filter(|&other| other != queue) {
+            let max = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
+            assert!((sent[queue] - sent[other]).abs() <= max, "{overload:?}: {sent:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The interface of a scheduler.
 
+use super::overflow::OverflowRule;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
-use serde::{Deserialize, Serialize};
 
 /// A unit that joins a queue.
 #[derive(Clone, Copy, Debug)]
@@ -52,17 +52,6 @@ pub enum Decision {
     /// Mark and send. A unit that cannot carry a mark is discarded.
     Mark,
     Discard,
-}
-
-/// Number of units discarded from the queue with the most bytes when the port has no room for an arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OverflowRule {
-    /// None: the arrival is refused.
-    Refuses,
-    /// As many as necessary.
-    OfOne,
-    /// Half of its units, up to this number.
-    OfHalf(u32),
 }
 
 /// A scheduler. All schedulers are work-conserving.

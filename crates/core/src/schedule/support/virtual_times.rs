@@ -1,5 +1,5 @@
 //! Virtual times of the waiting units. A unit's start and finish times are determined when it becomes the first of its queue, so units
-//! discarded before it have no effect. They ascend within a queue, so only the heads of the queues have to be compared.
+//! discarded before it have no effect but the time since which the queue is backlogged. They ascend within a queue, so only the heads of the queues have to be compared.
 
 use super::scheduler::DequeueReason;
 use serde::{Deserialize, Serialize};
@@ -80,9 +80,14 @@ impl VirtualTimes {
             self.heads.remove(&head);
         }
         let line = &mut self.lines[queue];
-        line.units.pop_front();
-        if reason == DequeueReason::Sent {
-            line.finish = times.finish;
+        let unit = line.units.pop_front()?;
+        match reason {
+            DequeueReason::Sent => line.finish = times.finish,
+            // The queue has been backlogged since then, with one unit fewer. If the next unit began at its own arrival instead, a queue that
+            // makes room at its head would never be served.
+            DequeueReason::Discarded => {
+                line.units.front_mut().into_iter().for_each(|next| next.arrival = next.arrival.min(unit.arrival))
+            }
         }
         self.heads.extend(self.head(queue));
         Some(times)

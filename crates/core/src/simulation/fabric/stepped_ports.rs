@@ -5,6 +5,7 @@ use crate::primitives::ids::PortId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
+use crate::schedule::Eviction;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
@@ -30,7 +31,7 @@ impl Fabric {
                 sim.pool.push(&mut stepped.queues[queue].line, packet);
                 let is_awaited = sim.calendar.time_of(sim.order.departure(stepped.first)) != Time::NEVER;
                 if stepped.may_overflow() {
-                    self.make_room(port, packet.time);
+                    self.make_room(port, queue, packet.time);
                 }
                 if !is_awaited {
                     self.await_deferred(port);
@@ -238,15 +239,19 @@ impl Fabric {
         }
     }
 
-    /// Discard packets from the longest queue until the buffer limit is met.
-    fn make_room(&mut self, port: PortId, now: Time) {
+    /// Discard packets until the buffer limit is met. `arrival`: the queue that a packet has just joined.
+    fn make_room(&mut self, port: PortId, arrival: usize, now: Time) {
         loop {
-            let (stepped, equipment) = self.ports[port].expect_stepped();
-            let Some((queue, units)) = stepped.overflow(equipment) else { return };
+            let Fabric { ports, sim, paths, profiles, .. } = self;
+            let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
+            let (stepped, equipment) = ports[port].expect_stepped();
+            let eviction = stepped.overflow(equipment, arrival, |queue| sim.pool.front(&queue.line).map(bytes_of));
+            let Some(Eviction { queue, units }) = eviction else { return };
             for _ in 0..units {
-                let (stepped, equipment) = self.ports[port].expect_stepped();
+                let (stepped, _) = self.ports[port].expect_stepped();
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
-                let bytes = self.profiles[self.paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(&packet);
+                let bytes = self.unit_bytes(&packet);
+                let (stepped, equipment) = self.ports[port].expect_stepped();
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }

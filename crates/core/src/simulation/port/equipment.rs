@@ -171,6 +171,11 @@ impl Equipment {
         self.buffer.lacks_room(holds, bytes)
     }
 
+    /// Whether the port's buffer counts bytes.
+    pub(super) fn counts_bytes(&self) -> bool {
+        matches!(self.buffer, Buffer::Bytes(_))
+    }
+
     /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         let mut policies = std::iter::once(&self.rest.policy).chain(&self.rest.other_policies);

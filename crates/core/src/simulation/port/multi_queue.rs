@@ -18,6 +18,8 @@ pub(crate) struct MultiQueue {
     pub(super) scheduler: Schedulers,
     pub(super) overflow: OverflowRule,
     pub(super) longest: LongestQueue,
+    /// By queue; 1 for schedulers without weights.
+    pub(super) weights: Vec<f64>,
     /// The scheduler decides which packets are marked and discarded.
     pub(super) is_aqm: bool,
     of_flows: QueuesOfFlows,
@@ -110,7 +112,7 @@ impl MultiQueue {
 
     pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> MultiQueue {
         let Scheduling { scheduler, queues: kind } = scheduling;
-        let (weights, buffers, classes) = match kind {
+        let (mut weights, buffers, classes): (Vec<f64>, _, _) = match kind {
             Queues::OfClasses(of_classes, _) => (
                 of_classes.iter().map(|class| class.weight).collect(),
                 of_classes.iter().map(|class| class.buffer).collect(),
@@ -119,10 +121,15 @@ impl MultiQueue {
             Queues::L4sAndClassic => (vec![1.0; queues], Vec::new(), vec![ClassCounts::default(); queues]),
             Queues::OfFlows | Queues::Hashed(_) => (vec![1.0; queues], Vec::new(), Vec::new()),
         };
+        let of_scheduler = Schedulers::new(scheduler, &weights);
+        if !scheduler.uses_weights() {
+            weights.fill(1.0);
+        }
         MultiQueue {
-            scheduler: Schedulers::new(scheduler, &weights),
+            scheduler: of_scheduler,
             overflow: scheduler.overflow(),
             longest: LongestQueue::new(queues),
+            weights,
             is_aqm: scheduler.is_aqm(),
             of_flows,
             buffers,

@@ -14,7 +14,7 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::{Departure, DropReason, PeriodEnd, Unit, Verdict};
-use crate::schedule::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule};
+use crate::schedule::{Backlog, Decision, DequeueReason, Dequeued, Enqueued, Eviction, HeadOfLine, OverflowRule};
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -209,20 +209,30 @@ impl Stepped {
         self.multi_queue.as_ref().is_some_and(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)
     }
 
-    /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
-    pub(crate) fn overflow(&mut self, equipment: &Equipment) -> Option<(usize, u32)> {
+    /// If the buffer limit is exceeded: the units that make room for an arrival that has joined queue `arrival`. `head` returns the size of
+    /// the first unit of a queue.
+    pub(crate) fn overflow(
+        &mut self,
+        equipment: &Equipment,
+        arrival: usize,
+        head: impl Fn(&Queue) -> Option<Bytes>,
+    ) -> Option<Eviction> {
         let (units, bytes) = self.held(equipment);
-        let multi_queue = self.multi_queue.as_mut().filter(|multi_queue| multi_queue.overflow != OverflowRule::Refuses)?;
+        let Stepped { queues, multi_queue, .. } = self;
+        let MultiQueue { overflow, longest, weights, .. } = multi_queue.as_deref_mut()?;
         if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
             return None;
         }
-        let number = multi_queue.longest.find(&self.queues)?;
-        let queue = &self.queues[number];
-        let max = match multi_queue.overflow {
-            OverflowRule::OfHalf(max) => max.min(queue.line.len() / 2),
-            OverflowRule::OfOne | OverflowRule::Refuses => 1,
+        let backlog = |number: usize| {
+            let queue = &queues[number];
+            let behind_first = match overflow {
+                OverflowRule::LargestShare if equipment.counts_bytes() => queue.bytes.0 - head(queue).map_or(0, |first| first.0),
+                _ => u64::from(queue.line.len().saturating_sub(1)),
+            };
+            Backlog { queue: number, units: queue.line.len(), bytes: queue.bytes, behind_first, weight: weights[number] }
         };
-        (!queue.line.is_empty()).then_some((number, max.max(1)))
+        let longest = longest.find(|number| overflow.length(&backlog(number)))?;
+        overflow.eviction(&backlog(longest), &backlog(arrival))
     }
 
     /// The first unit of a queue, which the caller has removed, is discarded to make room.
