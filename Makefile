@@ -38,11 +38,13 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*' -not -path '*/_web/*')
 # The documents that `tailback reproduce` runs, a distribution of their own.
 PAPERS := $(shell find papers -type f -not -path '*/__pycache__/*')
+# The transports quinn and smoltcp, likewise.
+STACKS := $(shell find stacks -type f -not -path '*/__pycache__/*' -not -name '*.so')
 PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help demo setup lab test test-rust test-wasm test-python format lint lint-sources docs site bench soak clean
+.PHONY: help demo setup stacks lab test test-rust test-wasm test-python format lint lint-sources docs site bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +53,8 @@ demo: $(VENV)/.installed-setup  ## Build the package and run the demonstration: 
 	$(BIN)/tailback demo --out out
 
 setup: $(VENV)/.complete-setup  ## Build the package and install it into .venv with all extras and development tools
+
+stacks: $(VENV)/.stacks-setup  ## Build the transports quinn and smoltcp for scenarios, and install them into .venv
 
 lab: $(VENV)/.installed-setup  ## Build the lab, a browser page that contains the core, and open it
 	$(MAKE) --no-print-directory $(LAB)
@@ -68,7 +72,7 @@ test-rust:
 test-wasm: $(VENV)/.builders $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
-test-python: $(VENV)/.complete-dev target/.browser
+test-python: $(VENV)/.complete-dev $(VENV)/.stacks-dev target/.browser
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tailback_papers tests
 
 format: $(VENV)/.tools  ## Format the sources
@@ -83,7 +87,7 @@ lint-sources: $(VENV)/.complete-dev
 	$(RUSTFMT) --check
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
-	$(BIN)/mypy python/tailback papers/tailback_papers tests bench
+	$(BIN)/mypy python/tailback papers/tailback_papers stacks/tailback_stacks tests bench
 	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
@@ -149,13 +153,22 @@ $(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.builders
 # One wheel is installed at a time: `setup` is optimised and builds quickly, `dev` shares its profile with the Rust tests and keeps their assertions,
 # `release` is optimised as published wheels are, without their profile-guided step.
 $(VENV)/.installed-%: $(WHEELS)/%/.built $(PAPERS)
-	rm -f $(VENV)/.installed-* $(VENV)/.complete-*
+	rm -f $(VENV)/.installed-* $(VENV)/.complete-* $(VENV)/.stacks-*
 	$(INSTALL) "$$(ls $(WHEELS)/$*/*.whl)[plot]"
 	$(PIP) install --force-reinstall --no-deps --no-build-isolation $(WHEELS)/$*/*.whl ./papers
 	touch $@
 
 $(VENV)/.complete-%: $(VENV)/.installed-% $(VENV)/.tools
 	$(INSTALL) "$$(ls $(WHEELS)/$*/*.whl)[all]"
+	touch $@
+
+target/stacks/%/.built: $(SOURCES) $(STACKS) $(VENV)/.builders
+	rm -rf $(@D)
+	cd stacks && env -u MAKEFLAGS -u MFLAGS $(if $(filter dev,$*),$(LINTING)) ../$(BIN)/maturin build --locked --quiet --profile $* --interpreter ../$(PYTHON) --out ../$(@D)
+	touch $@
+
+$(VENV)/.stacks-%: target/stacks/%/.built $(VENV)/.installed-%
+	$(PIP) install --force-reinstall --no-deps target/stacks/$*/*.whl
 	touch $@
 
 # The tests open the lab.
@@ -178,4 +191,4 @@ target/.browser: | $(VENV)/.tools
 	touch $@
 
 # Intermediate results of pattern rules are kept.
-.PRECIOUS: $(WHEELS)/%/.built $(VENV)/.installed-%
+.PRECIOUS: $(WHEELS)/%/.built $(VENV)/.installed-% target/stacks/%/.built $(VENV)/.stacks-%

@@ -68,7 +68,7 @@ def release(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[s
 def copied(*names: str, to: Path) -> None:
     """Copies these files and all manifests."""
     manifests = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("crates/*/Cargo.toml")]
-    for name in (*names, "Cargo.toml", "pyproject.toml", "papers/pyproject.toml", *manifests):
+    for name in (*names, "Cargo.toml", "pyproject.toml", "papers/pyproject.toml", "stacks/pyproject.toml", *manifests):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, to / name)
 
@@ -114,9 +114,10 @@ def test_a_release_with_a_contradicting_version_of_the_papers_fails(copy: Path) 
     ]
 
 
-def test_both_distributions_have_the_same_licences() -> None:
+def test_all_distributions_have_the_same_licences() -> None:
     names = {path.name for path in ROOT.glob("LICENSE-*") if "THIRD" not in path.name}
-    assert {name: (ROOT / "papers" / name).read_text() for name in names} == {name: (ROOT / name).read_text() for name in names}
+    for folder in ("papers", "stacks"):
+        assert {name: (ROOT / folder / name).read_text() for name in names} == {name: (ROOT / name).read_text() for name in names}
 
 
 def test_a_release_missing_in_changelog_or_citation_fails(copy: Path) -> None:
@@ -175,7 +176,7 @@ def fresh(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "papers/pyproject.toml"])
+@pytest.mark.parametrize("name", ["pyproject.toml", "papers/pyproject.toml", "stacks/pyproject.toml"])
 def test_a_release_has_the_address_of_the_project(fresh: Path, name: str) -> None:
     before = tomllib.loads((fresh / name).read_text())
     done = project_urls(fresh, REPOSITORY)

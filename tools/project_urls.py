@@ -2,9 +2,10 @@
 
     python3 tools/project_urls.py https://github.com/OWNER/NAME
 
-This writes `[project.urls]` to pyproject.toml and papers/pyproject.toml, and `repository` to the manifests of published crates.
-It changes links of README.md, which is the package's page on PyPI, and of CHANGELOG.md, the notes of the release, to refer to the
-repository at the release's tag. The workflows run this before a build; the changes are not committed.
+This writes `[project.urls]` to pyproject.toml, papers/pyproject.toml and stacks/pyproject.toml, and `repository` to the
+manifests of published crates. It changes links of README.md, which is the package's page on PyPI, and of CHANGELOG.md, the notes
+of the release, to refer to the repository at the release's tag. The workflows run this before a build; the changes are not
+committed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 1 or not REPOSITORY.fullmatch(arguments[0]):
         sys.exit(f"given {' '.join(arguments) or 'nothing'}, expected the address of a repository: https://github.com/OWNER/NAME")
     (repository,) = arguments
-    projects = {path: path.read_text(encoding="utf-8") for path in (ROOT / "pyproject.toml", ROOT / "papers/pyproject.toml")}
+    paths = [ROOT / folder / "pyproject.toml" for folder in (".", "papers", "stacks")]
+    projects = {path: path.read_text(encoding="utf-8") for path in paths}
     if any("urls" in tomllib.loads(text)["project"] for text in projects.values()):
         sys.exit("pyproject.toml already has [project.urls]; run this in a fresh checkout")
     version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]

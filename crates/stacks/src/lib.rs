@@ -23,7 +23,7 @@ pub struct Transfer {
     pub remote: SocketAddrV4,
     /// The time at which it opens the connection.
     pub start: Time,
-    /// The time at which the application stops sending; [`Time::NEVER`] without a stop.
+    /// The time at which the application gives up the transfer, with the data that it has written ahead; [`Time::NEVER`] without a stop.
     pub stop: Time,
     /// `None`: it always has data to send.
     pub size: Option<Bytes>,
@@ -46,8 +46,8 @@ impl Written {
     }
 
     /// The next bytes; empty at the end.
-    fn next(&self, now: Time) -> &'static [u8] {
-        let left = if now < self.stop { self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes)) } else { 0 };
+    fn next(&self) -> &'static [u8] {
+        let left = self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes));
         &ZEROS[..left.min(ZEROS.len() as u64) as usize]
     }
 }

@@ -126,8 +126,13 @@ impl Smoltcp {
             has_acted = true;
         }
         let Some(written) = &mut self.sending else { return has_acted };
+        if now >= written.stop {
+            socket.abort();
+            self.sending = None;
+            return true;
+        }
         while socket.can_send() {
-            let next = written.next(now);
+            let next = written.next();
             if next.is_empty() {
                 socket.close();
                 self.sending = None;

@@ -191,9 +191,15 @@ impl Sending {
     /// Hands as much as possible to the connection. Returns whether it has taken any.
     fn write(&mut self, connection: &mut Connection, now: Time) -> bool {
         let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return false };
+        if now >= self.written.stop {
+            self.is_finished = true;
+            // The peer may have stopped the stream already.
+            let _ = connection.send_stream(stream).reset(VarInt::from_u32(0));
+            return true;
+        }
         let before = self.written.bytes;
         loop {
-            let next = self.written.next(now);
+            let next = self.written.next();
             if next.is_empty() {
                 self.is_finished = true;
                 // The stream may have been stopped by the peer, which ends the transfer as well.

@@ -1,0 +1,5 @@
+"""quinn and smoltcp for Tailback's scenarios, which find them by name."""
+
+from tailback_stacks._library import address
+
+__all__ = ["address"]

@@ -1,0 +1,119 @@
+"""The package `tailback-stacks`: quinn and smoltcp at the ends of flows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from support import ROOT
+from tailback.user_code import _stacks
+
+pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package")
+
+ALL = [
+    *({"stack": "quinn", "congestion": word} for word in ("cubic", "newreno", "bbr")),
+    *({"stack": "smoltcp", "congestion": word} for word in ("cubic", "reno")),
+    # A window below the buffer of the network.
+    {"stack": "smoltcp", "congestion": "none", "parameters": {"buffer": 30_000}},
+]
+
+
+def scenario(tcp: dict[str, Any], duration: str = "10 s", **flow: Any) -> tb.Scenario:
+    mine: Any = {"from": "left", "to": "right", "tcp": tcp, **flow}
+    return tb.dumbbell(rate="10 Mbps", delay="20 ms", buffer="50 packets", duration=duration, flows={"web": mine})
+
+
+@pytest.mark.parametrize("tcp", ALL, ids=lambda tcp: f"{tcp['stack']}-{tcp['congestion']}")
+def test_every_controller_transfers_data(tcp: dict[str, Any]) -> None:
+    run = tb.simulate(scenario(tcp, size="2 MB"))
+    # IP payloads: with the headers of TCP or of UDP and QUIC, and with retransmissions.
+    assert 2e6 < run.flows["delivered_bytes"][0] < 2.4e6
+    assert run.provenance["user_code"][0]["version"].startswith(
+        {"quinn": "quinn-proto 0.", "smoltcp": "smoltcp 0."}[tcp["stack"]]
+    )
+
+
+def test_a_stop_ends_the_data() -> None:
+    for stack in ("quinn", "smoltcp"):
+        full, half = (tb.simulate(scenario({"stack": stack}, stop=stop)).flows["delivered_bytes"][0] for stop in ("9 s", "4.5 s"))
+        assert 0 < half / full < 0.7
+
+
+@pytest.mark.parametrize(
+    ("tcp", "message"),
+    [
+        ({"stack": "quin"}, "did you mean `quinn`"),
+        ({"stack": "quinn", "congestion": "reno"}, "expected one of `cubic`, `newreno`, `bbr`"),
+        ({"stack": "smoltcp", "parameters": {"bufer": 1}}, "unknown field `bufer`, expected `congestion` or `buffer`"),
+    ],
+)
+def test_errors_name_the_valid_values(tcp: dict[str, Any], message: str) -> None:
+    with pytest.raises(tb.ScenarioError, match=message):
+        tb.simulate(scenario(tcp))
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(**_group: str) -> list[EntryPoint]:
+        return []
+
+    monkeypatch.setattr(_stacks, "entry_points", none)
+    with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn` and `smoltcp`"):
+        tb.simulate(scenario({"stack": "quinn"}))
+
+
+def test_an_mtu_below_that_of_quic_is_an_error() -> None:
+    assert tb.simulate(scenario({"stack": "quinn", "mtu": "1280 B"})).complete
+    with pytest.raises(tb.ParameterError, match="the MTU is 1000 bytes; QUIC requires at least 1228"):
+        tb.simulate(scenario({"stack": "quinn", "mtu": "1000 B"}))
+
+
+def test_a_library_is_loaded_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_stacks, "_loaded", {})
+    with pytest.raises(tb.ParameterError, match="cannot be loaded as a library with stacks"):
+        tb.user_code.load_stacks("missing.so")
+
+
+# A run that prints the hash of its capture and of its tables.
+HASHES = """
+import hashlib, sys, tempfile
+from pathlib import Path
+import tailback as tb
+scenario = tb.load(sys.argv[1]).with_({"duration": "5 s", "warmup": "0 s", "flows.quinn.tcp.stack": sys.argv[2]})
+scenario = scenario.with_({"topology.dumbbell.loss": {"probability": "1 %"}, "flows.quinn.count": 3})
+with tempfile.TemporaryDirectory() as folder:
+    run = tb.simulate(scenario, capture=Path(folder) / "run.pcapng", threads=int(sys.argv[3]))
+    packets = (Path(folder) / "run.pcapng").read_bytes()
+tables = str({name: table.to_dict() for name, table in run.tables.items()})
+print(len(packets), hashlib.sha256(packets).hexdigest(), hashlib.sha256(tables.encode()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("stack", ["quinn", "smoltcp"])
+def test_runs_have_the_same_bytes_in_every_process_and_for_any_number_of_threads(stack: str) -> None:
+    def hashes() -> Iterator[str]:
+        for process, threads in enumerate(("1", "1", "4")):
+            file = str(ROOT / "examples/stacks/quinn.toml")
+            command = [sys.executable, "-W", "ignore", "-c", HASHES, file, stack, threads]
+            yield subprocess.run(
+                command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": str(process)}
+            ).stdout
+
+    first, *others = hashes()
+    assert int(first.split()[0]) > 1_000_000
+    assert others == [first, first]
+
+
+def test_a_study_varies_the_controller_of_a_stack(tmp_path: Path) -> None:
+    study = tb.sweep(
+        scenario({"stack": "quinn"}, duration="2 s"), vary={"flows.web.tcp.congestion": ["cubic", "bbr"]}, out=tmp_path / "study"
+    )
+    assert study.counts.done == 2
+    assert study.groups["goodput_bps"][0] != study.groups["goodput_bps"][1]
