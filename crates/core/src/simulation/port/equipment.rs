@@ -184,9 +184,13 @@ impl Equipment {
 
     /// Whether anything besides the buffer, the policy and the trace needs processing.
     pub(super) fn observes(&self) -> bool {
-        let ColdPortState { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
-        let is_reported = waits.is_some() || of_flows.is_some() || departures.is_some();
-        is_reported || !listed.is_empty() || losses.may_happen()
+        self.rest.waits.is_some() || self.observes_more_than_waits()
+    }
+
+    /// The same without percentiles of waiting times.
+    pub(super) fn observes_more_than_waits(&self) -> bool {
+        let ColdPortState { losses, listed, of_flows, departures, .. } = &*self.rest;
+        of_flows.is_some() || departures.is_some() || !listed.is_empty() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {

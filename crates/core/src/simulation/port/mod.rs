@@ -35,7 +35,7 @@ use crate::queue::{DropReason, Policies};
 use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
 use channels::Channels;
-use port_features::{DropTailPort, FullPort, PolicyPort, TracedPort};
+use port_features::{DropTailPort, FullPort, PolicyPort, TimedPort, TracedPort};
 use precomputed_queue::PrecomputedQueue;
 use serde::{Deserialize, Serialize};
 use train::{SizeMismatch, Train};
@@ -84,6 +84,8 @@ pub(crate) enum ServiceMode {
     UniformDropTail(Train),
     /// The same for a port at which units of several sizes have been queued. Most ports of a large network are of this kind.
     DropTail(PrecomputedQueue),
+    /// Like `UniformDropTail`, with percentiles of waiting times.
+    TimedDropTail(Train),
     /// Ahead, with a policy that decides.
     WithPolicy(PrecomputedQueue),
     /// Ahead, with a policy that accepts all units that fit, and with a trace.
@@ -121,6 +123,9 @@ impl Port {
                 ServiceMode::Stepped(Box::new(stepped))
             }
             () if has_channels => ServiceMode::Channels(Box::new(Channels::new(spec.transmitters))),
+            () if is_observed && accepts_all && !is_traced && !equipment.observes_more_than_waits() => {
+                ServiceMode::TimedDropTail(Train::default())
+            }
             () if is_observed || (is_traced && !accepts_all) => ServiceMode::AllFeatures(PrecomputedQueue::default()),
             () if is_traced => ServiceMode::TracedDropTail(PrecomputedQueue::default()),
             () if accepts_all => ServiceMode::UniformDropTail(Train::default()),
@@ -147,7 +152,7 @@ impl Port {
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::UniformDropTail(train) = &mut self.service_mode {
-            match train.pass(&mut self.equipment, packet, bytes, interval, prices) {
+            match train.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, prices) {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::DropTail(train.listed(buffers)),
             }
@@ -198,6 +203,12 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
+        if let ServiceMode::TimedDropTail(train) = &mut self.service_mode {
+            match train.pass::<TimedPort>(&mut self.equipment, packet, bytes, interval, prices) {
+                Ok(passed) => return Some(passed),
+                Err(SizeMismatch) => self.service_mode = ServiceMode::AllFeatures(train.listed(buffers)),
+            }
+        }
         match &mut self.service_mode {
             ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
             ServiceMode::TracedDropTail(queue) => {
@@ -262,7 +273,10 @@ impl Port {
             | ServiceMode::WithPolicy(queue)
             | ServiceMode::TracedDropTail(queue)
             | ServiceMode::AllFeatures(queue) => Some(queue.waiting()),
-            ServiceMode::UniformDropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => None,
+            ServiceMode::UniformDropTail(_)
+            | ServiceMode::TimedDropTail(_)
+            | ServiceMode::Channels(_)
+            | ServiceMode::Stepped(_) => None,
         }
     }
 
@@ -275,7 +289,10 @@ impl Port {
             | ServiceMode::AllFeatures(queue) => {
                 queue.set_waiting(waiting);
             }
-            ServiceMode::UniformDropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {}
+            ServiceMode::UniformDropTail(_)
+            | ServiceMode::TimedDropTail(_)
+            | ServiceMode::Channels(_)
+            | ServiceMode::Stepped(_) => {}
         }
     }
 
@@ -305,9 +322,11 @@ impl Port {
             ServiceMode::WithPolicy(queue) | ServiceMode::TracedDropTail(queue) | ServiceMode::AllFeatures(queue) => {
                 queue.changes_to_come(&self.equipment, noted, buffers)
             }
-            ServiceMode::UniformDropTail(_) | ServiceMode::DropTail(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {
-                Vec::new()
-            }
+            ServiceMode::UniformDropTail(_)
+            | ServiceMode::DropTail(_)
+            | ServiceMode::TimedDropTail(_)
+            | ServiceMode::Channels(_)
+            | ServiceMode::Stepped(_) => Vec::new(),
         };
         OccupancyRows { noted, to_come }
     }

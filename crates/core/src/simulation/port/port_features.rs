@@ -10,6 +10,8 @@ pub(super) trait PortFeatures {
 }
 
 pub(super) struct DropTailPort;
+/// Percentiles of waiting times.
+pub(super) struct TimedPort;
 pub(super) struct PolicyPort;
 pub(super) struct TracedPort;
 pub(super) struct FullPort;
@@ -17,6 +19,12 @@ pub(super) struct FullPort;
 impl PortFeatures for DropTailPort {
     const HAS_POLICY: bool = false;
     const HAS_OBSERVERS: bool = false;
+    const HAS_TRACE: bool = false;
+}
+
+impl PortFeatures for TimedPort {
+    const HAS_POLICY: bool = false;
+    const HAS_OBSERVERS: bool = true;
     const HAS_TRACE: bool = false;
 }
 

@@ -1,8 +1,9 @@
 //! A port without traces whose policy accepts all units that fit, if all queued units have the same size. It stores the number of queued
-//! units, but not the units. Departures are computed on arrival: `departure = max(arrival, free) + service`.
+//! units, but not the units. Departures are computed on arrival: `departure = max(arrival, free) + service`. Of the rare features, it has
+//! only the percentiles of waiting times.
 
 use super::equipment::{BufferState, Equipment};
-use super::port_features::DropTailPort;
+use super::port_features::{DropTailPort, PortFeatures};
 use super::precomputed_queue::{PrecomputedQueue, QueuedUnit};
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::pooled_queue::Pool;
@@ -34,7 +35,7 @@ impl Train {
     /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end. If it would have to queue behind
     /// units of a different size, nothing is changed.
     #[inline(always)]
-    pub(super) fn pass(
+    pub(super) fn pass<C: PortFeatures>(
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
@@ -60,7 +61,7 @@ impl Train {
             0 => (self.start, self.service, self.units, self.bytes) = (start, service, 1, bytes.0 as u32),
             _ => self.units += 1,
         }
-        equipment.count_through::<DropTailPort>([now, start, self.free], bytes, &held, interval);
+        equipment.count_through::<C>([now, start, self.free], bytes, &held, interval);
         packet.time = self.free + equipment.delay;
         packet.next_hop();
         Ok(Ok(()))
