@@ -532,6 +532,7 @@ class Tcp(TypedDict, total=False):
     sack_opens_window: bool
     slow_start: SlowStart
     ssthresh_from: SsthreshFrom
+    syn_linear_timeouts: int
     syn_timeouts_to_reset: int
     timer: Timer
     timestamps: bool

@@ -153,6 +153,8 @@ fn linux() -> TcpSpec {
         abc_limit: Segments::UNLIMITED,
         sack_opens_window: true,
         syn_timeouts_to_reset: 2,
+        // tcp_syn_linear_timeouts, since Linux 6.5.
+        syn_linear_timeouts: 4,
         window_validation: WindowValidation::Linux,
         ..modern(Recovery::RackTlp)
     }
@@ -211,6 +213,11 @@ const MECHANISMS: &[Mechanism] = &[
         name: "one lost SYN does not reduce the initial window",
         source: "observed in Linux 6.18; not RFC 5681 section 3.1",
         is_on: |spec| spec.syn_timeouts_to_reset > 1,
+    },
+    Mechanism {
+        name: "the first timeouts of a SYN are equally long",
+        source: "Linux documentation, tcp_syn_linear_timeouts; not RFC 6298 rule 5.5",
+        is_on: |spec| spec.syn_linear_timeouts > 0,
     },
     Mechanism { name: "fast retransmit", source: "RFC 5681 section 3.2", is_on: |spec| spec.fast_retransmit.is_some() },
     Mechanism {

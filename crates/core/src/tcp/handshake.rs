@@ -94,6 +94,17 @@ mod tests {
     }
 
     #[test]
+    fn as_in_linux_the_first_timeouts_of_the_syn_are_equally_long() {
+        // The documentation's example for four: timeouts of 1, 1, 1, 1, 1, 2 and 4 s.
+        let mut bench = opening(TcpSpec { syn_linear_timeouts: 4, ..plain() });
+        let times = [(); 7].map(|()| {
+            assert_eq!((bench.send(), bench.expire()), (vec![SYN.0], true));
+            bench.now.seconds()
+        });
+        assert_eq!(times, [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0]);
+    }
+
+    #[test]
     fn a_transfer_stopped_before_its_start_opens_no_connection() {
         let mut bench = opening(plain());
         bench.sender.sequence.limit = SYN;

@@ -40,6 +40,9 @@ settings! {
         // Default: RFC 5681 section 3.1.
         /// Number of timeouts of the SYN that reduce the initial window to one segment.
         syn_timeouts_to_reset: u32 = 1 => Kind::Integer { min: 1, max: 1000 }; "1",
+        // Default: RFC 6298 rule 5.5.
+        /// Number of timeouts of the SYN, from the first, that do not double the next one.
+        syn_linear_timeouts: u32 = 0 => Kind::Integer { min: 0, max: 1000 }; "0",
         // Default: RFC 5681 section 3.1, "arbitrarily high".
         /// Initial slow-start threshold, or `unlimited`.
         initial_ssthresh: f64 = f64::INFINITY => Kind::SegmentsOrUnlimited,

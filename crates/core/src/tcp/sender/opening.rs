@@ -33,12 +33,15 @@ impl Tcp<'_> {
         self.sender.timer.stop();
         let rtt = self.round_trip_sample(incoming);
         self.sender.sequence.timed_out = false;
-        // Only SYNs have been sent.
-        let timeouts = self.sender.sequence.counts.sent_in_all - 1;
-        if timeouts >= self.spec.syn_timeouts_to_reset {
+        if self.syns_sent() > self.spec.syn_timeouts_to_reset {
             self.sender.controller.reduce_initial_window(Cwnd(1.0));
         }
         rtt
+    }
+
+    /// Before data is sent, SYNs are the only segments.
+    fn syns_sent(&self) -> u32 {
+        self.sender.sequence.counts.sent_in_all
     }
 
     /// Timeout of the SYN. It does not affect the window.
@@ -47,7 +50,9 @@ impl Tcp<'_> {
         self.sender.sequence.timed_out = true;
         self.sender.sequence.snd_nxt = SYN;
         self.sender.timer.estimator.discard_timing();
-        self.sender.timer.estimator.back_off(&self.spec.timer);
+        if self.syns_sent() > self.spec.syn_linear_timeouts {
+            self.sender.timer.estimator.back_off(&self.spec.timer);
+        }
         self.start_timer();
     }
 }
