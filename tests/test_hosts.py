@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,8 @@ from typing import Any, ClassVar
 import pytest
 
 import tailback as tb
-from tailback.user_code import Ecn, HostEnd
+from support import ROOT
+from tailback.user_code import Ecn, HostEnd, _stacks
 
 # 10 Mbit/s, 10 ms each way: a payload of 1222 bytes takes 1 ms on the wire.
 TICK = 1222
@@ -265,6 +267,39 @@ def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> Non
     assert "mine.py" in done.stderr
     assert '"complete": false' in done.stdout
     assert (tmp_path / "run.pcapng").is_file()
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The example in C, as a library that is loaded for one test."""
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform == "win32":
+        pytest.skip("no C compiler `cc`")
+    options = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
+    subprocess.run([compiler, *options, "-o", str(tmp_path / "arq.so"), str(ROOT / "examples/c/arq.c")], check=True)
+    monkeypatch.setattr(_stacks, "_loaded", {})
+    assert tb.user_code.load_stacks(tmp_path / "arq.so") == ("arq",)
+    return tmp_path / "arq.so"
+
+
+def test_a_library_in_c_fills_the_link(library: Path) -> None:
+    plain = scenario("arq", buffer="50 packets")
+    assert tb.simulate(plain).queues.where(queue="bottleneck")["utilisation"][0] > 0.95
+    # Only retransmissions of all lost packets keep its window open.
+    lossy = plain.with_({"topology.dumbbell.loss": {"probability": "10 %"}})
+    runs = [tb.simulate(lossy) for _ in range(2)]
+    assert runs[0].flows["delivered_packets"][0] > 300
+    assert contents(runs[0]) == contents(runs[1])
+    assert runs[0].provenance["user_code"] == [{"at": "flows.web.tcp", "kind": "stack", "name": "arq", "version": "arq 1"}]
+    with pytest.raises(tb.ParameterError, match="the stack `arq` cannot be created: the MTU is too small"):
+        tb.simulate(scenario("arq", tcp={"mtu": "1000 B"}))
+    with pytest.raises(tb.ScenarioError, match="did you mean `arq`"):
+        tb.simulate(scenario("arw"))
+
+
+def test_a_study_loads_the_library_in_other_processes(library: Path, tmp_path: Path) -> None:
+    study = tb.sweep(scenario("arq"), seeds=2, out=tmp_path / "study", executor="processes", workers=2)
+    assert (study.counts.done, study.counts.failed) == (2, 0)
 
 
 def test_steps_and_threads_change_nothing() -> None:

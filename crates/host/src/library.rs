@@ -1,6 +1,6 @@
 //! Stacks in libraries: a C interface (`include/tailback.h`), and both of its sides.
 //!
-//! A library exports an array of [`Stack`]. [`Library`] creates hosts of such a stack; [`exported`] makes the functions of a stack from a
+//! A library exports an array of [`Stack`], whose layout is that of the header. [`Library`] creates hosts of such a stack; [`exported`] makes the functions of a stack from a
 //! host in Rust, so that it can be compiled into a library of its own.
 
 #![allow(unsafe_code, reason = "the interface of C")]

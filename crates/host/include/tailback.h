@@ -1,0 +1,85 @@
+/* A transport as a host of Tailback's simulations: the interface of a shared library.
+ *
+ * The library exports `tailback_stacks`. `tailback.user_code.load_stacks` loads it, and `tcp = {stack = "NAME"}` in a scenario runs a
+ * stack at both ends of a flow. A stack has no sockets, threads or clocks: all of its behaviour must follow from these calls, so that a
+ * run can be repeated. Calls for one host never overlap, but may come from different threads.
+ *
+ * crates/host/src/library.rs has the other side. Licence: MIT or Apache-2.0. */
+
+#ifndef TAILBACK_H
+#define TAILBACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this interface. */
+#define TAILBACK_ABI 1
+
+/* No time, or no limit. */
+#define TAILBACK_NONE UINT64_MAX
+
+/* ECN fields (RFC 3168). */
+#define TAILBACK_NOT_ECT 0
+#define TAILBACK_ECT1 1
+#define TAILBACK_ECT0 2
+#define TAILBACK_CE 3
+
+/* One end of a flow. Times are picoseconds from the start of the simulation, addresses are IPv4 in host byte order. */
+typedef struct tailback_end {
+    uint64_t seed;          /* of all random numbers of this end */
+    uint64_t size;          /* bytes to send, or TAILBACK_NONE */
+    uint64_t start;         /* start of the flow */
+    uint64_t stop;          /* the application stops sending, or TAILBACK_NONE */
+    uint32_t local_address;
+    uint32_t remote_address;
+    uint16_t local_port;
+    uint16_t remote_port;
+    uint32_t mtu;           /* bytes of the largest IP packet */
+    uint8_t is_sender;      /* 1: sends the flow's data */
+    const char *parameters; /* of the scenario: a JSON object, with "congestion" if that is given */
+} tailback_end;
+
+/* The payload of a UDP datagram, or a whole IPv4 packet, whose addresses, ports and ECN field are in its headers. */
+typedef struct tailback_payload {
+    uint32_t source_address;
+    uint32_t destination_address;
+    uint16_t source_port;
+    uint16_t destination_port;
+    uint8_t ecn;
+    const uint8_t *data;
+    size_t length;
+} tailback_payload;
+
+/* Sends a payload from inside `poll`. The payload is copied. */
+typedef void (*tailback_send)(void *outbox, const tailback_payload *payload);
+
+typedef struct tailback_stack {
+    uint32_t abi;        /* TAILBACK_ABI */
+    uint8_t sends_ip;    /* 1: payloads are whole IPv4 packets, 0: of UDP */
+    const char *name;    /* in scenarios: at most 64 letters, digits, `_` and `-` */
+    const char *version; /* name and version of everything on which results depend */
+
+    /* A new host; NULL after an error, whose text is written to `message`. */
+    void *(*create)(const tailback_end *end, char *message, size_t capacity);
+    /* Processes a datagram. Returns NULL, or the text of a fault that ends the run. `poll` is called next. */
+    const char *(*receive)(void *host, uint64_t now, const tailback_payload *payload);
+    /* Sends everything that may be sent now. Called at the start of the flow (a receiver: of the run), after `receive`, and at the
+     * deadline. Returns NULL, or the text of a fault that ends the run. */
+    const char *(*poll)(void *host, uint64_t now, tailback_send send, void *outbox);
+    /* The time of the next poll if nothing arrives, not before the last one; TAILBACK_NONE if only an arrival can cause an action. */
+    uint64_t (*deadline)(const void *host);
+    void (*destroy)(void *host);
+} tailback_stack;
+
+/* The stacks of a library, and NULL. */
+const tailback_stack *const *tailback_stacks(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

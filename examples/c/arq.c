@@ -1,0 +1,119 @@
+/* A small transport in C: a fixed window of numbered packets, each acknowledged, with a retransmission timeout.
+ *
+ *     cc -std=c11 -O2 -shared -fPIC -I crates/host/include -o arq.so examples/c/arq.c
+ *     python -c "import tailback as tb; print(tb.user_code.load_stacks('./arq.so'))" */
+
+#include "tailback.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 32, PAYLOAD = 1200 };
+
+/* 200 ms. */
+static const uint64_t TIMEOUT = 200ULL * 1000 * 1000 * 1000;
+
+typedef struct arq {
+    tailback_end end;
+    /* Numbers and timeouts of the packets in flight, or TAILBACK_NONE. */
+    uint64_t number[WINDOW], due[WINDOW];
+    uint64_t next;
+    /* Of the receiver: the number to acknowledge, or TAILBACK_NONE. */
+    uint64_t received;
+} arq;
+
+static void *create(const tailback_end *end, char *message, size_t capacity) {
+    arq *self = end->mtu >= PAYLOAD + 28 ? calloc(1, sizeof *self) : NULL;
+    if (self == NULL) {
+        strncpy(message, "the MTU is too small, or there is no memory", capacity - 1);
+        return NULL;
+    }
+    self->end = *end;
+    self->received = TAILBACK_NONE;
+    for (int place = 0; place < WINDOW; place++) {
+        self->number[place] = TAILBACK_NONE;
+    }
+    return self;
+}
+
+static void write_number(uint8_t *bytes, uint64_t number) {
+    for (int place = 0; place < 8; place++) {
+        bytes[place] = (uint8_t)(number >> (56 - 8 * place));
+    }
+}
+
+static const char *receive(void *host, uint64_t now, const tailback_payload *payload) {
+    arq *self = host;
+    (void)now;
+    if (payload->length < 8) {
+        return "a packet has no number";
+    }
+    uint64_t number = 0;
+    for (int place = 0; place < 8; place++) {
+        number = number << 8 | payload->data[place];
+    }
+    if (!self->end.is_sender) {
+        self->received = number;
+    } else if (self->number[number % WINDOW] == number) {
+        self->number[number % WINDOW] = TAILBACK_NONE;
+    }
+    return NULL;
+}
+
+static void transmit(const arq *self, uint64_t number, size_t length, tailback_send send, void *outbox) {
+    uint8_t data[PAYLOAD] = {0};
+    write_number(data, number);
+    const tailback_payload payload = {
+        .source_address = self->end.local_address,
+        .destination_address = self->end.remote_address,
+        .source_port = self->end.local_port,
+        .destination_port = self->end.remote_port,
+        .ecn = TAILBACK_NOT_ECT,
+        .data = data,
+        .length = length,
+    };
+    send(outbox, &payload);
+}
+
+static const char *poll(void *host, uint64_t now, tailback_send send, void *outbox) {
+    arq *self = host;
+    if (!self->end.is_sender) {
+        if (self->received != TAILBACK_NONE) {
+            transmit(self, self->received, 8, send, outbox);
+            self->received = TAILBACK_NONE;
+        }
+        return NULL;
+    }
+    for (int place = 0; place < WINDOW; place++) {
+        if (self->number[place] != TAILBACK_NONE && self->due[place] <= now) {
+            self->due[place] = now + TIMEOUT;
+            transmit(self, self->number[place], PAYLOAD, send, outbox);
+        }
+    }
+    /* A number waits for the place of the one that is a window before it. */
+    while (now < self->end.stop && self->number[self->next % WINDOW] == TAILBACK_NONE) {
+        int place = (int)(self->next % WINDOW);
+        self->number[place] = self->next;
+        self->due[place] = now + TIMEOUT;
+        transmit(self, self->next++, PAYLOAD, send, outbox);
+    }
+    return NULL;
+}
+
+static uint64_t deadline(const void *host) {
+    const arq *self = host;
+    uint64_t first = TAILBACK_NONE;
+    for (int place = 0; place < WINDOW; place++) {
+        if (self->number[place] != TAILBACK_NONE && self->due[place] < first) {
+            first = self->due[place];
+        }
+    }
+    return first;
+}
+
+static const tailback_stack ARQ = {TAILBACK_ABI, 0, "arq", "arq 1", create, receive, poll, deadline, free};
+
+const tailback_stack *const *tailback_stacks(void) {
+    static const tailback_stack *const stacks[] = {&ARQ, NULL};
+    return stacks;
+}
