@@ -22,6 +22,7 @@ from ._diff import (
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._export import Export as Export
 from ._fairness import Distance as Distance, Fairness as Fairness
+from ._netem_trace import read_netem_trace as read_netem_trace
 from ._packetdrill import Replay as Replay, packetdrill as packetdrill
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar
 from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run

@@ -222,6 +222,52 @@ class Run:
         times, sizes = departures["time_s"], departures["bytes"]
         write_opportunities(path, departure_opportunities((times[row] for row in rows), (sizes[row] for row in rows)))
 
+    def write_flent(
+        self, path: str | os.PathLike[str], series: Mapping[str, str], *, test: str = "rrul", step: str = "200 ms"
+    ) -> None:
+        """Write a data file of Flent (``.flent.gz``), which plots the run beside measurements of real networks.
+
+        Means and sums such as ``TCP download sum`` and ``Ping (ms) avg`` are added. Equal runs give equal files.
+
+        Parameters
+        ----------
+        path : path
+            File to write, which Flent requires to end in ``.flent.gz``; one that exists is overwritten.
+        series : mapping of str to str
+            Flow groups by Flent's names of series. ``TCP upload BE`` and others are the throughput of a group, from the trace
+            ``throughput``; names that begin with ``Ping`` are the round trips of its ``requests`` (table `messages`), or else
+            of its TCP (trace ``rtt``).
+        test : str
+            Flent's test with these names, which defines the plots.
+        step : str
+            Step of the time series.
+
+        Raises
+        ------
+        UnknownName
+            There is no such group, or the trace was not recorded.
+        ParameterError
+            `series` is empty, its groups are not in the trace, or `step` is not a time within the run.
+        OutputError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tailback as tb
+        >>> scenario = tb.dumbbell(
+        ...     rate="10 Mbps", delay="10 ms", buffer="50 packets", duration="5 s", traces=["throughput", "rtt"],
+        ...     flows={"down": {"tcp": {"preset": "linux/cubic"}}},
+        ... )
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     tb.simulate(scenario).write_flent(
+        ...         f"{directory}/run.flent.gz", {"TCP download BE": "down", "Ping (ms) ICMP": "down"}
+        ...     )
+        """
+        from tailback._flent import write_flent
+
+        title = str(self.scenario.get("name") or "scenario")
+        write_flent(path, self._tables, series, test=test, title=title, step=step, duration_s=self.simulated_s)
+
     @property
     def traces(self) -> list[str]:
         """Kinds of the recorded traces."""

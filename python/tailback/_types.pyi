@@ -446,6 +446,11 @@ class RandomRegular(TypedDict, total=False):
     switches: int
 Rate: TypeAlias = str
 RateProfile: TypeAlias = str | list[list[Duration | float]]
+class RateTable(TypedDict, total=False):
+    at: list[Duration]
+    delay: list[Duration]
+    loss: list[Probability]
+    rate: list[Rate]
 class Record(TypedDict, total=False):
     delay_percentiles: bool
     queue_flows: bool

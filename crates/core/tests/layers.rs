@@ -61,6 +61,7 @@ const SCENARIO: &[Modules] = &[
             &["record", "values"],
             &["quantity", "segments"],
             &["buffer", "distribution", "user_code"],
+            &["rate_table"],
             &["demand_table", "flow_table", "link_rate", "question", "threshold", "window_size"],
             &["rate_profile", "writes"],
             &["setting"],

@@ -5,8 +5,8 @@
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: TCP presets;
 //! * `quantity.rs`, `distribution/`: quantities with units, and distributions over flows;
-//! * `flow_table.rs`, `demand_table.rs`, `writes.rs`, `rate_profile.rs`: tables of flows, of demands, of the writes of an application, and of
-//!   rates over time;
+//! * `flow_table.rs`, `demand_table.rs`, `writes.rs`, `rate_profile.rs`, `rate_table.rs`: tables of flows, of demands, of the writes of an
+//!   application, of arrival rates over time, and of a link over time;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with all errors;
 //! * `member.rs`: controllers and policies with the settings that the core declares;
 //! * `record.rs`, `values.rs`: tables with named keys, and plain values;
@@ -39,6 +39,7 @@ mod problem;
 mod quantity;
 mod question;
 mod rate_profile;
+mod rate_table;
 mod record;
 mod renamed;
 mod scenario;

@@ -1,4 +1,5 @@
-//! Rate of a link: a number, or a delivery trace from a Mahimahi file: `rate = {trace = "cell.trace"}`.
+//! Rate of a link: a number, a delivery trace from a Mahimahi file (`rate = {trace = "cell.trace"}`), or a table of rates, delays and losses
+//! over time (`rate_table.rs`) if the name of the file ends in `.csv`.
 //!
 //! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. Each line has the
 //! millisecond of one opportunity to send 1500 bytes. The scenario stores the content as `rate = {opportunities = [[1, 2], [4, 1]]}`: two
@@ -8,6 +9,7 @@ use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::csv_column::bytes_up_to;
 use crate::problem::RepeatedErrors;
 use crate::quantity::Rate;
+use crate::rate_table::RateTable;
 use crate::tree::Node;
 use crate::values::whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -21,6 +23,7 @@ use tailback_core::primitives::units;
 pub enum LinkRate {
     Fixed(Rate),
     Trace(DeliveryTrace),
+    Table(RateTable),
 }
 
 impl LinkRate {
@@ -29,11 +32,16 @@ impl LinkRate {
         match self {
             LinkRate::Fixed(rate) => rate.rate(),
             LinkRate::Trace(trace) => trace.mean_rate(),
+            LinkRate::Table(table) => table.mean(),
         }
     }
 
-    pub(crate) fn trace(&self) -> Option<&DeliveryTrace> {
-        if let LinkRate::Trace(trace) = self { Some(trace) } else { None }
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self, LinkRate::Fixed(_))
+    }
+
+    pub(crate) fn table(&self) -> Option<&RateTable> {
+        if let LinkRate::Table(table) = self { Some(table) } else { None }
     }
 }
 
@@ -41,7 +49,7 @@ impl std::fmt::Display for LinkRate {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             LinkRate::Fixed(rate) => write!(out, "{rate}"),
-            LinkRate::Trace(trace) => write!(out, "{} bps, the mean of its trace", trace.mean_rate().0),
+            LinkRate::Trace(_) | LinkRate::Table(_) => write!(out, "{} bps, the mean of its trace", self.mean().0),
         }
     }
 }
@@ -58,7 +66,7 @@ impl Default for LinkRate {
     }
 }
 
-const WORDS: &[&str] = &["trace", "opportunities"];
+const WORDS: &[&str] = &["trace", "opportunities", "table"];
 
 impl Decode for LinkRate {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<LinkRate> {
@@ -66,15 +74,19 @@ impl Decode for LinkRate {
             return Rate::decode(node, decoder).map(LinkRate::Fixed);
         }
         let (word, value) = decoder.variant::<LinkRate>(node, WORDS)?;
-        let trace = decoder.inside(word, |decoder| match word {
-            "trace" => read(value, decoder),
-            _ => listed(value, decoder),
-        });
-        trace.map(LinkRate::Trace)
+        decoder.inside(word, |decoder| match (word, value) {
+            ("trace", Node::Text(file)) if file.ends_with(".csv") => RateTable::read(file, decoder).map(LinkRate::Table),
+            ("trace", _) => read(value, decoder).map(LinkRate::Trace),
+            ("table", _) => RateTable::decode(value, decoder).map(LinkRate::Table),
+            _ => listed(value, decoder).map(LinkRate::Trace),
+        })
     }
 
     fn expected() -> String {
-        format!("{}, {{trace = \"FILE\"}} or {{opportunities = [[millisecond, count], ...]}}", Rate::expected())
+        format!(
+            "{}, {{trace = \"FILE\"}}, {{opportunities = [[millisecond, count], ...]}} or {{table = {{at = [...], rate = [...]}}}}",
+            Rate::expected()
+        )
     }
 }
 
@@ -86,6 +98,7 @@ impl Serialize for LinkRate {
                 let pairs: Vec<[u32; 2]> = trace.instants().iter().map(|at| [at.millisecond, at.count]).collect();
                 json!({"opportunities": pairs}).serialize(serializer)
             }
+            LinkRate::Table(table) => json!({"table": table}).serialize(serializer),
         }
     }
 }
@@ -97,6 +110,7 @@ impl JsonSchema for LinkRate {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let rate = generator.subschema_for::<Rate>();
+        let columns = generator.subschema_for::<RateTable>();
         let whole = |min: u32| json!({"type": "integer", "minimum": min, "maximum": u32::MAX});
         let pair = json!({"type": "array", "prefixItems": [whole(0), whole(1)], "minItems": 2, "maxItems": 2});
         let table = |word: &str, value| {
@@ -104,13 +118,14 @@ impl JsonSchema for LinkRate {
             json!({"type": "object", "properties": properties, "required": [word], "additionalProperties": false})
         };
         schemars::json_schema!({
-            "description": "A bit rate, or a delivery trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to send 1500 \
-                bytes in each line, and `opportunities` lists milliseconds with their numbers of opportunities. The trace repeats after \
-                its last millisecond.",
+            "description": "A bit rate, or a trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to send 1500 bytes in \
+                each line, and `opportunities` lists milliseconds with their numbers of opportunities. The trace repeats after its last \
+                millisecond. If the name ends in `.csv`, the file is a table of rates, delays and losses over time, as is `table`.",
             "anyOf": [
                 rate,
                 table("trace", json!({"type": "string"})),
                 table("opportunities", json!({"type": "array", "items": pair, "minItems": 1})),
+                table("table", columns.to_value()),
             ],
         })
     }

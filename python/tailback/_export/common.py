@@ -48,6 +48,8 @@ def omit_common(network: Network, description: dict[str, Any], omitted: Omission
 
 def omit_of_link(port: Port, omitted: Omissions) -> None:
     """Settings of a link that no target has."""
+    if port.varies:
+        omitted.add(f"{port.at}.rate", "rates, delays and losses over time are not exported; the mean rate is used")
     if port.settings.get("switching") == "cut_through":
         omitted.add(f"{port.at}.switching", "packets are stored and forwarded")
     if port.settings.get("transmitters", 1) > 1:

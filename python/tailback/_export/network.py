@@ -25,7 +25,7 @@ class Omissions(list[tuple[str, str]]):
 class Port:
     """One direction of a link.
 
-    `rate_bps` is the rate of all transmitters, or the mean of a delivery trace; None: no serialisation. `settings` is the table
+    `rate_bps` is the rate of all transmitters, or the mean of a trace; None: no serialisation. `settings` is the table
     of the link, or its reverse table.
     """
 
@@ -38,6 +38,7 @@ class Port:
     settings: Mapping[str, Any]
     at: str
     opportunities: tuple[tuple[int, int], ...] = ()
+    varies: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,10 +132,24 @@ def _ports(name: str, link: Mapping[str, Any]) -> Iterator[Port]:
 
 def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mapping[str, Any], at: str) -> Port:
     rate, delay = own.get("rate", link["rate"]), own.get("delay", link["delay"])
-    trace = tuple((at, count) for at, count in rate["opportunities"]) if isinstance(rate, dict) else ()
-    # An opportunity sends 1500 bytes; the trace repeats after its last millisecond.
-    mean = 12e6 * sum(count for _, count in trace) / max(1, trace[-1][0]) if trace else _number(rate)[0]
-    return Port(name, source, sink, mean * link["transmitters"], seconds(delay), own["queue"], own, at, trace)
+    trace: tuple[tuple[int, int], ...] = ()
+    table = rate.get("table") if isinstance(rate, dict) else None
+    if table:
+        mean = _mean(table)
+    elif isinstance(rate, dict):
+        trace = tuple((at, count) for at, count in rate["opportunities"])
+        # An opportunity sends 1500 bytes; the trace repeats after its last millisecond.
+        mean = 12e6 * sum(count for _, count in trace) / trace[-1][0]
+    else:
+        mean = _number(rate)[0]
+    return Port(name, source, sink, mean * link["transmitters"], seconds(delay), own["queue"], own, at, trace, table is not None)
+
+
+def _mean(table: Mapping[str, Any]) -> float:
+    """The mean rate of a table, whose last row lasts as long as the one before it."""
+    at = [seconds(time) for time in table["at"]]
+    ends = [*at[1:], 2 * at[-1] - at[-2]]
+    return sum(_number(rate)[0] * (end - begin) for rate, begin, end in zip(table["rate"], at, ends, strict=True)) / ends[-1]
 
 
 def seconds(text: str) -> float:

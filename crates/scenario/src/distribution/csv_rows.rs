@@ -4,7 +4,7 @@ use super::csv_column::{MAX_FLOWS, bytes_of, listed_columns, shown, unit_of, wit
 use crate::decode::Decoder;
 use crate::problem::RepeatedErrors;
 use crate::tree::Node;
-use csv::{ReaderBuilder, Trim};
+use csv::{ByteRecord, ReaderBuilder, Trim};
 
 /// Position of a column in the file, and the unit of its plain numbers.
 #[derive(Clone, Copy)]
@@ -36,6 +36,12 @@ pub(crate) fn number(cell: &Node) -> Node {
     }
 }
 
+/// Columns by name, of which a file may lack the optional ones.
+pub(crate) struct Names<'n, const N: usize, const M: usize> {
+    pub(crate) required: [&'n str; N],
+    pub(crate) optional: [&'n str; M],
+}
+
 /// Reads these columns, with units in the cells or in the column's name. `expected` describes the file for messages.
 pub(crate) fn read<const N: usize, T>(
     file: &str,
@@ -55,6 +61,18 @@ pub(crate) fn read_numbered<const N: usize, T>(
     decoder: &mut Decoder,
     mut row: impl FnMut([Node; N], &mut Decoder) -> Option<T>,
 ) -> Option<Vec<(u64, T)>> {
+    let names = Names { required: names, optional: [] };
+    read_some(file, names, expected, decoder, |cells, [], decoder| row(cells, decoder))
+}
+
+/// The same with optional columns, of which all rows have cells or none.
+pub(crate) fn read_some<const N: usize, const M: usize, T>(
+    file: &str,
+    names: Names<'_, N, M>,
+    expected: &str,
+    decoder: &mut Decoder,
+    mut row: impl FnMut([Node; N], [Option<Node>; M], &mut Decoder) -> Option<T>,
+) -> Option<Vec<(u64, T)>> {
     let bytes = bytes_of(file, decoder)?;
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(&bytes[..]);
     let titles: Vec<String> = match reader.byte_headers() {
@@ -64,15 +82,16 @@ pub(crate) fn read_numbered<const N: usize, T>(
             return None;
         }
     };
-    let found = names.map(|name| {
+    let found = names.required.map(|name| {
         let found = column(name, &titles, file, decoder);
         if found.is_none() {
             let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
-            problem.given(listed_columns(&shown(&titles, &names)));
+            problem.given(listed_columns(&shown(&titles, &names.required)));
             problem.expected(expected);
         }
         found
     });
+    let optional = names.optional.map(|name| column(name, &titles, file, decoder));
     if found.iter().any(Option::is_none) {
         return None;
     }
@@ -83,14 +102,14 @@ pub(crate) fn read_numbered<const N: usize, T>(
             decoder.fault(format!("`{file}` has too many rows")).given(file).expected(format!("at most {MAX_FLOWS}"));
             return None;
         }
-        let (line, cells) = match &record {
-            Ok(record) => {
-                let cells = columns.map(|column| with_unit(record.get(column.place).unwrap_or_default(), column.unit));
-                (record.position().map_or(0, csv::Position::line), cells)
-            }
-            Err(error) => (error.position().map_or(0, csv::Position::line), [(); N].map(|()| Node::Text(String::new()))),
+        let empty = ByteRecord::new();
+        let (line, record) = match &record {
+            Ok(record) => (record.position().map_or(0, csv::Position::line), record),
+            Err(error) => (error.position().map_or(0, csv::Position::line), &empty),
         };
-        let read = decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| row(cells, decoder));
+        let cell = |column: Column| with_unit(record.get(column.place).unwrap_or_default(), column.unit);
+        let (cells, others) = (columns.map(cell), optional.map(|column| column.map(cell)));
+        let read = decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| row(cells, others, decoder));
         rows.extend(read.map(|row| (line, row)));
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {

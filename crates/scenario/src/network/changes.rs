@@ -1,13 +1,14 @@
 //! The timeline: changes of links and flow groups.
 
 use super::failures::{self, Failure};
-use super::graph::Graph;
+use super::graph::{Graph, Varying};
 use super::groups::Groups;
 use super::paths::Paths;
 use super::routes::{self, Hashed, Routes};
 use super::routing::Ways;
 use super::traffic;
 use crate::problem::{RepeatedErrors, Report, key};
+use crate::rate_table::RowChange;
 use crate::schema::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
@@ -47,6 +48,10 @@ pub(super) fn changes(
 ) -> Changes {
     let max_rates = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
     let mut changes = Changes { max_rates, ..Changes::default() };
+    // Before the timeline, whose changes replace those of the same time.
+    for (port, varying) in &graph.tables {
+        changes.vary(*port, varying, description.duration.time_delta(), report);
+    }
     let mut faults = RepeatedErrors::default();
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
@@ -92,6 +97,22 @@ impl Changes {
             ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
             _ => None,
         })
+    }
+
+    /// Delays and losses of a table.
+    fn vary(&mut self, port: PortId, varying: &Varying, duration: TimeDelta, report: &mut Report) {
+        for RowChange { at, delay, loss } in varying.table.changes(duration) {
+            let kinds = [
+                delay.filter(|_| varying.has_delays).map(|delay| ChangeKind::Delay(port, delay.time_delta())),
+                loss.filter(|_| varying.has_losses).map(|loss| ChangeKind::RandomLoss(port, loss.0)),
+            ];
+            self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: time(at), what }));
+            if self.list.len() > MAX_CHANGES {
+                let problem = report.add("links", "tables of links have too many changes of delay and loss");
+                problem.expected(format!("at most {MAX_CHANGES} in the whole run"));
+                return;
+            }
+        }
     }
 
     fn link(&mut self, event: &Event, at: &str, graph: &Graph, report: &mut Report) {

@@ -6,14 +6,15 @@ use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
 use crate::problem::{RepeatedErrors, Report, key};
 use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::rate_table::RateTable;
 use crate::schema::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
-use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, PortId, Queues, Scheduling, Switching};
+use tailback_core::network::{self, DeliveryTrace, Impairments, ListedDrop, LossAt, Port, PortId, Queues, Scheduling, Switching};
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
-use tailback_core::primitives::units::Bytes;
+use tailback_core::primitives::units::{Bytes, TimeDelta};
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 use tailback_core::settings::PlainWords;
 
@@ -32,6 +33,25 @@ pub(super) struct Graph {
     arriving: Vec<Vec<(PortId, usize)>>,
     /// The port of the other direction.
     mirror: Vec<Option<PortId>>,
+    /// Delays and losses of ports that vary by a table.
+    pub tables: Vec<(PortId, Varying)>,
+}
+
+/// A table with the columns that apply to a port.
+#[derive(Clone)]
+pub(super) struct Varying {
+    pub table: RateTable,
+    pub has_delays: bool,
+    pub has_losses: bool,
+}
+
+/// A port without its name, its buffer as in the scenario, and the path of its queue.
+#[derive(Clone)]
+struct Half {
+    port: Port,
+    buffer: Buffer,
+    place: Rc<str>,
+    varying: Option<Varying>,
 }
 
 /// A link of the scenario or of a generator.
@@ -43,8 +63,8 @@ enum Origin<'d> {
 /// Both directions of a link, with the paths of their queues.
 #[derive(Clone)]
 struct Pair {
-    there: (Port, Buffer, Rc<str>),
-    back: Option<(Port, Buffer, Rc<str>)>,
+    there: Half,
+    back: Option<Half>,
 }
 
 impl Graph {
@@ -60,9 +80,11 @@ impl Graph {
             leaving: vec![Vec::new(); nodes],
             arriving: vec![Vec::new(); nodes],
             mirror: vec![],
+            tables: vec![],
         };
+        let context = Context { groups, duration: description.duration.time_delta() };
         // Common settings of links are resolved once.
-        let pairs: Vec<Vec<Pair>> = made.iter().map(|made| pairs(made, groups, report)).collect();
+        let pairs: Vec<Vec<Pair>> = made.iter().map(|made| pairs(made, &context, report)).collect();
         let mut links: Vec<(&Name, Origin)> =
             description.links.iter().map(|(name, link)| (name, Origin::Written(link))).collect();
         for (by, made) in made.iter().enumerate() {
@@ -83,7 +105,7 @@ impl Graph {
             first = by;
             graph.by_name.push((name.clone(), PortId(graph.ports.len() as u32)));
             match origin {
-                Origin::Written(link) => graph.add_link(name, link, groups, report),
+                Origin::Written(link) => graph.add_link(name, link, &context, report),
                 Origin::Made { by, link } => {
                     let Made { plan, places, .. } = &made[by];
                     let planned = &plan.links[link];
@@ -96,7 +118,7 @@ impl Graph {
         graph
     }
 
-    fn add_link(&mut self, name: &Name, link: &Link, groups: &Groups, report: &mut Report) {
+    fn add_link(&mut self, name: &Name, link: &Link, context: &Context, report: &mut Report) {
         let at = format!("links.{name}");
         let from = self.sites.node(&link.from, &format!("{at}.from"), report);
         let to = self.sites.node(&link.to, &format!("{at}.to"), report);
@@ -104,7 +126,7 @@ impl Graph {
             report.add(format!("{at}.to"), "`from` and `to` are the same node").given(link.to.as_str()).expected("another node");
         }
         let places = [format!("{at}.queue"), format!("{at}.reverse.queue")];
-        let pair = pair(link, [&at, &format!("{at}.reverse")], places, groups, report);
+        let pair = pair(link, [&at, &format!("{at}.reverse")], places, context, report);
         if !link.duplex && link.reverse.is_some() {
             let problem = report.add(format!("{at}.reverse"), "`reverse` is given for a one-way link");
             problem.given("duplex = false").expected("duplex = true, or no `reverse`");
@@ -134,7 +156,7 @@ impl Graph {
     fn add_port(
         &mut self,
         name: String,
-        (port, buffer, place): (Port, Buffer, Rc<str>),
+        Half { port, buffer, place, varying }: Half,
         ends: Option<(usize, usize)>,
         mirror: Option<PortId>,
     ) {
@@ -144,6 +166,7 @@ impl Graph {
             self.arriving[to].push((id, from));
         }
         self.ports.push(Port { name, ..port });
+        self.tables.extend(varying.map(|varying| (id, varying)));
         self.written.push((buffer, place));
         self.ends.push(ends);
         self.mirror.push(mirror);
@@ -276,17 +299,17 @@ impl Graph {
 }
 
 /// The links of a generator, one per style.
-fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
+fn pairs(made: &Made, context: &Context, report: &mut Report) -> Vec<Pair> {
     let one = |style: &Style| {
         let places = style.queues.map(|key| format!("{}.{key}", made.at));
         let back = if style.is_alike { made.at.to_string() } else { format!("{}.reverse", made.at) };
-        pair(&style.link, [made.at, &back], places, groups, report)
+        pair(&style.link, [made.at, &back], places, context, report)
     };
     made.plan.styles.iter().map(one).collect()
 }
 
 /// Both directions of a link, without names. `at` and `places` are the paths of the links and of their queues.
-fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
+fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], context: &Context, report: &mut Report) -> Pair {
     let transmitters = link.transmitters.0 as u32;
     let [there, back] = places;
     let direction = Direction {
@@ -299,7 +322,9 @@ fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Gro
         duplication: link.duplication,
     };
     direction.check_trace(transmitters, at, report);
-    let there = (direction.port(transmitters, at, &there, groups, report), link.queue.buffer, there.into());
+    let port = direction.port(transmitters, [at, &there], context, report);
+    let varying = |table: &RateTable| Varying { table: table.clone(), has_delays: true, has_losses: true };
+    let there = Half { port, buffer: link.queue.buffer, place: there.into(), varying: link.rate.table().map(varying) };
     if !link.duplex {
         return Pair { there, back: None };
     }
@@ -318,8 +343,19 @@ fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Gro
     if reverse.rate.is_some() || reverse.switching.is_some() {
         direction.check_trace(transmitters, back_at, report);
     }
-    let port = direction.port(transmitters, back_at, &back, groups, report);
-    Pair { there, back: Some((port, direction.queue.buffer, back.into())) }
+    let port = direction.port(transmitters, [back_at, &back], context, report);
+    // Rate and delay are inherited, losses are not.
+    let is_own = reverse.rate.is_some();
+    let has_delays = is_own || reverse.delay.is_none();
+    let varying = direction.rate.table().map(|table| Varying { table: table.clone(), has_delays, has_losses: is_own });
+    let back = Half { port, buffer: direction.queue.buffer, place: back.into(), varying };
+    Pair { there, back: Some(back) }
+}
+
+/// What links refer to.
+struct Context<'d> {
+    groups: &'d Groups<'d>,
+    duration: TimeDelta,
 }
 
 const GIGABYTE: u64 = 1_000_000_000;
@@ -337,7 +373,8 @@ struct Direction<'d> {
 
 impl Direction<'_> {
     /// Builds the port, without its name.
-    fn port(&self, transmitters: u32, at: &str, queue_at: &str, groups: &Groups, report: &mut Report) -> Port {
+    fn port(&self, transmitters: u32, [at, queue_at]: [&str; 2], context: &Context, report: &mut Report) -> Port {
+        let groups = context.groups;
         let rate = self.rate.mean().0 as f64 * f64::from(transmitters);
         let buffer = self.queue.resolved(rate, queue_at, report);
         let policy = policy_spec(&self.queue.policy, self.queue.buffer, buffer, queue_at, report);
@@ -347,7 +384,7 @@ impl Direction<'_> {
         Port {
             name: String::new(),
             rate: self.rate.mean(),
-            trace: self.rate.trace().cloned(),
+            trace: self.trace(context.duration, at, report),
             delay: self.delay.time_delta(),
             transmitters,
             switching: self.switching.0,
@@ -364,6 +401,22 @@ impl Direction<'_> {
                 jitter: self.jitter.map(|jitter| network::Jitter { delay: jitter.delay.delay(), reordering: jitter.reordering }),
                 duplication: self.duplication.0,
             },
+        }
+    }
+
+    fn trace(&self, duration: TimeDelta, at: &str, report: &mut Report) -> Option<DeliveryTrace> {
+        match self.rate {
+            LinkRate::Fixed(_) => None,
+            LinkRate::Trace(trace) => Some(trace.clone()),
+            LinkRate::Table(table) => {
+                let trace = table.trace(duration);
+                let at = format!("{at}.rate");
+                if trace.is_none() && report.is_valid(&at) {
+                    let problem = report.add(at, "the run is too long for a link with a table of rates");
+                    problem.given(Duration::new(duration.0).to_string()).expected("at most 4.6 h");
+                }
+                trace
+            }
         }
     }
 
@@ -420,7 +473,7 @@ impl Direction<'_> {
 
     /// Reports settings that a trace excludes: its opportunities are for whole packets of one transmitter.
     fn check_trace(&self, transmitters: u32, at: &str, report: &mut Report) {
-        if self.rate.trace().is_none() {
+        if self.rate.is_fixed() {
             return;
         }
         let transmitters_at = format!("{}.transmitters", at.strip_suffix(".reverse").unwrap_or(at));

@@ -5,6 +5,7 @@
 
 mod demands;
 mod input_files;
+mod rate_tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
