@@ -1,4 +1,4 @@
-"""Measurements of a packet capture or of a qlog file, per connection."""
+"""Measurements of a packet capture, a qlog file or a report of iperf3, per connection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tailback import _core, _store
+from tailback import _core, _iperf3, _store
 from tailback._arguments import arguments_checked
 from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
@@ -53,7 +53,7 @@ class _Measured:
 
 @arguments_checked
 class Analysis:
-    """The measurements of a packet capture or of a qlog file, as tables of columns.
+    """The measurements of a packet capture, a qlog file or a report of iperf3, as tables of columns.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Analysis:
     damage : CaptureDamage or None
         Where the file is damaged.
     packets : int
-        Packets in the file, including those in `skipped`.
+        Packets in the file, including those in `skipped`; 0 for a report of iperf3.
     packets_out_of_time : int
         Packets with an earlier timestamp than the previous packet. If there are any, time-dependent results are less certain.
     comments : list of str
@@ -154,7 +154,8 @@ class Analysis:
         cut = "" if self.complete else ", INCOMPLETE"
         connections = len(self.connections) // 2
         plural = "" if connections == 1 else "s"
-        return f"{self.provenance['file']}: {self.packets:,} packets, {connections:,} connection{plural}{cut}"
+        packets = f"{self.packets:,} packets, " if self.packets else ""
+        return f"{self.provenance['file']}: {packets}{connections:,} connection{plural}{cut}"
 
     def __repr__(self) -> str:
         return f"<Analysis {self}>"
@@ -175,17 +176,17 @@ def analyse(
     samples: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Analysis:
-    """Measure the TCP connections of a packet capture, as seen at the capture point, or the connections of a qlog file.
+    """Measure the TCP connections of a packet capture, as seen at the capture point, or those of a qlog file or of iperf3.
 
     Parameters
     ----------
     path : path
-        A pcap or pcapng file, or a qlog file as JSON or JSON text sequence (drafts 01 to 13). Compressed files must be
-        decompressed first.
+        A pcap or pcapng file, a qlog file as JSON or JSON text sequence (drafts 01 to 13), or one or more reports of
+        ``iperf3 -J``. Compressed files must be decompressed first.
     samples : bool
-        Also return tables of every RTT sample and of every change of the data in flight, and of the metrics in a qlog file. They
-        use some tens of bytes of memory per packet; without them, memory does not grow with the length of a capture. qlog files
-        are read into memory.
+        Also return tables of every RTT sample and of every change of the data in flight, of the metrics in a qlog file, and of
+        the intervals of iperf3. They use some tens of bytes of memory per packet; without them, memory does not grow with the
+        length of a capture. Other files are read into memory.
     progress : callable, optional
         Called about ten times a second with the completed fraction, 0 to 1; for example a `tailback.ProgressBar`.
 
@@ -197,13 +198,13 @@ def analyse(
     Raises
     ------
     CaptureError
-        The file cannot be read, or is neither a capture nor a qlog file.
+        The file cannot be read, or is none of these.
     """
     name = os.fspath(path)
     if not name:
         raise CaptureError("the file name is empty; expected a capture")
     try:
-        measured = _of_log(name, samples) or _of_capture(name, samples, progress or _ignore)
+        measured = _of_text(name, samples) or _of_capture(name, samples, progress or _ignore)
     except OSError as error:
         raise CaptureError(f"`{name}` cannot be read: {error.strerror or error}") from None
     except ValueError as error:
@@ -253,14 +254,21 @@ def notes(analysis: Analysis) -> Iterator[str]:
         yield f"INCOMPLETE: {analysis.damage}"
 
 
-def _of_log(name: str, samples: bool) -> _Measured | None:
-    """The measurements of a qlog file; None if the file is none. A pipe is not: looking at its beginning would consume it."""
+# Length of the beginning of a file that names iperf3, with a description of each of up to 128 streams before it.
+_BEGINNING = 65_536
+
+
+def _of_text(name: str, samples: bool) -> _Measured | None:
+    """The measurements of a qlog file or of iperf3; None of others, and of a pipe, whose beginning could not be read again."""
     path = Path(name)
     if not path.is_file():
         return None
     with path.open("rb") as file:
-        if not is_qlog(file.read(64)):
-            return None
+        beginning = file.read(_BEGINNING)
+    if _iperf3.is_iperf3(beginning):
+        return _Measured(_iperf3.tables(path.read_text(errors="replace"), samples=samples), 0, [], None)
+    if not is_qlog(beginning[:64]):
+        return None
     log = read(path.read_bytes())
     packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
     return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage)

@@ -1,4 +1,4 @@
-"""`tailback analyse FILE`: measure the connections in a packet capture or a qlog file."""
+"""`tailback analyse FILE`: measure the connections in a packet capture, a qlog file or a report of iperf3."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["analyse"]
 
 
 @click.command
-@click.argument("file", type=options.PATH, help="A packet capture, pcap or pcapng, or a qlog file.")
+@click.argument("file", type=options.PATH, help="A packet capture (pcap, pcapng), a qlog file, or reports of iperf3 -J.")
 @options.out
 @click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
 @click.option(
@@ -23,7 +23,10 @@ __all__ = ["analyse"]
 )
 @command
 def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> ExitCode:
-    """Measure the TCP connections in a capture, or those in a qlog file. Without --out, print a summary and write nothing."""
+    """Measure the TCP connections in a capture, a qlog file or a report of iperf3.
+
+    Without --out, print a summary and write nothing.
+    """
     from tailback import _capture, _store
 
     with nullcontext() if out is None else _store.staged(out) as folder:
