@@ -48,7 +48,7 @@ impl Pacer {
 
     /// Whether the pacer prevents transmission now.
     #[inline(always)]
-    pub(in crate::tcp) fn is_held_back(&self, now: Time) -> bool {
+    pub(crate) fn is_held_back(&self, now: Time) -> bool {
         self.until > now && self.until > Pacer::FREE
     }
 

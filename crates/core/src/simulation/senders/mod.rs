@@ -188,11 +188,11 @@ impl Engine {
             let reported =
                 if packet.has_report() { reports.at(packet.report_index()).feedback } else { ReceiverFeedback::default() };
             let extras = self.read_signal(now, packet, &incoming, &reported);
-            self.act::<Signalled>(flow, now, Some((incoming, extras)), run)
+            self.act::<Signalled>(flow, now, Some((&incoming, &extras)), run)
         } else if self.fabric.is_traced(flow) {
-            self.act::<Traced>(flow, now, Some((incoming, AckExtras::default())), run)
+            self.act::<Traced>(flow, now, Some((&incoming, &AckExtras::default())), run)
         } else {
-            self.act::<Plain>(flow, now, Some((incoming, AckExtras::default())), run)
+            self.act::<Plain>(flow, now, Some((&incoming, &AckExtras::default())), run)
         }
     }
 
@@ -247,7 +247,7 @@ impl Engine {
     /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, also at the
     /// pacing times of `run`, and its timers are updated. Returns the number of times at which it has acted.
     #[inline]
-    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(IncomingAck, AckExtras)>, run: PacedRun) -> u64 {
+    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(&IncomingAck, &AckExtras)>, run: PacedRun) -> u64 {
         let sender = self.endpoints.ends[flow].expect_tcp();
         let group = self.fabric.paths[flow].wire.group;
         let spec = self.network.groups[group].transport.expect_tcp();
@@ -270,7 +270,7 @@ impl Engine {
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
         let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
-        match &incoming {
+        match incoming {
             Some((incoming, extras)) => turn.process_ack::<O>(incoming, extras),
             None => turn.check_deadline::<O>(),
         }

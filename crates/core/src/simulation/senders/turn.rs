@@ -112,7 +112,8 @@ impl SenderTurn<'_> {
                 Some(header) => fabric.send_priced(now, &packet, ecn, header),
                 None => fabric.send::<O>(now, &packet, ecn),
             }
-            if sent.fills_window && tcp.reader.as_ref().is_none_or(|reader| !reader.is_bounded()) {
+            let is_last = sent.fills_window || tcp.sender.pacer.is_held_back(now);
+            if is_last && tcp.reader.as_ref().is_none_or(|reader| !reader.is_bounded()) {
                 break;
             }
         }
