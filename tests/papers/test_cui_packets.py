@@ -107,7 +107,7 @@ def test_trunks_filled_by_access_links_are_distinguished() -> None:
         for claim in each.claims
         if claim.id.startswith("C-3.48.1") and not claim.ours
     ]
-    assert len(counted) == 6
+    assert len(counted) == 7
 
 
 def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:

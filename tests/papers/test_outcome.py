@@ -186,6 +186,22 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
     assert value.finding == ("cannot tell" if finding == "depends" else "contradicted")
 
 
+@pytest.mark.parametrize(
+    ("paced", "quick", "fails"),
+    [([2, 2, 2], True, False), ([2, 9, 4], True, False), ([2, 9, 4], False, True), ([8, 8, 8], True, True)],
+)
+def test_a_quick_form_may_leave_a_setting_undecided(paced: list[float], quick: bool, fails: bool) -> None:
+    measured = {"bpd": ({}, [5.0] * 3), "regular": ({"senders": "regular"}, [1.0] * 3), "paced": ({"senders": "paced"}, paced)}
+    points = [
+        Point({"policy": "bpd" if name == "bpd" else "epd", **labels}, {"goodput": np.array(values)})
+        for name, (labels, values) in measured.items()
+    ]
+    whole = replace(VARIED, claims=VARIED.claims[:1])
+    form = replace(whole, full=whole, undecided="the paced senders") if quick else whole
+    outcome = Outcome(points, experiment=form, seeds=3)
+    assert [verdict.claim.id for verdict in outcome.failed] == ["A"] * fails
+
+
 def test_a_claim_may_compare_the_values_of_a_condition() -> None:
     points = [Point({"senders": each}, {"goodput": np.array([value] * 3)}) for each, value in (("regular", 1.0), ("paced", 2.0))]
     paced_more = Claim("F", "pacing helps", at("goodput", senders="paced") > at("goodput", senders="regular"))
@@ -227,5 +243,5 @@ def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -
     assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)
     assert verdict.decided_by is not None
     assert verdict.decided_by > 2
-    assert failures(done.claims) == f"1 reproduced claim does not hold: T (cannot tell by 2 seeds, {verdict.decided_by} needed)"
+    assert failures(done.failed) == f"1 reproduced claim does not hold: T (cannot tell by 2 seeds, {verdict.decided_by} needed)"
     assert finding_label(verdict) == "CANNOT TELL"

@@ -108,7 +108,7 @@ def _listed(seeds: int, *, as_json: bool) -> str:
 
 def _lines(done: Reproduction) -> Iterator[str]:
     """Text of the experiments with their claims, then the overall verdict."""
-    from tailback.papers._claim_text import failures, finding_label, number, seeds_used
+    from tailback.papers._claim_text import failures, finding_label, left_to_full_form, number, seeds_used
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
@@ -132,4 +132,4 @@ def _lines(done: Reproduction) -> Iterator[str]:
             for judged in verdict.settings if len(verdict.settings) > 1 else ():
                 yield f"{margin}{judged.setting}: {number(judged)}, {judged.finding}"
         yield ""
-    yield from (line for line in (done.verdict(), failures(done.claims)) if line)
+    yield from (line for line in (done.verdict(), failures(done.failed), left_to_full_form(done.left)) if line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tailback.papers._outcome import Judged, Verdict
 from tailback.papers._requirement import MAX_SEEDS, Finding
 
-__all__ = ["HEAD", "cells", "failures", "finding_label", "number", "seeds_needed", "summary"]
+__all__ = ["HEAD", "cells", "failures", "finding_label", "left_to_full_form", "number", "seeds_needed", "summary"]
 
 HEAD = ("claim", "kind", "", "text", "published", "measured", "requirement", "seeds", "seeds needed")
 
@@ -80,10 +80,20 @@ _VERBS: dict[Finding, tuple[str, str]] = {
 }
 
 
-def failures(claims: list[Verdict]) -> str:
-    """A sentence about ``reproduced`` claims that do not hold; empty if all hold."""
-    failed = [verdict for verdict in claims if verdict.claim.kind == "reproduced" and not verdict.holds]
+def failures(failed: list[Verdict]) -> str:
+    """A sentence about ``reproduced`` claims that do not hold; empty if there are none."""
     if not failed:
         return ""
-    listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {seeds_used(verdict).replace(';', ',')})" for verdict in failed)
-    return f"{len(failed)} reproduced {'claims do' if len(failed) > 1 else 'claim does'} not hold: {listed}"
+    return f"{len(failed)} reproduced {'claims do' if len(failed) > 1 else 'claim does'} not hold: {_with_seeds(failed)}"
+
+
+def left_to_full_form(left: list[Verdict]) -> str:
+    """A sentence about ``reproduced`` claims that a quick form leaves undecided in some settings; empty if there are none."""
+    if not left:
+        return ""
+    claims = "claims hold" if len(left) > 1 else "claim holds"
+    return f"{len(left)} reproduced {claims} in the default setting; `--full` decides the others: {_with_seeds(left)}"
+
+
+def _with_seeds(verdicts: list[Verdict]) -> str:
+    return ", ".join(f"{verdict.claim.id} ({verdict.finding} by {seeds_used(verdict).replace(';', ',')})" for verdict in verdicts)

@@ -87,6 +87,11 @@ class Verdict:
         return self.finding == "holds"
 
     @property
+    def may_hold(self) -> bool:
+        """Whether it holds in the default setting and is contradicted in none."""
+        return self.settings[0].finding == "holds" and all(judged.finding != "contradicted" for judged in self.settings)
+
+    @property
     def whose(self) -> str:
         """Whose the verdict is.
 
@@ -144,6 +149,12 @@ class Outcome(Measured):
     def answer(self) -> str:
         """The answer in words; empty if the experiment defines none."""
         return self.experiment.answer(self) if self.experiment.answer else ""
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The ``reproduced`` claims that failed (`Reproduction.failed`)."""
+        reproduced = [verdict for verdict in self.claims if verdict.claim.kind == "reproduced" and not verdict.holds]
+        return [verdict for verdict in reproduced if self.experiment.form == "full" or not verdict.may_hold]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the dictionary that `tailback reproduce --json` prints."""

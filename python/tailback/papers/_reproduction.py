@@ -64,8 +64,20 @@ class Reproduction:
 
     @property
     def holds(self) -> bool:
-        """Whether all ``reproduced`` claims hold."""
-        return all(verdict.holds for verdict in self.claims if verdict.claim.kind == "reproduced")
+        """Whether no ``reproduced`` claim failed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The ``reproduced`` claims that do not hold in all settings. A quick form has too few seeds for some: there, only claims
+        fail that do not hold in the default setting or are contradicted in another."""
+        return [verdict for outcome in self.experiments for verdict in outcome.failed]
+
+    @property
+    def left(self) -> list[Verdict]:
+        """The ``reproduced`` claims that quick forms leave undecided in some settings."""
+        failed = self.failed
+        return [each for each in self.claims if each.claim.kind == "reproduced" and not each.holds and each not in failed]
 
     @property
     def documents(self) -> list[str]:
