@@ -29,6 +29,7 @@ __all__ = [
     "Table",
     "TrunkSimulation",
     "Unit",
+    "__commit__",
     "__version__",
     "argument_errors",
     "buffer_answers",
@@ -74,6 +75,7 @@ __all__ = [
     "write_capture",
 ]
 
+__commit__: str
 __version__: str
 
 @final

@@ -11,11 +11,14 @@ import pytest
 
 import tailback as tb
 from support import ROOT, Command
+from tailback._core import __commit__
 
 
 def test_version(command: Command) -> None:
     done = command("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"tailback {tb.__version__}\n", "")
+    # Only an optimised build from a checkout has a commit.
+    commit = f" (commit {__commit__})" if re.fullmatch("[0-9a-f]{12}", __commit__) else ""
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"tailback {tb.__version__}{commit}\n", "")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "-h"], ["check", "--help"], ["schema", "--help"], ["demo", "--help"]])

@@ -74,6 +74,11 @@ mod _core {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    /// The commit of an optimised build from a checkout; otherwise empty. Results and their hashes do not depend on it.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __commit__: &str = env!("TAILBACK_COMMIT");
+
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::table::silence_expected_panics();

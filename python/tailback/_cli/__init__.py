@@ -21,7 +21,7 @@ from tailback._cli.size_buffer import size_buffer
 from tailback._cli.study import study
 from tailback._cli.sweep import sweep
 from tailback._cli.validate import validate
-from tailback._core import __version__
+from tailback._core import __commit__, __version__
 
 __all__ = ["app", "main"]
 
@@ -49,7 +49,7 @@ __all__ = ["app", "main"]
     ],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, message=f"%(prog)s %(version)s{__commit__ and f' (commit {__commit__})'}")
 def app() -> None:
     """A laboratory for network congestion: describe a network, simulate it, and measure the result."""
 
