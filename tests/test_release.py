@@ -48,8 +48,9 @@ def test_the_source_distribution_has_exactly_the_sources_of_the_wheel(packed: se
     own = {"Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "pyproject.toml"}
     expected = {"PKG-INFO"} | own | sources(ROOT / "python")
     for crate in names:
-        expected |= {f"crates/{crate}/Cargo.toml"} | sources(ROOT / "crates" / crate / "src")
-        expected |= {f"crates/{crate}/{name}" for name in ("build.rs", "README.md", *LICENCES)} & sources(ROOT / "crates" / crate)
+        folder = ROOT / "crates" / crate
+        expected |= {f"crates/{crate}/Cargo.toml"} | sources(folder / "src") | sources(folder / "include")
+        expected |= {f"crates/{crate}/{name}" for name in ("build.rs", "README.md", *LICENCES)} & sources(folder)
     assert sorted(packed ^ expected) == []
 
 
