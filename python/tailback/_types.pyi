@@ -77,7 +77,7 @@ class ControllerTable(TypedDict, total=False):
     ack_aggregation: bool
     btlbw_filter_len: int
     cwnd_gain: float
-    edition: Bbr1Edition
+    edition: Bbr1Edition | VegasEdition
     pacing_margin: Probability
     policer_detection: bool
     probe_rtt_duration: Duration
@@ -382,6 +382,7 @@ class Policy(TypedDict, total=False):
     max_probability: Probability
     max_threshold: QueueLength
     mean_packet_size: Size
+    min_queue: int
     min_threshold: QueueLength
     queue_unit: RedQueueUnit
     signals: RedSignals
@@ -516,6 +517,7 @@ class Tcp(TypedDict, total=False):
     abc_limit: Segments
     ack_counting: AckCounting
     ack_size: Size
+    avoid_multiple_fast_retransmits: bool
     controller: Controller
     delayed_ack: DelayedAck
     ecn: bool
@@ -610,6 +612,7 @@ class Traffic(TypedDict, total=False):
     shift: Shift
     table: FlowTable
 UpdateForm: TypeAlias = Literal['thesis', 'module']
+VegasEdition: TypeAlias = Literal['paper', 'ns2']
 class Waxman(TypedDict, total=False):
     alpha: Probability
     beta: Probability

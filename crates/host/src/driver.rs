@@ -533,6 +533,7 @@ mod tests {
             gentle: false,
             mean_packet_size: 1000,
             queue_unit: RedQueueUnit::Packets,
+            min_queue: 0,
             signals: RedSignals::Marks,
         };
         let fields = |ecn| {

@@ -7,9 +7,10 @@
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
 //! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
 //!
-//! Flows with equal round trips that start at the same instant do not become fair, because marks hit the same flows in each period: four flows
-//! in each direction of a link of 1 Gbit/s (RTT 0.1 ms, threshold 20 packets) keep a Jain index of 0.39. With starts within 10 ms it is 0.63 to
-//! 0.88 at 10 Gbit/s (threshold 65).
+//! Traffic in both directions compresses acknowledgements (Zhang, Shenker and Clark, SIGCOMM 1991), so queues run empty and flows keep different
+//! shares: four flows in each direction of a link of 100 Mbit/s (RTT 1 ms, threshold 20 packets, five runs) use 93 % of it with a Jain index of
+//! 0.82, as do those of Linux 6.18 with this law as a BPF program (93 %, 0.83). With a threshold of 65 packets it is 95 % and 0.82 (Linux 95 %,
+//! 0.74, between 0.37 and 0.98); in one direction both are 1.
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;

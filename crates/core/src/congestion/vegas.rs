@@ -12,7 +12,7 @@ use super::support::heap_state::HeapState;
 use super::support::window::Window;
 use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
-use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
+use crate::settings::{Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, the values of NS). They
@@ -34,6 +34,20 @@ member! {
         beta_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
         /// If false, the window changes by at most one segment per RTT, also at the start and after timeouts.
         slow_start: bool = true => Kind::Boolean,
+        /// Rules by which an RTT is evaluated.
+        edition: VegasEdition = VegasEdition::Paper => Kind::Words(&VegasEdition::WORDS),
+    }
+}
+
+words! {
+    /// Edition of Vegas.
+    pub enum VegasEdition ("edition") {
+        /// Brakmo and Peterson (1995): the last RTT and the minimum RTT.
+        Paper = "paper",
+        /// As observed in ns-2.35: the mean RTT of a round, and the least of these means since a single segment was
+        /// in flight; whole queued segments, increases spread over the next
+        /// round, and a window smaller by an eighth at the end of slow start.
+        Ns2 = "ns2",
     }
 }
 
@@ -69,7 +83,12 @@ impl Settings for VegasSpec {
     fn samples() -> Vec<VegasSpec> {
         let of = |[alpha, beta, gamma]: [f64; 3]| VegasSpec { alpha, beta, gamma, ..VegasSpec::default() };
         let by_rate = VegasSpec { alpha_rate: Some(100.0), beta_rate: Some(150.0), slow_start: false, ..VegasSpec::default() };
-        [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]].map(of).into_iter().chain([by_rate]).collect()
+        let of_ns2 = VegasSpec { edition: VegasEdition::Ns2, ..of([1.0, 3.0, 1.0]) };
+        [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]]
+            .map(of)
+            .into_iter()
+            .chain([by_rate, of_ns2])
+            .collect()
     }
 }
 
@@ -81,6 +100,9 @@ pub struct VegasMemory {
     ssthresh: f64,
     /// BaseRTT: the minimum RTT.
     base: Option<TimeDelta>,
+    /// Sum and number of the RTT samples of this round, and growth per acknowledged segment, in [`VegasEdition::Ns2`].
+    samples: (TimeDelta, u64),
+    growth: f64,
     /// The first segment sent after this time is the distinguished one, whose acknowledgement ends the RTT.
     began: Time,
     /// In slow start, every other RTT.
@@ -89,7 +111,16 @@ pub struct VegasMemory {
 
 impl Vegas {
     pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
-        let memory = VegasMemory { spec: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
+        let memory = VegasMemory {
+            spec: *spec,
+            ssthresh: start.ssthresh,
+            base: None,
+            samples: (TimeDelta::ZERO, 0),
+            growth: 0.0,
+            began: Time::ZERO,
+            // In ns-2 the RTT of the segment that opens a connection is the first.
+            grows: spec.edition == VegasEdition::Ns2,
+        };
         HeapState::with(start, memory)
     }
 
@@ -97,13 +128,22 @@ impl Vegas {
     fn judge(&mut self, ack: &Ack, queued: f64) {
         let gamma = self.memory.spec.gamma;
         let (alpha, beta) = self.memory.thresholds();
+        let edition = self.memory.spec.edition;
+        let queued = if edition == VegasEdition::Ns2 { (queued + 0.5).floor() } else { queued };
+        self.memory.growth = 0.0;
         if self.starts_slowly() {
             if !self.memory.grows && queued > gamma {
+                if edition == VegasEdition::Ns2 {
+                    self.window = (self.window * 7.0 / 8.0).max(MIN);
+                }
                 self.memory.ssthresh = self.window;
             }
             self.memory.grows = !self.memory.grows;
         } else if queued < alpha && ack.window_validated {
-            self.window += 1.0;
+            match edition {
+                VegasEdition::Paper => self.window += 1.0,
+                VegasEdition::Ns2 => self.memory.growth = 1.0 / self.window,
+            }
         } else if queued > beta && self.window > MIN {
             self.window = (self.window - 1.0).max(MIN);
             self.memory.ssthresh = self.memory.ssthresh.min(self.window);
@@ -122,10 +162,23 @@ impl Vegas {
     fn begin_round_trip(&mut self, now: Time) {
         self.memory.began = now;
         self.memory.grows = false;
+        self.memory.growth = 0.0;
     }
 }
 
 impl VegasMemory {
+    /// The RTT by which the round that ends is evaluated. `last`: the last sample.
+    fn rtt_of_round(&mut self, last: TimeDelta, in_flight: Segments) -> TimeDelta {
+        let (sum, count) = std::mem::take(&mut self.samples);
+        if self.spec.edition == VegasEdition::Paper || count == 0 {
+            return last;
+        }
+        let mean = TimeDelta(sum.0 / count);
+        // A single segment is taken to find no queue of its own flow.
+        self.base = Some(self.base.filter(|_| in_flight > Segments(1)).map_or(mean, |base| base.min(mean)));
+        mean
+    }
+
     /// alpha and beta in segments.
     fn thresholds(&self) -> (f64, f64) {
         let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = self.spec;
@@ -164,10 +217,11 @@ impl Controller for Vegas {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        if let (Some(base), Some(rtt)) = (self.memory.base, ack.rtt)
-            && ack.now.since(self.memory.began) >= rtt
-        {
+        self.window += f64::from(ack.counted.0) * self.memory.growth;
+        if let Some(last) = ack.rtt.filter(|&last| ack.now.since(self.memory.began) >= last) {
             self.memory.began = ack.now;
+            let rtt = self.memory.rtt_of_round(last, ack.in_flight);
+            let base = self.memory.base.unwrap_or(rtt);
             self.judge(ack, queued(ack.in_flight, base, rtt));
         }
         if self.memory.grows && ack.window_validated && self.starts_slowly() {
@@ -176,8 +230,13 @@ impl Controller for Vegas {
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        let base = self.memory.base.unwrap_or(measured.sample);
-        self.memory.base = Some(base.min(measured.sample));
+        let VegasMemory { spec, base, samples, .. } = &mut *self.memory;
+        match spec.edition {
+            VegasEdition::Paper => *base = Some(base.map_or(measured.sample, |base| base.min(measured.sample))),
+            // The segment that opens a connection is a round of its own.
+            VegasEdition::Ns2 if base.is_none() => *base = Some(measured.sample),
+            VegasEdition::Ns2 => *samples = (samples.0 + measured.sample, samples.1 + 1),
+        }
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -248,6 +307,35 @@ mod tests {
         let mut sender = sender(10.0, 10.0).with_round_trip(50);
         // 10 * 50 / 100 = 5
         assert_eq!(round(&mut sender, 10, 100), 9.0);
+    }
+
+    #[test]
+    fn by_the_rules_of_ns2_the_mean_rtt_of_a_round_counts_and_growth_is_spread() {
+        let spec = VegasSpec { alpha: 1.0, beta: 3.0, edition: VegasEdition::Ns2, ..VegasSpec::default() };
+        let start = Start { window: 10.0, ssthresh: 10.0, ..Start::default() };
+        let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
+        // A mean of 103 ms: 10 * 3 / 103 = 0.3, rounded to 0. Each segment of the next round opens the window by a tenth.
+        assert_eq!((ack(&mut sender, 10, 100), round(&mut sender, 10, 106)), (10.0, 10.0));
+        assert_eq!(sender.law.quantity(2, Time::ZERO), 0.1);
+        assert!((ack(&mut sender, 10, 110) - 10.1).abs() < 1e-9);
+        // A mean of 120 ms: 10 * 20 / 120 = 1.7, rounded to 2, which is between the thresholds.
+        assert!((round(&mut sender, 10, 130) - 10.2).abs() < 1e-9);
+        assert!((ack(&mut sender, 10, 150) - 10.2).abs() < 1e-9);
+        // A mean of 160 ms: 10 * 60 / 160 = 3.8, rounded to 4.
+        assert!((round(&mut sender, 10, 170) - 9.2).abs() < 1e-9);
+        // A single segment renews the base RTT.
+        round(&mut sender, 1, 300);
+        assert_eq!(sender.law.quantity(2, Time::ZERO), 0.3);
+    }
+
+    #[test]
+    fn by_the_rules_of_ns2_slow_start_ends_with_an_eighth_less() {
+        let spec = VegasSpec { edition: VegasEdition::Ns2, ..VegasSpec::default() };
+        let start = Start { window: 16.0, ssthresh: f64::INFINITY, ..Start::default() };
+        let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
+        // The first round is not evaluated and does not grow; then 16 * 100 / 200 = 8 segments are queued.
+        assert_eq!([100, 200].map(|rtt| round(&mut sender, 16, rtt)), [16.0, 14.0]);
+        assert_eq!(sender.law.ssthresh().0, 14.0);
     }
 
     #[test]

@@ -17,7 +17,7 @@
 use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Bytes, Time};
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::settings::{Kind, PACKET_BYTES, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,8 @@ member! {
         /// Unit of the average queue length. Thresholds keep the unit of the buffer; if the average is in bytes, a packet of a threshold
         /// has the size `mean_packet_size`.
         queue_unit: RedQueueUnit = RedQueueUnit::Packets => Kind::Words(&RedQueueUnit::WORDS),
+        /// Number of queued packets or cells below which nothing is marked, whatever the average (2 in ns-2).
+        min_queue: u32 = 0 => Kind::Integer { min: 0, max: 1_000_000 },
         /// How congestion is signalled.
         signals: RedSignals = RedSignals::Marks => Kind::Words(&RedSignals::WORDS),
     }
@@ -91,12 +93,14 @@ impl Settings for RedSpec {
             gentle: true,
             mean_packet_size: 500,
             queue_unit: counts,
+            min_queue: 0,
             signals,
         };
         vec![
             usual,
             RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
             RedSpec { queue_unit: RedQueueUnit::Bytes, ..usual },
+            RedSpec { min_queue: 2, ..usual },
             RedSpec { min_threshold: 0, max_threshold: 20, max_probability: 0.02, weight: 0.002, ..usual },
             RedSpec { min_threshold: 4, max_threshold: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
         ]
@@ -175,7 +179,7 @@ impl Policy for Red {
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.avg = self.updated_avg(buffer);
-        if self.avg < self.spec.min_threshold as f64 {
+        if self.avg < self.spec.min_threshold as f64 || buffer.units < Units(self.spec.min_queue.into()) {
             self.count = None;
             return Verdict::Accept;
         }
@@ -197,7 +201,7 @@ impl Policy for Red {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::{TimeDelta, Units};
+    use crate::primitives::units::TimeDelta;
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
@@ -216,6 +220,7 @@ mod tests {
             gentle,
             mean_packet_size: 1000,
             queue_unit: counts,
+            min_queue: 0,
             signals,
         };
         Red { avg, ..Red::new(&spec) }
@@ -279,6 +284,15 @@ mod tests {
         assert_eq!((red.avg, red.count), (4.5, None));
         assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(26), Bytes(26_000)), Time::ZERO), Verdict::Mark);
         assert_eq!((red.avg, red.count), (15.25, Some(0.0)));
+    }
+
+    #[test]
+    fn a_queue_shorter_than_the_minimum_is_treated_like_an_average_below_the_lower_threshold() {
+        let red = red(40.0, false);
+        let mut red = Red { spec: RedSpec { min_queue: 2, ..red.spec }, count: Some(7.0), ..red };
+        let mut arrive = |waiting| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(0)), Time::ZERO);
+        // Averages of 20.5 and 11.25 + 0.5: from 15 on, every packet is marked.
+        assert_eq!((arrive(1), arrive(13)), (Verdict::Accept, Verdict::Mark));
     }
 
     #[test]

@@ -56,6 +56,10 @@ settings! {
         // Default: recommended by RFC 5681 section 3.2.
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: bool = true => Kind::Boolean,
+        // Default: RFC 5681, which has no such rule.
+        /// With `recovery = "reno"`: start a fast retransmit only for losses above the segments that were outstanding at the last one (RFC
+        /// 2582 section 5; `bugFix_` of ns-2); losses below wait for the timer. Recoveries other than `reno` always do.
+        avoid_multiple_fast_retransmits: bool = false => Kind::Boolean,
         /// DSACKs that widen the reordering window of `rack_tlp`.
         reo_wnd_growth: ReoWndGrowth = ReoWndGrowth::AnyDsack => Kind::Words(&ReoWndGrowth::WORDS),
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.

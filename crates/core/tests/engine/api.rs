@@ -110,6 +110,7 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
         gentle: false,
         mean_packet_size: 1000,
         queue_unit: RedQueueUnit::Packets,
+        min_queue: 0,
         signals: RedSignals::Marks,
     };
     let third = |ecn, signals| {

@@ -178,7 +178,7 @@ mod tests {
         let written = |json| serde_json::to_string(&read(json)).unwrap();
         assert_eq!(written("\"reno\""), "\"reno\"");
         assert_eq!(written(r#"{"kind": "fixed", "rate": "5 Mbps"}"#), r#"{"kind":"fixed","rate":"5 Mbps"}"#);
-        let vegas = r#"{"kind":"vegas","alpha":1.0,"beta":4.0,"gamma":1.0,"slow_start":true}"#;
+        let vegas = r#"{"kind":"vegas","alpha":1.0,"beta":4.0,"gamma":1.0,"slow_start":true,"edition":"paper"}"#;
         assert_eq!(written(r#"{"kind": "vegas", "alpha": 1}"#), vegas);
     }
 }

@@ -158,6 +158,7 @@ mod tests {
             gentle: true,
             mean_packet_size: 1000,
             queue_unit: RedQueueUnit::Packets,
+            min_queue: 0,
             signals: RedSignals::Marks,
         };
         assert_eq!(red(r#", "max_threshold": "60 packets""#), PolicySpec::Red(usual));

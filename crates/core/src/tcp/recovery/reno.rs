@@ -23,8 +23,13 @@ impl LossRecovery for Reno {
         if !known.phase().is_recovery() {
             return NewAckOutcome::Opens;
         }
-        // The next hole may start its own fast retransmit, which only a timeout forbids.
-        NewAckOutcome::Ends { recovery_point: SegmentNumber::FIRST, limit: None }
+        let recovery_point = if known.spec.avoid_multiple_fast_retransmits {
+            known.sequence.recovery_point
+        } else {
+            // The next hole may start its own fast retransmit, which only a timeout forbids.
+            SegmentNumber::FIRST
+        };
+        NewAckOutcome::Ends { recovery_point, limit: None }
     }
 
     fn on_duplicate(&mut self, known: &SenderView, _blocks: &[SackBlock]) -> DuplicateOutcome {
@@ -44,5 +49,27 @@ impl LossRecovery for Reno {
     fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
         self.duplicates = 0;
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::congestion::Start;
+    use crate::tcp::bench::{SenderHarness, plain};
+    use crate::tcp::spec::{Recovery, TcpSpec};
+
+    #[test]
+    fn a_second_hole_starts_another_fast_retransmit_unless_those_are_avoided() {
+        for (avoids, retransmits) in [(false, vec![3]), (true, vec![])] {
+            let spec = TcpSpec { recovery: Recovery::Reno, avoid_multiple_fast_retransmits: avoids, ..plain() };
+            let mut bench = SenderHarness::new(spec, Start { window: 10.0, ..Start::default() }, 10);
+            bench.send();
+            // Segments 1 and 3 of ten are lost.
+            let mut process = |ack: u32| bench.process_ack(ack, &[]);
+            process(1);
+            assert_eq!([process(1), process(1), process(1)].concat(), [1]);
+            // The repair uncovers the second hole, and more duplicates follow.
+            assert_eq!([process(3), process(3), process(3), process(3)].concat(), retransmits);
+        }
     }
 }
