@@ -109,8 +109,13 @@ fn first_difference(a: &Table, b: &Table) -> String {
         {
             return format!("{name}[{row}]: {} against {}", x[row], y[row]);
         }
+        if let (Some(x), Some(y)) = (a.words(name), b.words(name))
+            && x[row] != y[row]
+        {
+            return format!("{name}[{row}]: {} against {}", x[row], y[row]);
+        }
     }
-    "in words".to_string()
+    "in the lists of words".to_string()
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl Fabric {
         }
         match stepped.depart(equipment, packet, departure, departure, &self.sim.interval) {
             (packet, Ok(())) => self.walk(Some(Feeder::Port(port)), packet),
-            (packet, Err(reason)) => self.discard(port, packet, departure, reason),
+            // It is discarded at its departure, after a packet that is discarded then instead of being served.
+            (_, Err(_)) => stepped.hold_lost(packet),
         }
     }
 
@@ -64,7 +65,11 @@ impl Fabric {
         loop {
             let (stepped, equipment) = self.ports[port].expect_stepped();
             let Some(time) = stepped.finish_deferred(equipment, now) else { return };
+            let lost = if equipment.observes() { stepped.take_lost() } else { None };
             self.serve_next(time, Transmitter { port, number: 0 });
+            if let Some(packet) = lost {
+                self.discard(port, packet, time, DropReason::Random);
+            }
         }
     }
 

@@ -183,7 +183,7 @@ impl Equipment {
     }
 
     /// Whether anything besides the buffer, the policy and the trace needs processing.
-    pub(super) fn observes(&self) -> bool {
+    pub(crate) fn observes(&self) -> bool {
         self.rest.waits.is_some() || self.observes_more_than_waits()
     }
 

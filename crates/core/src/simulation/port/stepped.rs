@@ -410,6 +410,18 @@ impl Stepped {
         Some(self.free)
     }
 
+    /// The link will lose the packet in service, whose departure is deferred.
+    pub(crate) fn hold_lost(&mut self, packet: Packet) {
+        self.transmitters.start(0, PacketInService { packet, queue: self.serving.1, head_has_left: false });
+    }
+
+    /// The packet that has just been served, if the link has lost it.
+    #[inline]
+    pub(crate) fn take_lost(&mut self) -> Option<Packet> {
+        self.transmitters.get(0)?;
+        Some(self.transmitters.finish(0).packet)
+    }
+
     #[inline]
     fn end_service(&mut self, equipment: &mut Equipment, (flow, queue): (FlowId, u32), now: Time, bytes: Bytes) {
         self.in_service -= 1;
