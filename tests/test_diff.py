@@ -59,6 +59,13 @@ def test_runs_of_another_version_are_compared_by_their_traces() -> None:
     assert "events were not compared" in str(found)
 
 
+def test_runs_with_transport_stacks_are_compared_by_their_traces() -> None:
+    run = tb.simulate(SCENARIO)
+    run.provenance["scenario"]["flows"]["tcp"]["tcp"] = {"stack": "quinn"}
+    found = tb.diff(run, SCENARIO)
+    assert (found.events_from, found.event) == ("traces", None)
+
+
 def test_rows_that_only_one_run_has_are_differences() -> None:
     found = tb.diff(SCENARIO, SCENARIO.with_({"flows.tcp.count": 3}))
     assert ("flows", "tcp 2", "sent_packets") in {

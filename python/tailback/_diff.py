@@ -95,8 +95,8 @@ class RunDifferences:
         The first differing event; None without one.
     events_from : str
         Origin of `event`: ``simulation`` if both runs were simulated again and compared event by event, ``traces`` if the traces
-        that both runs recorded were compared, or ``nothing`` if neither was possible: a run is an emulation or from another
-        version, and there are no common traces.
+        that both runs recorded were compared, or ``nothing`` if neither was possible: a run is an emulation, has a transport
+        stack or is from another version, and there are no common traces.
     values : tuple of ValueDifference
         Values that differ in the tables other than traces.
     """
@@ -138,7 +138,8 @@ class RunDifferences:
             yield f"  A: {self.event.left or 'no further events'}"
             yield f"  B: {self.event.right or 'no further events'}"
         elif self.events_from == "nothing":
-            yield "events were not compared: a run is an emulation or from another version of Tailback, and no trace is in both"
+            why = "a run is an emulation, has a transport stack or is from another version, and no trace is in both"
+            yield f"events were not compared: {why}"
         else:
             what = "events" if self.events_from == "simulation" else "events of the recorded traces"
             yield f"all {what} up to the end of the shorter run are equal"
@@ -223,8 +224,9 @@ def _first_event(left: Run, right: Run, progress: Callable[[float], None]) -> tu
 
 
 def _can_be_repeated(run: Run) -> bool:
-    """Whether a simulation by this version gives the run's results."""
-    if "emulation" in run.provenance:
+    """Whether a simulation by this version gives the run's results, without the code of transport stacks."""
+    has_stack = any("stack" in (group.get("tcp") or {}) for group in run.scenario["flows"].values())
+    if "emulation" in run.provenance or has_stack:
         return False
     return _core.content_hashes(*_source(run), [run.seed]) == [run.content_hash]
 
