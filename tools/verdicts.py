@@ -105,9 +105,11 @@ class Row:
 def _deciding(document: str) -> dict[str, set[str]]:
     """The conditions that decide each claim, from the stored verdicts and the list of changed ones."""
     judged = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))[document]
-    decided = {name: deciding(each, claim, judged[name]) for name, (each, claim) in known(document).items() if name in judged}
+    stored = [(name, each, claim, judged[name]) for name, (each, claim) in known(document).items() if name in judged]
+    decided = {name: deciding(each, claim, found) for name, each, claim, found in stored if not undecided(found)}
     listed = {claim: set(names.split()) for (of, claim), names in listed_conditions().items() if of == document}
-    return listed | {name: set(labels) for name, labels in decided.items() if labels}
+    open_ = {name: set[str]() for name, *_, found in stored if undecided(found)}
+    return listed | open_ | {name: set(labels) for name, labels in decided.items() if labels}
 
 
 def known(document: str) -> dict[str, tuple[Experiment, Claim]]:
@@ -116,21 +118,30 @@ def known(document: str) -> dict[str, tuple[Experiment, Claim]]:
 
 
 def deciding(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> list[str]:
-    """The conditions under which the findings of a stored verdict differ."""
+    """The conditions that decide a stored verdict."""
     if claim.kind != "conditional":
         return []
     return [condition.label for condition in experiment.conditions if _decides(condition, found.get("settings", []))]
 
 
 def _decides(condition: Condition, settings: list[dict[str, Any]]) -> bool:
-    """Whether two settings that differ only in this condition have different findings."""
+    """Whether the claim holds in one of two settings that differ only in this condition, and is contradicted in the other."""
     found: dict[str, set[str]] = {}
     for each in settings:
         # The longest value first: one may begin like another.
         texts = sorted((f"{condition.label}: {value}" for value in condition.values), key=len, reverse=True)
         text = next((text for text in texts if text in each["setting"]), "")
         found.setdefault(each["setting"].replace(text, ""), set()).add(each["finding"])
-    return any(len(findings) > 1 for findings in found.values())
+    return any({"holds", "contradicted"} <= findings for findings in found.values())
+
+
+def undecided(found: dict[str, Any]) -> str:
+    """Where a stored verdict holds and where it is undecided; empty if it is decided."""
+    settings = found.get("settings", [])
+    where = {kind: [each["setting"] for each in settings if each["finding"] == kind] for kind in ("holds", "cannot tell")}
+    if found.get("form") != "full" or found["finding"] != "cannot tell" or not all(where.values()):
+        return ""
+    return f"Holds with {'; '.join(where['holds'])}. Undecided with {'; '.join(where['cannot tell'])}."
 
 
 FIELDS = ("document", "claim", "place", "sentence", "before", "now", "condition", "reason")
@@ -143,7 +154,7 @@ def listed_conditions() -> dict[tuple[str, str], str]:
 
 
 def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> Iterator[dict[str, str]]:
-    """Claims of both files whose kind differs, or whose finding does; without a deciding condition, the note of the claim."""
+    """Claims of both files whose kind or finding differs; without a deciding condition, where they hold, or their note."""
     listed = listed_conditions()
     for document in DOCUMENTS:
         statements = list(csv.DictReader(_statements(document).splitlines()))
@@ -153,8 +164,9 @@ def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]])
             if old is None or (said := _said(old, found)) is None:
                 continue
             place, sentence = sentence_of(claim, experiment, statements)
-            condition = " ".join(deciding(experiment, claim, found)) or listed.get((document, name), "")
-            row = document, name, place, sentence, *said, condition, "" if condition else claim.note
+            reason = undecided(found)
+            condition = " ".join(deciding(experiment, claim, found)) or ("" if reason else listed.get((document, name), ""))
+            row = document, name, place, sentence, *said, condition, "" if condition else reason or claim.note
             yield dict(zip(FIELDS, row, strict=True))
 
 

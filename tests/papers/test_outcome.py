@@ -191,15 +191,30 @@ def test_a_claim_is_judged_under_every_value_of_an_open_condition(regular: float
     [([2, 2, 2], True, False), ([2, 9, 4], True, False), ([2, 9, 4], False, True), ([8, 8, 8], True, True)],
 )
 def test_a_quick_form_may_leave_a_setting_undecided(paced: list[float], quick: bool, fails: bool) -> None:
+    whole = replace(VARIED, claims=VARIED.claims[:1])
+    form = replace(whole, full=whole, undecided="the paced senders") if quick else whole
+    outcome = Outcome(points_with(paced), experiment=form, seeds=3)
+    assert [verdict.claim.id for verdict in outcome.failed] == ["A"] * fails
+
+
+def points_with(paced: list[float]) -> list[Point]:
+    """EPD carries 1 with regular senders, and these values with paced ones; BPD carries 5."""
     measured = {"bpd": ({}, [5.0] * 3), "regular": ({"senders": "regular"}, [1.0] * 3), "paced": ({"senders": "paced"}, paced)}
-    points = [
+    return [
         Point({"policy": "bpd" if name == "bpd" else "epd", **labels}, {"goodput": np.array(values)})
         for name, (labels, values) in measured.items()
     ]
-    whole = replace(VARIED, claims=VARIED.claims[:1])
-    form = replace(whole, full=whole, undecided="the paced senders") if quick else whole
-    outcome = Outcome(points, experiment=form, seeds=3)
-    assert [verdict.claim.id for verdict in outcome.failed] == ["A"] * fails
+
+
+def test_a_claim_depends_only_if_a_setting_contradicts_it() -> None:
+    experiment = replace(VARIED, claims=VARIED.claims[:1])
+    (undecided,) = Outcome(points_with([2, 9, 4]), experiment=experiment, seeds=3).claims
+    assert [judged.finding for judged in undecided.settings] == ["holds", "cannot tell"]
+    assert (undecided.finding, undecided.whose) == ("cannot tell", "undecided")
+    assert finding_label(undecided) == "HOLDS IN 1 OF 2 SETTINGS, UNDECIDED IN THE OTHERS"
+    assert not undecided.decided_by_condition("senders")
+    (contradicted,) = Outcome(points_with([8, 8, 8]), experiment=experiment, seeds=3).claims
+    assert (contradicted.finding, contradicted.decided_by_condition("senders")) == ("depends", True)
 
 
 def test_a_claim_may_compare_the_values_of_a_condition() -> None:

@@ -50,6 +50,8 @@ def finding_label(verdict: Verdict) -> str:
         return "holds after all"
     if verdict.finding == "cannot tell" and verdict.settings[0].finding == "contradicted" and len(verdict.settings) == 1:
         label = "contradicted in our setting"
+    elif verdict.finding == "cannot tell" and (holding := sum(judged.finding == "holds" for judged in verdict.settings)):
+        label = f"holds in {holding} of {len(verdict.settings)} settings, undecided in the others"
     else:
         label = verdict.finding
     return label if verdict.holds or verdict.claim.kind != "reproduced" else label.upper()

@@ -179,9 +179,9 @@ class Claim:
         Expression and requirement, such as ``at("goodput", policy="PPD") > at("goodput", policy="plain")``.
     kind : str
         Result of the claim with enough seeds to decide. ``reproduced``: it holds, and is expected to hold in future runs.
-        ``conditional``: it holds under some values of the open conditions, or in its setting and not in the contrasting one; all
-        are shown. ``not_reproduced``: it holds in no setting tried, or remains undecided; it is measured and reported. By default
-        ``conditional`` with a contrast, and otherwise ``reproduced``.
+        ``conditional``: it holds under some values of the open conditions and not under others, or in its setting and not in the
+        contrasting one; all are shown. ``not_reproduced``: it holds in no setting tried, or remains undecided; it is measured and
+        reported. By default ``conditional`` with a contrast, and otherwise ``reproduced``.
     published : float or None
         The document's number, if it states one.
     note : str

@@ -58,9 +58,9 @@ class Verdict:
     settings : tuple of Judged
         The claim in every setting tried; the first has the default values of the open conditions.
     finding : str
-        ``holds`` or ``contradicted`` in all settings, ``depends`` (holds in some of them), or ``cannot tell``. A statement of a
-        document is not contradicted by runs in which none of its open conditions was varied, or whose values are on both sides of
-        its value: the finding is ``cannot tell``.
+        ``holds`` or ``contradicted`` in all settings, ``depends`` (holds in some of them and is contradicted in others), or
+        ``cannot tell``. A statement of a document is not contradicted by runs in which none of its open conditions was varied, or
+        whose values are on both sides of its value: the finding is ``cannot tell``.
     seeds : int
         Number of seeds used.
     """
@@ -104,12 +104,13 @@ class Verdict:
         return "ours" if self.is_open and len(self.settings) == 1 else "document"
 
     def decided_by_condition(self, label: str) -> bool:
-        """Whether two settings that differ only in this condition have different findings."""
+        """Whether it holds in one of two settings that differ only in this condition, and is contradicted in the other."""
         found: dict[frozenset[tuple[str, Label]], set[Finding]] = {}
         for judged in self.settings:
             others = frozenset((name, value) for name, value in judged.labels.items() if name != label)
             found.setdefault(others, set()).add(judged.finding)
-        return any(len(findings) > 1 for findings in found.values()) and all(label in judged.labels for judged in self.settings)
+        differs = any({"holds", "contradicted"} <= findings for findings in found.values())
+        return differs and all(label in judged.labels for judged in self.settings)
 
     @property
     def text(self) -> str:
@@ -231,7 +232,7 @@ def _common(findings: list[Finding]) -> Finding:
     """The finding in all settings."""
     if len(set(findings)) == 1:
         return findings[0]
-    return "depends" if "holds" in findings else "cannot tell"
+    return "depends" if {"holds", "contradicted"} <= set(findings) else "cannot tell"
 
 
 def _ends(interval: Interval, name: str = "measured") -> dict[str, float | None]:
