@@ -339,7 +339,7 @@ pub fn presets_markdown() -> String {
     }
     line(
         "\nObservations of Linux are of version 6.18.44 at 250 Hz, by [`tailback validate`](../evidence/validation.md) and captures. Other versions \
-         differ: from 5.16 to 6.13 HyStart's rounds begin only at 16 segments, before 5.6 its trains end without the allowance for bursts and \
+         differ: before 6.5 all timeouts of a SYN double, from 5.16 to 6.13 HyStart's rounds begin only at 16 segments, before 5.6 its trains end without the allowance for bursts and \
          pacing, before 4.18 there is no SACK compression, before 4.9 no BBR, and before 4.4 no RACK. The pacing of its `fq` is not \
          modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip."
             .into(),

@@ -76,7 +76,7 @@ settings! {
         /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: bool = false => Kind::Boolean,
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
-        /// that requires it (`dctcp`, `prague`), otherwise `new_data`.
+        /// that requires it (`dctcp`, `prague`) and with user code on a preset that has it (`linux/dctcp`), otherwise `new_data`.
         ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,

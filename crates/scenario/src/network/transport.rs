@@ -40,7 +40,12 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     slow_start(&spec, &law, &format!("{at}.slow_start"), report);
     let at_capable = format!("{at}.ecn_capable");
     if !given.has("ecn_capable") {
-        spec.ecn_capable = if spec.ecn && law.abilities().requires_ecn { EcnCapable::All } else { EcnCapable::NewData };
+        spec.ecn_capable = match &law {
+            // User code does not say whether it requires ECN: the preset does.
+            ControllerSpec::User(_) if spec.ecn => spec.ecn_capable,
+            _ if spec.ecn && law.abilities().requires_ecn => EcnCapable::All,
+            _ => EcnCapable::NewData,
+        };
     } else if spec.ecn_capable == EcnCapable::All && !spec.ecn && report.is_valid(&at_capable) {
         let problem = report.add(at_capable, "`ecn_capable` requires ECN, and `ecn` is off");
         problem.given("\"all\"").expected("also `ecn = true`, or no `ecn_capable`");
@@ -383,6 +388,8 @@ mod tests {
         assert_eq!(capable("preset = \"sack\", controller = \"dctcp\", ecn = true"), EcnCapable::All);
         assert_eq!(capable("preset = \"sack\", controller = \"prague\", ecn = true"), EcnCapable::All);
         assert_eq!(capable("preset = \"linux/dctcp\", controller = \"cubic\""), EcnCapable::NewData);
+        assert_eq!(capable("preset = \"linux/dctcp\", controller = \"user:mine\""), EcnCapable::All);
+        assert_eq!(capable("preset = \"linux/dctcp\", controller = \"user:mine\", ecn = false"), EcnCapable::NewData);
         assert_eq!(capable("preset = \"linux/dctcp\", ecn = false"), EcnCapable::NewData);
         assert_eq!(capable("preset = \"linux/dctcp\", ecn_capable = \"new_data\""), EcnCapable::NewData);
         assert_eq!(capable("preset = \"cubic\", ecn = true, ecn_capable = \"all\""), EcnCapable::All);
