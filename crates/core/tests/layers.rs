@@ -78,6 +78,7 @@ const SCENARIO: &[Modules] = &[
         layers: &[
             &["abr", "application", "controller", "node", "nodes", "policy", "prices", "recording", "source"],
             &["scheduling", "tcp", "traffic"],
+            &["stack"],
             &["flow", "queue"],
             &["link", "timeline"],
             &["topology"],
@@ -162,7 +163,7 @@ const CRATES: Layers = &[
     &["capture", "scenario"],
     &["host", "prediction"],
     &["emulator", "stacks"],
-    &["python", "wasm"],
+    &["python", "stacks-python", "wasm"],
 ];
 
 #[test]

@@ -56,9 +56,8 @@ pub fn hosts(py: Python<'_>, hosted: &HostedFlows, raised: &Raised) -> PyResult<
         _ => Ok(None),
     };
     let libraries: Vec<Option<Library>> = hosted.stacks.iter().map(open).collect::<PyResult<_>>()?;
-    let made = |flow: &HostedFlow, is_sender| {
+    let made = |flow: &HostedFlow, end: EndSettings| {
         let stack = &hosted.stacks[flow.stack];
-        let end = end(flow, is_sender, stack);
         match &libraries[flow.stack] {
             Some(library) => library.host(&stack.code.name, &end).map_err(|LibraryError(why)| {
                 let place = format!("{} `{}`", word(stack.kind), stack.code.name);
@@ -71,13 +70,19 @@ pub fn hosts(py: Python<'_>, hosted: &HostedFlows, raised: &Raised) -> PyResult<
             }),
         }
     };
-    hosted.flows.iter().map(|flow| Ok([made(flow, true)?, made(flow, false)?])).collect()
+    let both = |flow: &HostedFlow| {
+        let (sender, receiver) = ends(flow, &hosted.stacks[flow.stack]);
+        Ok([made(flow, sender)?, made(flow, receiver)?])
+    };
+    hosted.flows.iter().map(both).collect()
 }
 
-fn end(flow: &HostedFlow, is_sender: bool, stack: &StackSettings) -> EndSettings {
-    let (sender, receiver) = (SocketAddrV4::new(flow.from, SENDER), SocketAddrV4::new(flow.to, RECEIVER));
-    let (local, remote) = if is_sender { (sender, receiver) } else { (receiver, sender) };
-    let HostedFlow { size, start, stop, seeds, .. } = *flow;
-    let (seed, mtu, parameters) = (seeds[usize::from(!is_sender)], stack.mtu, stack.code.parameters.clone());
-    EndSettings { is_sender, seed, size, start, stop, local, remote, mtu, parameters }
+/// The settings of sender and receiver.
+fn ends(flow: &HostedFlow, stack: &StackSettings) -> (EndSettings, EndSettings) {
+    let (local, remote) = (SocketAddrV4::new(flow.from, SENDER), SocketAddrV4::new(flow.to, RECEIVER));
+    let HostedFlow { size, start, stop, seeds: [seed, of_receiver], .. } = *flow;
+    let (mtu, parameters) = (stack.mtu, stack.code.parameters.clone());
+    let sender = EndSettings { is_sender: true, seed, size, start, stop, local, remote, mtu, parameters };
+    let receiver = EndSettings { is_sender: false, seed: of_receiver, local: remote, remote: local, ..sender.clone() };
+    (sender, receiver)
 }
