@@ -289,12 +289,11 @@ class HostError(TailbackError, RuntimeError):
         The results up to the fault.
     """
 
-    run: Any = None
-
     def __init__(self, message: str, host: str, time_s: float, packets: int) -> None:
         message = readable(message)
         super().__init__(message, host, time_s, packets)
         self.message, self.host, self.time_s, self.packets = message, host, time_s, packets
+        self.run: Any = None
 
     def __str__(self) -> str:
         return self.message
