@@ -141,8 +141,8 @@ figure_20 = Experiment(
             of("timeouts_first", "SACK, Reno", "off").equals(3, 1),
             kind="conditional",
             published=3,
-            note="In 14 s with PPD: 2.8 with eighty seeds; undecided with plain ATM and EPD, and in 10 and 15 s. The tolerance is our "
-            "choice.",
+            note="In 14 s with PPD: 2.8 with eighty seeds; undecided with plain ATM and EPD, and in 10 and 15 s. The tolerance "
+            "is our choice.",
         ),
         Claim("C30", "under BPD both pairs share evenly (lower fairness)", under_bpd("fairness").min() > 0.98),
         Claim(

@@ -23,7 +23,7 @@ __all__ = [
 REGULAR, PACED = "regular", "paced"
 SENDERS = Condition(
     "senders",
-    'section 3.8.2 names no sender; "we use paced TCP NewReno" (3.3.2), "TCP traffic in the Internet is not paced" (3.4.3)',
+    'section 3.8.2 names no sender; "we use paced TCP NewReno" (3.3.2), "TCP traffic in the Internet is not paced" (3.4.2)',
     (REGULAR, PACED),
     "the rule that it is compared with, xµRTT/√N, is one for senders that do not pace",
 )

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from tailback.models import LOSS_MODELS, exact_trunk_loss, simulate_trunk, trunk_loss
-from tailback.papers import AxisValue, Computation, Expression, Line, Variant, at, axis, lowest, vary
+from tailback.papers import AxisValue, Computation, Condition, Expression, Line, Variant, at, axis, lowest, vary
 
 __all__ = [
     "EXACT_LINES",
     "LINES",
     "MODELS",
+    "REFERENCE",
+    "SERVICE",
     "SIMULATION",
     "TRUNK_VARIANTS",
     "WIDTH_OF_A_SEED",
@@ -19,6 +21,7 @@ __all__ = [
     "margin",
     "off",
     "ratio",
+    "references",
     "trunk",
     "worst",
 ]
@@ -27,6 +30,15 @@ __all__ = [
 MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
 TRUNK_VARIANTS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
+# The loss in each variant: of the simulation, or exact.
+REFERENCE = "reference"
+OWN = "own_length"
+SERVICE = Condition(
+    "service",
+    "section 3.6 does not define the transmission time of a packet that waited",
+    (OWN, *TRUNK_VARIANTS),
+    "packets keep their lengths",
+)
 
 LINES = (*(Line(name, {"by": by}, dashed=True) for by, name in MODELS.items()), Line("simulation", {"by": SIMULATION}))
 EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in TRUNK_VARIANTS.items())
@@ -41,14 +53,33 @@ _MAX_OF_A_SEED = 4_000_000
 def trunk(places: Iterable[AxisValue], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
     """A trunk at points of an axis by every model and in simulation; with `exact` also by the other readings, without noise."""
     places = tuple(places)
-    simulated = {"variant": "own_length", "relative_width": width, "max_arrivals": _MAX_OF_A_SEED, "threads": 1}
     return (
         *vary(Computation(trunk_loss, parameters), places, axis("by", {by: {"model": by} for by in MODELS})),
-        *vary(Computation(simulate_trunk, {**parameters, **simulated}), places, by=SIMULATION),
+        *vary(simulated(width, parameters), places, by=SIMULATION),
         *(
             vary(Computation(exact_trunk_loss, parameters), places, axis("by", {by: {"variant": by} for by in TRUNK_VARIANTS}))
             if exact
             else ()
+        ),
+    )
+
+
+def simulated(width: float, parameters: dict[str, Any]) -> Computation:
+    """A simulation in which packets keep their lengths."""
+    accuracy = {"relative_width": width, "max_arrivals": _MAX_OF_A_SEED, "threads": 1}
+    return Computation(simulate_trunk, {**parameters, "variant": OWN, **accuracy})
+
+
+def references(places: Iterable[AxisValue], *, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
+    """The loss under every value of `SERVICE`."""
+    places = tuple(places)
+    return (
+        *vary(simulated(width, parameters), places, by=REFERENCE, service=OWN),
+        *vary(
+            Computation(exact_trunk_loss, parameters),
+            places,
+            axis("service", {each: {"variant": each} for each in TRUNK_VARIANTS}),
+            by=REFERENCE,
         ),
     )
 

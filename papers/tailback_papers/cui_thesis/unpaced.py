@@ -1,4 +1,4 @@
-"""Beyond section 3.4.3: buffers for senders without pacing. The document has no rule for them; `unpaced` is ours."""
+"""Beyond section 3.4.2: buffers for senders without pacing. The document has no rule for them; `unpaced` is ours."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
         id="cui-thesis/unpaced",
         title="Beyond figure 3.14: buffers for senders without pacing",
         question="How much buffer does a channel need if its senders do not pace?",
-        source="section 3.4.3 leaves it open; the rule is not in the document",
+        source="section 3.4.2 leaves it open; the rule is not in the document",
         variants=tuple(variants(windows)),
         measures={"utilisation": utilisation, "fairness": fairness},
         claims=(
@@ -208,7 +208,7 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 "U-tenth",
                 "access links of a tenth of one channel's rate do not replace pacing: (3.23) gives less than its 80 %",
                 used_by_rule(windows, TENTH).max(each_seed=True) < TARGET,
-                note="largest over the windows. Section 3.4.3 says an order of magnitude",
+                note="largest over the windows. Section 3.4.2 says an order of magnitude",
                 ours=True,
             ),
             Claim(
