@@ -134,7 +134,7 @@ impl Vegas {
         if self.starts_slowly() {
             if !self.memory.grows && queued > gamma {
                 if edition == VegasEdition::Ns2 {
-                    self.window = (self.window * 7.0 / 8.0).max(MIN);
+                    self.window = self.window.min((self.window * 7.0 / 8.0).max(MIN));
                 }
                 self.memory.ssthresh = self.window;
             }
@@ -217,7 +217,9 @@ impl Controller for Vegas {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.window += f64::from(ack.counted.0) * self.memory.growth;
+        if ack.window_validated && !self.starts_slowly() {
+            self.window += f64::from(ack.counted.0) * self.memory.growth;
+        }
         if let Some(last) = ack.rtt.filter(|&last| ack.now.since(self.memory.began) >= last) {
             self.memory.began = ack.now;
             let rtt = self.memory.rtt_of_round(last, ack.in_flight);
