@@ -90,11 +90,13 @@ def failures(failed: list[Verdict]) -> str:
 
 
 def left_to_full_form(left: list[Verdict]) -> str:
-    """A sentence about ``reproduced`` claims that a quick form leaves undecided in some settings; empty if there are none."""
+    """A sentence about ``reproduced`` claims that quick forms leave undecided; empty if there are none."""
     if not left:
         return ""
-    claims = "claims hold" if len(left) > 1 else "claim holds"
-    return f"{len(left)} reproduced {claims} in the default setting; `--full` decides the others: {_with_seeds(left)}"
+    claims = "claims are" if len(left) > 1 else "claim is"
+    return (
+        f"{len(left)} reproduced {claims} undecided by the quick form, which has fewer seeds than `--full`: {_with_seeds(left)}"
+    )
 
 
 def _with_seeds(verdicts: list[Verdict]) -> str:

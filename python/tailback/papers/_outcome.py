@@ -88,8 +88,8 @@ class Verdict:
 
     @property
     def may_hold(self) -> bool:
-        """Whether it holds in the default setting and is contradicted in none."""
-        return self.settings[0].finding == "holds" and all(judged.finding != "contradicted" for judged in self.settings)
+        """Whether no setting contradicts it."""
+        return all(judged.finding != "contradicted" for judged in self.settings)
 
     @property
     def whose(self) -> str:

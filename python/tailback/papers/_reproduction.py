@@ -69,13 +69,13 @@ class Reproduction:
 
     @property
     def failed(self) -> list[Verdict]:
-        """The ``reproduced`` claims that do not hold in all settings. A quick form has too few seeds for some: there, only claims
-        fail that do not hold in the default setting or are contradicted in another."""
+        """The ``reproduced`` claims that do not hold in all settings. A quick form has too few seeds for some: there, only
+        claims fail that a setting contradicts."""
         return [verdict for outcome in self.experiments for verdict in outcome.failed]
 
     @property
     def left(self) -> list[Verdict]:
-        """The ``reproduced`` claims that quick forms leave undecided in some settings."""
+        """The ``reproduced`` claims that quick forms leave undecided, in some settings or in all."""
         failed = self.failed
         return [each for each in self.claims if each.claim.kind == "reproduced" and not each.holds and each not in failed]
 
