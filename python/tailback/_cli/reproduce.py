@@ -55,7 +55,8 @@ def reproduce(
 ) -> ExitCode:
     """Reproduce published figures, and evaluate the documents' claims.
 
-    Shows published and measured values side by side. Exit code 1 if a claim marked `reproduced` does not hold, or is contradicted in a quick form.
+    Shows published and measured values side by side. Exit code 1 if a claim marked `reproduced` does not hold, or is contradicted
+    in a quick form.
     """
     from tailback import papers, plots
     from tailback._store import ensure_writable
