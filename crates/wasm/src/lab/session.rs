@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use tailback_core::network::{FlowId, Network, PortId};
 use tailback_core::primitives::units::{Time, TimeDelta};
-use tailback_core::user_code::Failure;
 use tailback_core::queue::DropReason;
 use tailback_core::record::Table;
+use tailback_core::user_code::Failure;
 use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
 
 /// Conditions for an automatic stop, at the instant after the first match.
