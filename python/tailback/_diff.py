@@ -203,7 +203,7 @@ def diff(
     >>> [(each.at, each.left, each.right) for each in found.settings]
     [('topology.dumbbell.queue.buffer', '20 packets', '15 packets')]
     >>> found.event.right
-    'bottleneck discards segment 25 of tcp 0 (full)'
+    'bottleneck discards segment 56 of tcp 0 (full)'
     >>> bool(tb.diff(scenario, scenario))
     False
     """
