@@ -260,6 +260,12 @@ def test_the_command_writes_a_capture(tmp_path: Path) -> None:
     assert (tmp_path / "run.pcapng").read_bytes().count(bytes(99)) == 2
 
 
+def test_the_command_says_what_a_log_lacks(tmp_path: Path) -> None:
+    done = in_folder(tmp_path, "[bytes(99)] if self.end.is_sender else None", "run", "wan.toml", "--qlog", "log.qlog")
+    assert done.returncode == 0
+    assert "flows with a stack have no acknowledgements, losses or windows in the log" in done.stderr
+
+
 def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> None:
     done = in_folder(tmp_path, "[b'fine', 1 / 0]", "run", "wan.toml", "--capture", "run.pcapng", "--json")
     assert done.returncode == 1

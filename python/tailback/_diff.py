@@ -14,7 +14,7 @@ from tailback._format import quantity
 from tailback._html import notebook
 from tailback._run import Run
 from tailback._scenario import Scenario, _short
-from tailback._simulation import simulate
+from tailback._simulation import has_stack, simulate
 from tailback._summary import COLUMNS, ROWS, TextTable, listed, tabulated, title
 from tailback._table import COUNTERS, Table, shown
 from tailback._time_slices import in_slices
@@ -225,8 +225,7 @@ def _first_event(left: Run, right: Run, progress: Callable[[float], None]) -> tu
 
 def _can_be_repeated(run: Run) -> bool:
     """Whether a simulation by this version gives the run's results, without the code of transport stacks."""
-    has_stack = any("stack" in (group.get("tcp") or {}) for group in run.scenario["flows"].values())
-    if "emulation" in run.provenance or has_stack:
+    if "emulation" in run.provenance or has_stack(run.scenario):
         return False
     return _core.content_hashes(*_source(run), [run.seed]) == [run.content_hash]
 

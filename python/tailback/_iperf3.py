@@ -78,11 +78,11 @@ def tables(text: str, *, samples: bool) -> dict[str, Table]:
     except (KeyError, TypeError, IndexError) as error:
         raise ValueError(f"not a complete report of iperf3: {error!r}") from None
     found = {
-        "connections": _table("connections", connections, _CONNECTION),
-        "losses": _table("losses", [], _LOSS),
-        "skipped": _table("skipped", skipped, _SKIPPED),
+        "connections": Table._of_rows("connections", connections, _CONNECTION),
+        "losses": Table._of_rows("losses", [], _LOSS),
+        "skipped": Table._of_rows("skipped", skipped, _SKIPPED),
     }
-    return found | ({"intervals": _table("intervals", intervals, _INTERVAL)} if samples else {})
+    return found | ({"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {})
 
 
 def _reports(text: str) -> Iterator[dict[str, Any]]:
@@ -167,7 +167,3 @@ def _intervals(report: dict[str, Any], first: int, start_s: float) -> Iterator[d
 def _microseconds(value: Any) -> float:
     """Seconds; missing where iperf3 writes 0 or nothing."""
     return float(value) * 1e-6 if value else math.nan
-
-
-def _table(name: str, rows: list[dict[str, Any]], columns: dict[str, Any]) -> Table:
-    return Table._of(name, {column: [row.get(column, missing) for row in rows] for column, missing in columns.items()}, columns)

@@ -265,8 +265,7 @@ class Run:
         """
         from tailback._flent import write_flent
 
-        title = str(self.scenario.get("name") or "scenario")
-        write_flent(path, self._tables, series, test=test, title=title, step=step, duration_s=self.simulated_s)
+        write_flent(path, self._tables, series, test=test, title=self._title, step=step, duration_s=self.simulated_s)
 
     @property
     def traces(self) -> list[str]:
@@ -601,18 +600,19 @@ class Run:
         """Write the log to a file that the caller has prepared."""
         from tailback._qlog.writing import write
 
-        title = str(self.scenario.get("name") or "scenario")
-        write(file, self.tables, title, f"seed {self.seed}, content hash {self.content_hash}")
+        write(file, self.tables, self._title, f"seed {self.seed}, content hash {self.content_hash}")
 
     def _write_capture(self, file: Path) -> None:
         """Write the capture to a file that the caller has prepared."""
-        name = str(self.scenario.get("name") or "scenario")
-        _core.write_capture(self.trace("packets")._core, file, scenario=name, seed=self.seed)
+        _core.write_capture(self.trace("packets")._core, file, scenario=self._title, seed=self.seed)
+
+    @property
+    def _title(self) -> str:
+        return str(self.scenario.get("name") or "scenario")
 
     def __str__(self) -> str:
-        name = self.scenario.get("name") or "scenario"
         cut = "" if self.complete else ", INCOMPLETE"
-        return f"{name}: {self.simulated_s:g} s simulated{cut}, seed {self.seed}, {self.events:,} events"
+        return f"{self._title}: {self.simulated_s:g} s simulated{cut}, seed {self.seed}, {self.events:,} events"
 
     def __repr__(self) -> str:
         return f"<Run {self}>"

@@ -132,7 +132,7 @@ def simulate(
 
         described._simulation(None)
         return run_all(described, seeds, lambda one, own, report: simulate(one, own, progress=report), progress)
-    if capture is not None and not has_stack(described):
+    if capture is not None and not has_stack(described.to_dict()):
         raise ParameterError("`capture` writes the packets of flows with a `stack`, and the scenario has none")
     fault = None
     with nullcontext() if capture is None else _store.staged_file(capture) as packets:
@@ -201,9 +201,9 @@ def simulate_keeping_checkpoint(
     return Run(simulation.results())
 
 
-def has_stack(scenario: Scenario) -> bool:
+def has_stack(description: Mapping[str, Any]) -> bool:
     """Whether a flow of the scenario runs on a transport stack."""
-    return any("stack" in flow.get("tcp", {}) for flow in scenario.to_dict().get("flows", {}).values())
+    return any("stack" in (flow.get("tcp") or {}) for flow in description.get("flows", {}).values())
 
 
 def _finish_capture(simulation: _core.Simulation) -> None:

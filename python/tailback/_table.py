@@ -56,6 +56,11 @@ class Table:
         packed = [_packed(title, list(values), (examples or {}).get(title)) for title, values in columns.items()]
         return cls(_core.Table(name, packed))
 
+    @classmethod
+    def _of_rows(cls, name: str, rows: Sequence[Mapping[str, Any]], missing: Mapping[str, Any]) -> Table:
+        """A table with a column for each key of `missing`, which has the value where a row lacks it, and thereby the type."""
+        return cls._of(name, {column: [row.get(column, value) for row in rows] for column, value in missing.items()}, missing)
+
     @property
     def name(self) -> str:
         """``flows``, ``queues``, ``groups``, or the kind of a trace."""

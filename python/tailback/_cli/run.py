@@ -82,7 +82,7 @@ def run(
     load_code(code)
     scenario = load(file)
     # Real packets are captured during the run, simulated ones are recorded in a trace.
-    is_traced = capture is not None and not has_stack(scenario)
+    is_traced = capture is not None and not has_stack(scenario.to_dict())
     scenario = with_traces(scenario, (("packets",) if is_traced else ()) + (() if qlog is None else QLOG_TRACES))
     if checkpoint_every is not None and checkpoint is None:
         raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
@@ -137,6 +137,8 @@ def run(
         note(f"wrote {len(result.trace('packets')) if is_traced else 'the real'} packets to {capture}")
     if qlog is not None:
         note(f"wrote the events of {len(result.trace('packets'))} packets to {qlog}")
+        if has_stack(scenario.to_dict()):
+            note("flows with a stack have no acknowledgements, losses or windows in the log: only their senders know them")
     if plot and out is None:
         from tailback._run_plot import show as show_plot
 

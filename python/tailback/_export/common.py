@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback import _core
-from tailback._export.network import Flow, Network, Omissions, Port
+from tailback._export.network import Flow, Network, Omissions, Port, quantity
 
 __all__ = ["datagrams", "iperf3_options", "kind_of", "number", "omit_common", "omit_of_link"]
 
@@ -90,7 +89,7 @@ def kind_of(member: Any) -> str:
 
 def number(text: str) -> int:
     """A rate in bit/s or a size in bytes."""
-    return round((_core.in_column_units(text) or (0.0, ""))[0])
+    return round(quantity(text)[0])
 
 
 def datagrams(flow: Flow, omitted: Omissions) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tailback import _core
 
-__all__ = ["Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "seconds"]
+__all__ = ["Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "quantity", "seconds"]
 
 Quantity = tuple[float, str]
 
@@ -141,7 +141,7 @@ def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mappi
         # An opportunity sends 1500 bytes; the trace repeats after its last millisecond.
         mean = 12e6 * sum(count for _, count in trace) / trace[-1][0]
     else:
-        mean = _number(rate)[0]
+        mean = quantity(rate)[0]
     return Port(name, source, sink, mean * link["transmitters"], seconds(delay), own["queue"], own, at, trace, table is not None)
 
 
@@ -149,15 +149,15 @@ def _mean(table: Mapping[str, Any]) -> float:
     """The mean rate of a table, whose last row lasts as long as the one before it."""
     at = [seconds(time) for time in table["at"]]
     ends = [*at[1:], 2 * at[-1] - at[-2]]
-    return sum(_number(rate)[0] * (end - begin) for rate, begin, end in zip(table["rate"], at, ends, strict=True)) / ends[-1]
+    return sum(quantity(rate)[0] * (end - begin) for rate, begin, end in zip(table["rate"], at, ends, strict=True)) / ends[-1]
 
 
 def seconds(text: str) -> float:
     """A duration in seconds."""
-    return _number(text)[0]
+    return quantity(text)[0]
 
 
-def _number(text: str) -> Quantity:
+def quantity(text: str) -> Quantity:
     found = _core.in_column_units(text)
     if found is None:
         raise ValueError(f"`{text}` of a normalised scenario is not a quantity")
@@ -169,10 +169,10 @@ def buffer_of(port: Port) -> Quantity | None:
     written = port.queue["buffer"]
     if written == "unlimited":
         return None
-    size, unit = _number(written)
+    size, unit = quantity(written)
     if unit == "percent":
         bits = (port.rate_bps or 0.0) * seconds(port.queue["bdp_rtt"])
-        return float(round(size / 100 * bits / (8 * _number(port.queue["bdp_packet_size"])[0]))), "packets"
+        return float(round(size / 100 * bits / (8 * quantity(port.queue["bdp_packet_size"])[0]))), "packets"
     return size, unit
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tailback._capture_damage import CaptureDamage
 
-__all__ = ["Event", "Log", "QlogReadError", "is_qlog", "read"]
+__all__ = ["Event", "Log", "QlogReadError", "as_object", "is_qlog", "read"]
 
 _RECORD = b"\x1e"
 
@@ -142,15 +142,15 @@ class _TraceReader:
     """The events of one trace, with the fields that they have in common."""
 
     def __init__(self, trace: Mapping[str, Any], number: int) -> None:
-        common = _object(trace.get("common_fields"))
-        vantage = _object(trace.get("vantage_point"))
+        common = as_object(trace.get("common_fields"))
+        vantage = as_object(trace.get("vantage_point"))
         self.title = str(trace.get("title") or vantage.get("name") or number)
         self.vantage = str(vantage.get("type") or "unknown")
         self.group = common.get("group_id", common.get("group_ids"))
         self.fields = [str(field) for field in trace.get("event_fields") or ()]
         format_ = str(common.get("time_format", ""))
         self.is_delta = format_ in {"delta", "relative_to_previous_event"} or "delta_time" in self.fields
-        unit = _object(trace.get("configuration")).get("time_units", common.get("time_units", "ms"))
+        unit = as_object(trace.get("configuration")).get("time_units", common.get("time_units", "ms"))
         self.unit_s = {"us": 1e-6, "ns": 1e-9}.get(str(unit), 1e-3)
         self.time = 0.0
 
@@ -158,7 +158,7 @@ class _TraceReader:
         """The event in a list, which is empty for the empty element that ends some arrays."""
         if not raw:
             return []
-        fields = dict(zip(self.fields, raw, strict=False)) if isinstance(raw, list) else _object(raw)
+        fields = dict(zip(self.fields, raw, strict=False)) if isinstance(raw, list) else as_object(raw)
         time = next((fields[key] for key in ("time", "relative_time", "reference_time", "delta_time") if key in fields), None)
         name = next((fields[key] for key in ("name", "event", "type", "event_type") if isinstance(fields.get(key), str)), None)
         try:
@@ -170,8 +170,11 @@ class _TraceReader:
         self.time = self.time + elapsed if self.is_delta else elapsed
         group = fields.get("group_id", self.group)
         title = self.title if group is None or str(group) == self.title else f"{self.title} {group}"
-        return [Event(title, self.vantage, self.time * self.unit_s, name.rpartition(":")[2].lower(), _object(fields.get("data")))]
+        return [
+            Event(title, self.vantage, self.time * self.unit_s, name.rpartition(":")[2].lower(), as_object(fields.get("data")))
+        ]
 
 
-def _object(value: Any) -> dict[str, Any]:
+def as_object(value: Any) -> dict[str, Any]:
+    """The fields of a value of a file; none if it is not an object."""
     return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tailback._qlog.events import Event, Log
+from tailback._qlog.events import Event, Log, as_object
 from tailback._table import Table
 
 __all__ = ["tables"]
@@ -46,23 +46,17 @@ def tables(log: Log, *, samples: bool) -> dict[str, Table]:
             skipped[event.name] = skipped.get(event.name, 0) + 1
     every = list(connections.values())
     found = {
-        "connections": _table("connections", [row for one in every for row in one.rows()], _CONNECTION),
-        "losses": _table("losses", [loss.row(one) for one in every for loss in one.losses.values()], _LOSS),
-        "skipped": _table(
+        "connections": Table._of_rows("connections", [row for one in every for row in one.rows()], _CONNECTION),
+        "losses": Table._of_rows("losses", [loss.row(one) for one in every for loss in one.losses.values()], _LOSS),
+        "skipped": Table._of_rows(
             "skipped", [{"reason": f"events {name}", "packets": n} for name, n in sorted(skipped.items())], _SKIPPED
         ),
     }
     if samples:
-        found["rtt"] = _table("rtt", [row for one in every for row in one.rtts], _RTT)
-        found["in_flight"] = _table("in_flight", [row for one in every for row in one.in_flight.changes], _IN_FLIGHT)
-        found["metrics"] = _table("metrics", [row for one in every for row in one.metrics], _METRIC)
+        found["rtt"] = Table._of_rows("rtt", [row for one in every for row in one.rtts], _RTT)
+        found["in_flight"] = Table._of_rows("in_flight", [row for one in every for row in one.in_flight.changes], _IN_FLIGHT)
+        found["metrics"] = Table._of_rows("metrics", [row for one in every for row in one.metrics], _METRIC)
     return found
-
-
-def _table(name: str, rows: list[dict[str, Any]], columns: dict[str, Any]) -> Table:
-    """A table whose types do not depend on its rows: `columns` gives the value that stands for a missing one."""
-    packed = {column: [row.get(column, missing) for row in rows] for column, missing in columns.items()}
-    return Table._of(name, packed, columns)
 
 
 @dataclass
@@ -125,7 +119,7 @@ class _Direction:
         for frame in _frames(data):
             kind = frame.get("frame_type")
             counts["acks"] += kind == "ack"
-            length = _whole(frame.get("length", _object(frame.get("raw")).get("payload_length")), _MAX_PACKET)
+            length = _whole(frame.get("length", as_object(frame.get("raw")).get("payload_length")), _MAX_PACKET)
             if kind in {"stream", "crypto", "datagram"} and length:
                 # Each packet number space has its own CRYPTO stream (RFC 9000 section 7).
                 stream = (kind, str(frame.get("stream_id", _space(data))))
@@ -319,19 +313,19 @@ def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _space(data: dict[str, Any]) -> str:
-    header = _object(data.get("header"))
+    header = as_object(data.get("header"))
     kind = header.get("packet_type", data.get("packet_type", data.get("type")))
     return _SPACES.get(str(kind).lower(), "application")
 
 
 def _packet(data: dict[str, Any]) -> Packet | None:
-    number = _whole(_object(data.get("header")).get("packet_number", data.get("packet_number")))
+    number = _whole(as_object(data.get("header")).get("packet_number", data.get("packet_number")))
     return None if number is None else (_space(data), number)
 
 
 def _size(data: dict[str, Any]) -> int:
-    header = _object(data.get("header"))
-    return _whole(_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size"))), _MAX_PACKET) or 0
+    header = as_object(data.get("header"))
+    return _whole(as_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size"))), _MAX_PACKET) or 0
 
 
 def _acked(frame: dict[str, Any]) -> list[tuple[int, int]]:
@@ -354,7 +348,3 @@ def _whole(value: Any, limit: int = 2**62) -> int | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if 0 <= number < limit else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -10,7 +10,7 @@
 //! Traffic in both directions compresses acknowledgements (Zhang, Shenker and Clark, SIGCOMM 1991), so queues run empty and flows keep different
 //! shares: four flows in each direction of a link of 100 Mbit/s (RTT 1 ms, threshold 20 packets, five runs) use 93 % of it with a Jain index of
 //! 0.82, as do those of Linux 6.18 with this law as a BPF program (93 %, 0.83). With a threshold of 65 packets it is 95 % and 0.82 (Linux 95 %,
-//! 0.74, between 0.37 and 0.98); in one direction both are 1.
+//! 0.74, between 0.37 and 0.98). In one direction, simulated flows use all of the link, with an index of 1.
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;

@@ -44,9 +44,8 @@ words! {
     pub enum VegasEdition ("edition") {
         /// Brakmo and Peterson (1995): the last RTT and the minimum RTT.
         Paper = "paper",
-        /// As observed in ns-2.35: the mean RTT of a round, and the least of these means since a single segment was
-        /// in flight; whole queued segments, increases spread over the next
-        /// round, and a window smaller by an eighth at the end of slow start.
+        /// As observed in ns-2.35: the mean RTT of a round, and the least of these means since a single segment was in flight; whole queued
+        /// segments, increases spread over the next round, and a window smaller by an eighth at the end of slow start.
         Ns2 = "ns2",
     }
 }
