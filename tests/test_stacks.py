@@ -1,4 +1,4 @@
-"""The package `tailback-stacks`: quinn and smoltcp at the ends of flows."""
+"""The package `tailback-stacks`: quinn, noq and smoltcp at the ends of flows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package"
 
 ALL = [
     *({"stack": "quinn", "congestion": word} for word in ("cubic", "newreno", "bbr")),
+    *({"stack": "noq", "congestion": word} for word in ("cubic", "newreno")),
     *({"stack": "smoltcp", "congestion": word} for word in ("cubic", "reno")),
     # A window below the buffer of the network.
     {"stack": "smoltcp", "congestion": "none", "parameters": {"buffer": 30_000}},
@@ -37,12 +38,12 @@ def test_every_controller_transfers_data(tcp: dict[str, Any]) -> None:
     # IP payloads: with the headers of TCP or of UDP and QUIC, and with retransmissions.
     assert 2e6 < run.flows["delivered_bytes"][0] < 2.4e6
     assert run.provenance["user_code"][0]["version"].startswith(
-        {"quinn": "quinn-proto 0.", "smoltcp": "smoltcp 0."}[tcp["stack"]]
+        {"quinn": "quinn-proto 0.", "noq": "noq-proto 1.", "smoltcp": "smoltcp 0."}[tcp["stack"]]
     )
 
 
 def test_a_stop_ends_the_data() -> None:
-    for stack in ("quinn", "smoltcp"):
+    for stack in ("quinn", "noq", "smoltcp"):
         full, half = (tb.simulate(scenario({"stack": stack}, stop=stop)).flows["delivered_bytes"][0] for stop in ("9 s", "4.5 s"))
         assert 0 < half / full < 0.7
 
@@ -65,7 +66,7 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
         return []
 
     monkeypatch.setattr(_stacks, "entry_points", none)
-    with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn` and `smoltcp`"):
+    with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`"):
         tb.simulate(scenario({"stack": "quinn"}))
 
 
@@ -96,7 +97,7 @@ print(len(packets), hashlib.sha256(packets).hexdigest(), hashlib.sha256(tables.e
 """
 
 
-@pytest.mark.parametrize("stack", ["quinn", "smoltcp"])
+@pytest.mark.parametrize("stack", ["quinn", "noq", "smoltcp"])
 def test_runs_have_the_same_bytes_in_every_process_and_for_any_number_of_threads(stack: str) -> None:
     def hashes() -> Iterator[str]:
         for process, threads in enumerate(("1", "1", "4")):

@@ -1,4 +1,4 @@
-"""quinn and smoltcp for Tailback's scenarios, which find them by name."""
+"""quinn, noq and smoltcp for Tailback's scenarios, which find them by name."""
 
 from tailback_stacks._library import address
 

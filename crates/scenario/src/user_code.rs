@@ -126,7 +126,7 @@ impl UserCodeProblem {
                     problem.expected("an installed stack; none is installed");
                 }
                 if problem.hint.is_none() {
-                    problem.hint("`pip install tailback-stacks` installs `quinn` and `smoltcp`");
+                    problem.hint("`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`");
                 }
             }
             UserCodeProblem::Unknown(known) => {

@@ -1,7 +1,7 @@
 //! Real transports as hosts of a simulated network ([`tailback_host::Testbed`]).
 //!
-//! * [`library`]: both for scenarios, as a library with a C interface
-//! * [`quinn`]: QUIC of `quinn-proto`, with cryptography that encrypts nothing
+//! * [`library`]: all for scenarios, as a library with a C interface
+//! * [`quinn`], [`noq`]: QUIC of `quinn-proto` and of its fork `noq-proto`, with cryptography that encrypts nothing
 //! * [`smoltcp`]: TCP of `smoltcp`
 //!
 //! A sender opens one connection and sends a number of bytes, or as much as it can; a receiver reads everything. All random numbers of the
@@ -10,8 +10,10 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
 pub mod library;
-pub mod quinn;
+mod quic;
 pub mod smoltcp;
+
+pub use quic::{noq, quinn};
 
 use std::net::SocketAddrV4;
 use tailback_core::primitives::units::{Bytes, Time};

@@ -2,7 +2,10 @@
 
 #![allow(unsafe_code, reason = "the interface of C")]
 
-use crate::{Transfer, quinn, smoltcp};
+use crate::Transfer;
+use crate::noq::Noq;
+use crate::quinn::Quinn;
+use crate::smoltcp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::ffi::{CStr, c_char, c_void};
@@ -10,84 +13,52 @@ use std::ptr;
 use tailback_host::Host;
 use tailback_host::library::{End, EndSettings, Stack, exported};
 
-/// The stacks, and a null pointer.
-pub struct Stacks([*const Stack; 3]);
+/// The version of a stack or controller, which is part of content hashes.
+macro_rules! version {
+    ($of:literal) => {
+        concat!($of, ", tailback-stacks ", env!("CARGO_PKG_VERSION"), " ", env!("TAILBACK_SOURCES"), "\0")
+    };
+}
+
+/// Name in scenarios, crate with version, and the function that creates a host.
+macro_rules! stacks {
+    ($($name:literal, $of:literal, $create:path;)+) => {
+        /// The stacks, and a null pointer.
+        static STACKS: Stacks<{ [$($name),+].len() + 1 }> = Stacks([$({
+            unsafe extern "C" fn create(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+                // SAFETY: the arguments are passed on.
+                unsafe { exported::create($create, end, message, capacity) }
+            }
+            static STACK: Stack = exported::stack(text(concat!($name, "\0")), text(version!($of)), create);
+            &raw const STACK
+        },)+ ptr::null()]);
+
+        #[cfg(test)]
+        const STACK_VERSIONS: &[&str] = &[$($of),+];
+    };
+}
+
+stacks! {
+    "quinn", "quinn-proto 0.11.19", Quinn::of;
+    "noq", "noq-proto 1.4.0", Noq::of;
+    "smoltcp", "smoltcp 0.14.0", smoltcp_host;
+}
+
+struct Stacks<const N: usize>([*const Stack; N]);
 
 // SAFETY: constant.
-unsafe impl Sync for Stacks {}
-
-static STACKS: Stacks = Stacks([&raw const QUINN, &raw const SMOLTCP, ptr::null()]);
+unsafe impl<const N: usize> Sync for Stacks<N> {}
 
 /// The stacks of this library, as the function `tailback_stacks` of `tailback.h` returns them.
 pub fn stacks() -> *const *const Stack {
     STACKS.0.as_ptr()
 }
 
-static QUINN: Stack = exported::stack(c"quinn", version(QUINN_VERSION), create_quinn);
-static SMOLTCP: Stack = exported::stack(c"smoltcp", version(SMOLTCP_VERSION), create_smoltcp);
-
-const QUINN_VERSION: &str =
-    concat!("quinn-proto 0.11.19, tailback-stacks ", env!("CARGO_PKG_VERSION"), " ", env!("TAILBACK_SOURCES"), "\0");
-const SMOLTCP_VERSION: &str =
-    concat!("smoltcp 0.14.0, tailback-stacks ", env!("CARGO_PKG_VERSION"), " ", env!("TAILBACK_SOURCES"), "\0");
-
-const fn version(text: &'static str) -> &'static CStr {
+const fn text(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
         Err(_) => panic!("the text ends with a zero, and has no other"),
     }
-}
-
-unsafe extern "C" fn create_quinn(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
-    // SAFETY: the arguments are passed on.
-    unsafe { exported::create(quinn_host, end, message, capacity) }
-}
-
-unsafe extern "C" fn create_smoltcp(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
-    // SAFETY: the arguments are passed on.
-    unsafe { exported::create(smoltcp_host, end, message, capacity) }
-}
-
-/// Parameters of `quinn`, with quinn's defaults.
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct QuinnParameters {
-    congestion: QuinnCongestion,
-    train: usize,
-    window: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum QuinnCongestion {
-    Cubic,
-    NewReno,
-    Bbr,
-}
-
-impl Default for QuinnParameters {
-    fn default() -> QuinnParameters {
-        let quinn::Settings { train, window, .. } = quinn::Settings::default();
-        QuinnParameters { congestion: QuinnCongestion::Cubic, train, window }
-    }
-}
-
-fn quinn_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
-    let given: QuinnParameters = parameters(end)?;
-    let congestion = match given.congestion {
-        QuinnCongestion::Cubic => quinn::Congestion::Cubic,
-        QuinnCongestion::NewReno => quinn::Congestion::NewReno,
-        QuinnCongestion::Bbr => quinn::Congestion::Bbr,
-    };
-    // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
-    let least = 1200 + quinn::HEADERS;
-    let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
-    let mtu = mtu.ok_or_else(|| format!("the MTU is {} bytes; QUIC requires at least {least}", end.mtu.0))?;
-    let settings = quinn::Settings { congestion, seed: end.seed, train: given.train, window: given.window, mtu };
-    Ok(match transfer(end) {
-        Some(transfer) => Box::new(quinn::Quinn::sender(&settings, transfer)),
-        None => Box::new(quinn::Quinn::receiver(&settings, end.local)),
-    })
 }
 
 /// Parameters of `smoltcp`.
@@ -130,7 +101,7 @@ fn smoltcp_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
     })
 }
 
-fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
+pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
     serde_json::from_str(&end.parameters).map_err(|error| {
         let text = error.to_string();
         // Without the column in the JSON, which the user has not written.
@@ -139,7 +110,7 @@ fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
 }
 
 /// The transfer of a sender; `None` for a receiver.
-fn transfer(end: &EndSettings) -> Option<Transfer> {
+pub(crate) fn transfer(end: &EndSettings) -> Option<Transfer> {
     let EndSettings { local, remote, start, stop, size, .. } = *end;
     end.is_sender.then_some(Transfer { local, remote, start, stop, size })
 }
@@ -172,6 +143,7 @@ mod tests {
     #[test]
     fn wrong_parameters_are_refused_with_the_valid_ones() {
         assert_eq!(refused("quinn", "{\"congestion\":\"bbr\",\"train\":3}", 1500), None);
+        assert_eq!(refused("noq", "{\"congestion\":\"newreno\",\"train\":0}", 1500), None);
         assert_eq!(refused("smoltcp", "{\"congestion\":\"none\",\"buffer\":20000}", 576), None);
         let text = refused("quinn", "{\"congestion\":\"reno\"}", 1500).unwrap();
         assert_eq!(text, "unknown variant `reno`, expected one of `cubic`, `newreno`, `bbr`");
@@ -184,9 +156,8 @@ mod tests {
     #[test]
     fn versions_are_those_of_the_lock_file() {
         let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock")).unwrap();
-        for text in [QUINN_VERSION, SMOLTCP_VERSION] {
-            let (name, rest) = text.split_once(' ').unwrap();
-            let (version, _) = rest.split_once(',').unwrap();
+        for text in STACK_VERSIONS {
+            let (name, version) = text.split_once(' ').unwrap();
             assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n")), "{name} {version}");
         }
     }

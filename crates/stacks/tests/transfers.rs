@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_host::{Host, Outcome, Testbed};
 use tailback_scenario::Scenario;
-use tailback_stacks::{Transfer, quinn, smoltcp};
+use tailback_stacks::{Transfer, noq, quinn, smoltcp};
 
 fn scenario(buffer: &str, more: &str) -> Scenario {
     let text = format!(
@@ -30,16 +30,24 @@ fn transferred<S: Host, R: Host>(
         stop: Time::NEVER,
         size: size.map(Bytes),
     };
-    let (sender, receiver) = ends(transfer);
-    testbed.attach(left, sender).unwrap();
-    testbed.attach(right, receiver).unwrap();
+    attach(&mut testbed, transfer, ends);
     let outcome = testbed.run().unwrap();
     assert_eq!(outcome.fault, None);
     (outcome, left, right)
 }
 
+fn attach<S: Host, R: Host>(testbed: &mut Testbed, transfer: Transfer, ends: impl FnOnce(Transfer) -> (S, R)) {
+    let (sender, receiver) = ends(transfer);
+    testbed.attach(*transfer.local.ip(), sender).unwrap();
+    testbed.attach(*transfer.remote.ip(), receiver).unwrap();
+}
+
 fn of_quinn(settings: quinn::Settings) -> impl Fn(Transfer) -> (quinn::Quinn, quinn::Quinn) {
     move |transfer| (quinn::Quinn::sender(&settings, transfer), quinn::Quinn::receiver(&settings, transfer.remote))
+}
+
+fn of_noq(settings: noq::Settings) -> impl Fn(Transfer) -> (noq::Noq, noq::Noq) {
+    move |transfer| (noq::Noq::sender(&settings, transfer), noq::Noq::receiver(&settings, transfer.remote))
 }
 
 fn of_smoltcp(settings: smoltcp::Settings) -> impl Fn(Transfer) -> (smoltcp::Smoltcp, smoltcp::Smoltcp) {
@@ -47,6 +55,7 @@ fn of_smoltcp(settings: smoltcp::Settings) -> impl Fn(Transfer) -> (smoltcp::Smo
 }
 
 const QUINN: [quinn::Congestion; 3] = [quinn::Congestion::Cubic, quinn::Congestion::NewReno, quinn::Congestion::Bbr];
+const NOQ: [noq::Congestion; 2] = [noq::Congestion::Cubic, noq::Congestion::NewReno];
 const SMOLTCP: [smoltcp::Congestion; 2] = [smoltcp::Congestion::Reno, smoltcp::Congestion::Cubic];
 
 #[test]
@@ -58,6 +67,11 @@ fn every_byte_of_a_transfer_arrives_once_despite_losses() {
         let (outcome, left, right) = transferred(&scenario, Some(size), of_quinn(settings));
         let ended = outcome.host::<quinn::Quinn>(left).unwrap().ended();
         assert_eq!(outcome.host::<quinn::Quinn>(right).unwrap().received(), size, "{congestion:?} {ended:?}");
+    }
+    for congestion in NOQ {
+        let settings = noq::Settings { congestion, ..noq::Settings::default() };
+        let (outcome, _, right) = transferred(&scenario, Some(size), of_noq(settings));
+        assert_eq!(outcome.host::<noq::Noq>(right).unwrap().received(), size, "{congestion:?}");
     }
     for congestion in SMOLTCP {
         let settings = smoltcp::Settings { congestion, ..smoltcp::Settings::default() };
@@ -89,6 +103,11 @@ fn a_buffer_of_a_bandwidth_delay_product_is_filled() {
         let (outcome, ..) = transferred(&scenario, None, of_quinn(settings));
         assert!(utilisation(&outcome) > 0.9, "{congestion:?} {}", utilisation(&outcome));
     }
+    for congestion in NOQ {
+        let settings = noq::Settings { congestion, ..noq::Settings::default() };
+        let (outcome, ..) = transferred(&scenario, None, of_noq(settings));
+        assert!(utilisation(&outcome) > 0.9, "{congestion:?} {}", utilisation(&outcome));
+    }
     for congestion in SMOLTCP {
         let settings = smoltcp::Settings { congestion, ..smoltcp::Settings::default() };
         let (outcome, ..) = transferred(&scenario, None, of_smoltcp(settings));
@@ -108,18 +127,14 @@ fn repeated_runs_have_the_same_bytes() {
         let [left, right] = ["left", "right"].map(|name| testbed.address(name).unwrap());
         let (local, remote) = (SocketAddrV4::new(left, 50_000), SocketAddrV4::new(right, 443));
         let transfer = Transfer { local, remote, start: Time::ZERO, stop: Time::NEVER, size: None };
-        if stack == "quinn" {
-            let (sender, receiver) = of_quinn(quinn::Settings::default())(transfer);
-            testbed.attach(left, sender).unwrap();
-            testbed.attach(right, receiver).unwrap();
-        } else {
-            let (sender, receiver) = of_smoltcp(smoltcp::Settings::default())(transfer);
-            testbed.attach(left, sender).unwrap();
-            testbed.attach(right, receiver).unwrap();
+        match stack {
+            "quinn" => attach(&mut testbed, transfer, of_quinn(quinn::Settings::default())),
+            "noq" => attach(&mut testbed, transfer, of_noq(noq::Settings::default())),
+            _ => attach(&mut testbed, transfer, of_smoltcp(smoltcp::Settings::default())),
         }
         (testbed.run().unwrap().results.bytes(), std::fs::read(file).unwrap())
     };
-    for stack in ["quinn", "smoltcp"] {
+    for stack in ["quinn", "noq", "smoltcp"] {
         let (first, second) = (run(stack, 1), run(stack, 2));
         assert!(first.1.len() > 1_000_000);
         assert!(first == second, "{stack}");

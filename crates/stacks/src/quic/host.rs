@@ -1,34 +1,23 @@
-//! QUIC of `quinn-proto` (RFC 9000), the state machine behind quinn.
+//! An end of a connection.
 
-mod null_crypto;
-
-use crate::{Transfer, Written};
-use bytes::BytesMut;
-use null_crypto::Null;
-use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
-use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, ConnectionStats, DatagramEvent, Dir,
-    EcnCodepoint, Endpoint, EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit,
-    TransportConfig, VarInt, WriteError,
+use super::proto::{
+    ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
+    WriteError,
 };
+use super::{Congestion, Null, endpoint, next_train, receive};
+use crate::library::{parameters, transfer};
+use crate::quic::{HEADERS, MAX_PAYLOAD, seed_bytes};
+use crate::{Transfer, Written};
+use serde::Deserialize;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tailback_core::primitives::units::Time;
-use tailback_host::{Datagram, EcnField, Host, Outbox};
+use tailback_host::library::EndSettings;
+use tailback_host::{Datagram, EcnField, Outbox};
 
-/// quinn's congestion controllers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Congestion {
-    /// Its default.
-    #[default]
-    Cubic,
-    NewReno,
-    /// Marked as experimental by quinn.
-    Bbr,
-}
-
-/// Settings that both ends have. All others are quinn's defaults.
+/// Settings that both ends have. All others are the defaults of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub congestion: Congestion,
@@ -44,20 +33,36 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { congestion: Congestion::Cubic, seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
+        Settings { congestion: Congestion::default(), seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
+    }
+}
+
+/// Parameters in a scenario, with the defaults of [`Settings`].
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    congestion: Congestion,
+    train: usize,
+    window: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        let Settings { congestion, train, window, .. } = Settings::default();
+        Parameters { congestion, train, window }
     }
 }
 
 /// An end of a connection.
-pub struct Quinn {
+pub struct Host {
     endpoint: Endpoint,
     local: SocketAddrV4,
-    /// Times of quinn are relative to this instant.
+    /// Times of the connection are relative to this instant.
     origin: Instant,
     train: usize,
     /// The connection that a sender opens.
     to_open: Option<(Transfer, ClientConfig)>,
-    connection: Option<(ConnectionHandle, Connection)>,
+    pub(super) connection: Option<(ConnectionHandle, Connection)>,
     sending: Option<Sending>,
     received: u64,
     /// Why the connection has ended.
@@ -75,34 +80,48 @@ struct Sending {
     is_finished: bool,
 }
 
-impl Quinn {
+impl Host {
+    /// An end of a flow of a scenario.
+    pub(crate) fn of(end: &EndSettings) -> Result<Box<dyn tailback_host::Host>, String> {
+        let Parameters { congestion, train, window } = parameters(end)?;
+        // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
+        let least = 1200 + HEADERS;
+        let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
+        let mtu = mtu.ok_or_else(|| format!("the MTU is {} bytes; QUIC requires at least {least}", end.mtu.0))?;
+        let settings = Settings { congestion, seed: end.seed, train, window, mtu };
+        Ok(Box::new(match transfer(end) {
+            Some(transfer) => Host::sender(&settings, transfer),
+            None => Host::receiver(&settings, end.local),
+        }))
+    }
+
     /// The end that sends a transfer.
-    pub fn sender(settings: &Settings, transfer: Transfer) -> Quinn {
+    pub fn sender(settings: &Settings, transfer: Transfer) -> Host {
         let mut config = ClientConfig::new(Arc::new(Null));
         let cid = ConnectionId::new(&seed_bytes(settings.seed, 0)[..20]);
         config.transport_config(Arc::new(transport(settings))).initial_dst_cid_provider(Arc::new(move || cid));
         let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
-        Quinn { to_open: Some((transfer, config)), sending: Some(sending), ..Quinn::end(settings, transfer.local, None) }
+        Host { to_open: Some((transfer, config)), sending: Some(sending), ..Host::end(settings, transfer.local, None) }
     }
 
     /// The end that accepts a connection and reads everything.
-    pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Quinn {
+    pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Host {
         let mut config = ServerConfig::new(Arc::new(Null), Arc::new(Null));
         config.transport_config(Arc::new(transport(settings)));
-        Quinn::end(settings, local, Some(Arc::new(config)))
+        Host::end(settings, local, Some(Arc::new(config)))
     }
 
-    fn end(settings: &Settings, local: SocketAddrV4, server: Option<Arc<ServerConfig>>) -> Quinn {
+    fn end(settings: &Settings, local: SocketAddrV4, server: Option<Arc<ServerConfig>>) -> Host {
         let side = 1 + u8::from(server.is_some());
         let mut config = EndpointConfig::new(Arc::new(Null));
         let seed = settings.seed;
         config.rng_seed(Some(seed_bytes(seed, side)));
-        config.cid_generator(move || Box::new(CountedIds { seed: seed_bytes(seed, side), next: 0 }));
-        Quinn {
-            endpoint: Endpoint::new(Arc::new(config), server, true, None),
+        let ids = move || Box::new(CountedIds { seed: seed_bytes(seed, side), next: 0 }) as Box<dyn ConnectionIdGenerator>;
+        Host {
+            endpoint: endpoint(config, ids, server),
             local,
             origin: Instant::now(),
-            train: settings.train.max(1),
+            train: settings.train,
             to_open: None,
             connection: None,
             sending: None,
@@ -117,11 +136,6 @@ impl Quinn {
     /// Bytes that the application has read.
     pub fn received(&self) -> u64 {
         self.received
-    }
-
-    /// quinn's own statistics; `None` before the connection is opened.
-    pub fn stats(&self) -> Option<ConnectionStats> {
-        self.connection.as_ref().map(|(_, connection)| connection.stats())
     }
 
     /// Why the connection has ended; `None` while it is open.
@@ -231,14 +245,11 @@ fn read(connection: &mut Connection, stream: StreamId) -> u64 {
     bytes
 }
 
-impl Host for Quinn {
+impl tailback_host::Host for Host {
     fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
-        let Datagram { source, destination, ecn, payload } = *datagram;
         let now = self.instant(now);
-        let ecn = EcnCodepoint::from_bits(ecn as u8);
         self.buffer.clear();
-        let data = BytesMut::from(payload);
-        match self.endpoint.handle(now, source.into(), Some((*destination.ip()).into()), ecn, data, &mut self.buffer) {
+        match receive(&mut self.endpoint, now, datagram, &mut self.buffer) {
             Some(DatagramEvent::ConnectionEvent(to, event)) => {
                 if let Some((_, connection)) = self.connection.as_mut().filter(|(handle, _)| *handle == to) {
                     connection.handle_event(event);
@@ -273,7 +284,7 @@ impl Host for Quinn {
             self.settle(now);
             let Some((_, connection)) = &mut self.connection else { return };
             self.buffer.clear();
-            let Some(transmit) = connection.poll_transmit(instant, self.train, &mut self.buffer) else {
+            let Some(transmit) = next_train(connection, instant, self.train, &mut self.buffer) else {
                 let since_origin = |due: Instant| Time(due.duration_since(self.origin).as_nanos() as u64 * 1000);
                 self.timer = connection.poll_timeout().map(since_origin);
                 return;
@@ -290,23 +301,15 @@ impl Host for Quinn {
     }
 }
 
-/// IPv4 (RFC 791) and UDP (RFC 768).
-pub(crate) const HEADERS: u16 = 28;
-
 /// The transport settings of both ends.
 fn transport(settings: &Settings) -> TransportConfig {
-    let controller: Arc<dyn ControllerFactory + Send + Sync> = match settings.congestion {
-        Congestion::Cubic => Arc::new(CubicConfig::default()),
-        Congestion::NewReno => Arc::new(NewRenoConfig::default()),
-        Congestion::Bbr => Arc::new(BbrConfig::default()),
-    };
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(settings.window);
-    // quinn's default upper bound, unless the interface has a smaller one.
+    // The interface may have a smaller bound.
     let mut discovery = MtuDiscoveryConfig::default();
-    discovery.upper_bound(settings.mtu.saturating_sub(HEADERS).min(1452));
+    discovery.upper_bound(settings.mtu.saturating_sub(HEADERS).min(MAX_PAYLOAD));
     config.mtu_discovery_config(Some(discovery));
-    config.congestion_controller_factory(controller);
+    config.congestion_controller_factory(settings.congestion.factory());
     config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());
     config
 }
@@ -333,12 +336,6 @@ impl ConnectionIdGenerator for CountedIds {
     fn cid_lifetime(&self) -> Option<Duration> {
         None
     }
-}
-
-fn seed_bytes(seed: u64, of: u8) -> [u8; 32] {
-    let mut bytes = [of; 32];
-    bytes[..8].copy_from_slice(&seed.to_be_bytes());
-    bytes
 }
 
 fn field(ecn: Option<EcnCodepoint>) -> EcnField {

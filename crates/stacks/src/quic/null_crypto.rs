@@ -1,21 +1,18 @@
-//! Cryptography that encrypts nothing, through the public traits of quinn. Packets have the sizes of real ones, and the handshake has the
+//! Cryptography that encrypts nothing, through the public traits. Packets have the sizes of real ones, and the handshake has the
 //! flights of TLS 1.3 (RFC 8446 section 2): transport parameters, server hello, transport parameters, finished.
 
+use super::Cid;
+use super::proto::crypto::{CryptoError, ExportKeyingMaterialError, HeaderKey, HmacKey, KeyPair, Keys, PacketKey, Session};
+use super::proto::transport_parameters::TransportParameters;
+use super::proto::{Side, TransportError};
 use bytes::BytesMut;
-use quinn_proto::crypto::{
-    AeadKey, ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair, Keys,
-    PacketKey, ServerConfig, Session, UnsupportedVersion,
-};
-use quinn_proto::transport_parameters::TransportParameters;
-use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
 use std::any::Any;
-use std::sync::Arc;
 
 /// The configurations of clients and servers, and all keys.
-pub(crate) struct Null;
+pub(super) struct Null;
 
 /// Length of the tag of AES-GCM and of the sample for header protection (RFC 9001 sections 5.3 and 5.4.2).
-const TAG: usize = 16;
+pub(super) const TAG: usize = 16;
 
 const SERVER_HELLO: u8 = 2;
 const FINISHED: u8 = 20;
@@ -24,7 +21,7 @@ fn pair<T: ?Sized>(key: impl Fn() -> Box<T>) -> KeyPair<Box<T>> {
     KeyPair { local: key(), remote: key() }
 }
 
-fn keys() -> Keys {
+pub(super) fn keys() -> Keys {
     Keys { header: pair(|| Box::new(Null) as Box<dyn HeaderKey>), packet: pair(|| Box::new(Null) as Box<dyn PacketKey>) }
 }
 
@@ -38,26 +35,11 @@ impl HeaderKey for Null {
     }
 }
 
-impl PacketKey for Null {
-    fn encrypt(&self, _packet: u64, _buf: &mut [u8], _header_len: usize) {}
-
-    fn decrypt(&self, _packet: u64, _header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-        let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
-        payload.truncate(length);
-        Ok(())
-    }
-
-    fn tag_len(&self) -> usize {
-        TAG
-    }
-
-    fn confidentiality_limit(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn integrity_limit(&self) -> u64 {
-        u64::MAX
-    }
+/// Removes the tag of a packet.
+pub(super) fn cut_tag(payload: &mut BytesMut) -> Result<(), CryptoError> {
+    let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
+    payload.truncate(length);
+    Ok(())
 }
 
 /// Distinguishes tokens for a stateless reset from the end of any packet.
@@ -81,49 +63,6 @@ impl HmacKey for Null {
     }
 }
 
-impl HandshakeTokenKey for Null {
-    fn aead_from_hkdf(&self, _random_bytes: &[u8]) -> Box<dyn AeadKey> {
-        Box::new(Null)
-    }
-}
-
-impl AeadKey for Null {
-    fn seal(&self, data: &mut Vec<u8>, _additional_data: &[u8]) -> Result<(), CryptoError> {
-        data.extend([0; TAG]);
-        Ok(())
-    }
-
-    fn open<'a>(&self, data: &'a mut [u8], _additional_data: &[u8]) -> Result<&'a mut [u8], CryptoError> {
-        let length = data.len().checked_sub(TAG).ok_or(CryptoError)?;
-        Ok(&mut data[..length])
-    }
-}
-
-impl ClientConfig for Null {
-    fn start_session(
-        self: Arc<Self>,
-        _version: u32,
-        _server_name: &str,
-        params: &TransportParameters,
-    ) -> Result<Box<dyn Session>, ConnectError> {
-        Ok(Box::new(Handshake::new(Side::Client, params)))
-    }
-}
-
-impl ServerConfig for Null {
-    fn initial_keys(&self, _version: u32, _dst_cid: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
-        Ok(keys())
-    }
-
-    fn retry_tag(&self, _version: u32, _orig_dst_cid: &ConnectionId, _packet: &[u8]) -> [u8; 16] {
-        [0; 16]
-    }
-
-    fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn Session> {
-        Box::new(Handshake::new(Side::Server, params))
-    }
-}
-
 /// What an end does next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -134,7 +73,7 @@ enum Step {
     Done,
 }
 
-struct Handshake {
+pub(super) struct Handshake {
     side: Side,
     step: Step,
     /// Encoded transport parameters, behind their length.
@@ -145,7 +84,7 @@ struct Handshake {
 }
 
 impl Handshake {
-    fn new(side: Side, params: &TransportParameters) -> Handshake {
+    pub(super) fn new(side: Side, params: &TransportParameters) -> Handshake {
         let mut encoded = Vec::new();
         params.write(&mut encoded);
         let parameters = [&(encoded.len() as u16).to_be_bytes()[..], &encoded].concat();
@@ -164,7 +103,7 @@ impl Handshake {
 }
 
 impl Session for Handshake {
-    fn initial_keys(&self, _dst_cid: &ConnectionId, _side: Side) -> Keys {
+    fn initial_keys(&self, _dst_cid: Cid<'_>, _side: Side) -> Keys {
         keys()
     }
 
@@ -243,7 +182,7 @@ impl Session for Handshake {
         Some(pair(|| Box::new(Null) as Box<dyn PacketKey>))
     }
 
-    fn is_valid_retry(&self, _orig_dst_cid: &ConnectionId, _header: &[u8], _payload: &[u8]) -> bool {
+    fn is_valid_retry(&self, _orig_dst_cid: Cid<'_>, _header: &[u8], _payload: &[u8]) -> bool {
         true
     }
 

@@ -1,0 +1,18 @@
+//! QUIC (RFC 9000): quinn-proto and its fork noq-proto, which have the same interface except for details.
+//!
+//! `quinn.rs` and `noq.rs` contain the details. Each compiles the rest, `host.rs` and `null_crypto.rs`, for its crate.
+
+pub mod noq;
+pub mod quinn;
+
+/// IPv4 (RFC 791) and UDP (RFC 768).
+pub(crate) const HEADERS: u16 = 28;
+
+/// Most bytes of a UDP payload that MTU discovery tries, the default of both.
+const MAX_PAYLOAD: u16 = 1452;
+
+fn seed_bytes(seed: u64, of: u8) -> [u8; 32] {
+    let mut bytes = [of; 32];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    bytes
+}
