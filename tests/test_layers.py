@@ -16,10 +16,13 @@ DOCUMENTS = ROOT / "papers" / "tailback_papers"
 LAYERS = """
 _core
 _arguments
-errors _capture_damage _format _html _interrupts _interval _paper_figure _processors _schema_tables _time_slices _toml
+errors _capture_damage _description _format _html _interrupts _interval _paper_figure _processors _schema_tables
+_time_slices _toml
 _export
-_lab _quantity _scenario _table _types allocation models plots prices statistics user_code
-_completions _delivery_trace _fairness _flent _iperf3 _netem_trace _pictures _qlog _run_plot _store _summary _topologies _widget
+_lab _named_files _parquet_flows _quantity _table _types allocation models plots prices statistics user_code
+_store
+_scenario
+_completions _delivery_trace _fairness _flent _iperf3 _netem_trace _pictures _qlog _run_plot _summary _topologies _widget
 _capture _packetdrill _run
 _runs
 _simulation _stepped _emulation

@@ -10,10 +10,11 @@ from typing import Any
 
 from tailback import _core
 from tailback._arguments import arguments_checked
+from tailback._description import short
 from tailback._format import quantity
 from tailback._html import notebook
 from tailback._run import Run
-from tailback._scenario import Scenario, _short
+from tailback._scenario import Scenario
 from tailback._simulation import has_stack, simulate
 from tailback._summary import COLUMNS, ROWS, TextTable, listed, tabulated, title
 from tailback._table import COUNTERS, Table, shown
@@ -339,4 +340,4 @@ def _cell(column: str, value: float | int | str | None) -> str:
 def _setting(value: Any) -> str:
     if value is None:
         return "-"
-    return value if isinstance(value, str) and len(value) <= 60 else _short(value)
+    return value if isinstance(value, str) and len(value) <= 60 else short(value)

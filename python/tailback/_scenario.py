@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
 import os
-import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
 from tailback._arguments import arguments_checked
+from tailback._description import copied, places, plain, set_at, short, steps_of, value_at
 from tailback._html import notebook
+from tailback._named_files import named_files
+from tailback._parquet_flows import inline_parquet, of_tables, without_parquet
+from tailback._store import staged_file
+from tailback._toml import toml
 from tailback.errors import ScenarioError, ScenarioWarning, warn
 
 if TYPE_CHECKING:
@@ -27,15 +30,6 @@ __all__ = ["Scenario", "load", "schema"]
 
 # Far above the size of real scenarios; prevents reading endlessly from a device.
 _MAX_BYTES = 32 * 1024 * 1024
-
-# Maximum number of problems of an error, as in the core.
-_MAX_PROBLEMS = 100
-
-# Maximum nesting, as in the core: deeper than any scenario, and finite for a structure that contains itself.
-_DEEPEST = 64
-
-# Larger than any number that the core reads exactly; Python refuses to print integers with thousands of digits.
-_HUGE = 2**127
 
 _MAX_SEED = 2**53 - 1
 
@@ -70,24 +64,24 @@ class Scenario:
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
-        self._description = _plain(_table(description))
-        tables = _inline_parquet(self._description, "", None)
+        self._description = plain(_table(description))
+        tables = inline_parquet(self._description, "", None)
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
         self._warn_of_graph_file()
         try:
             self._inline_files()
         except ScenarioError as error:
-            raise _of_tables(error, tables) from None
+            raise of_tables(error, tables) from None
 
     def _warn_of_graph_file(self) -> None:
         """Issue the warnings about a graph's file, of which nothing remains when its content becomes part of the scenario."""
-        if not any(_at(self._description, ("topology", "graph", key)) for key in ("graphml", "gml")):
+        if not any(value_at(self._description, ("topology", "graph", key)) for key in ("graphml", "gml")):
             return
         # All others, and errors, are reported when the scenario is used.
         with warnings.catch_warnings(record=True) as found, suppress(ScenarioError):
             warnings.simplefilter("always")
-            _core.check(self._text, self._file, self._format, may_lack_flows=True)
+            self._check()
         for each in found:
             if isinstance(each.message, ScenarioWarning) and each.message.problem.at == "topology.graph":
                 warn(each.message)
@@ -112,7 +106,7 @@ class Scenario:
     def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
         # The original text, in which errors find their lines even if the text is replaced below.
         written = None
-        if ".parquet" in text and (full := _without_parquet(text, file, format)):
+        if ".parquet" in text and (full := without_parquet(text, file, format)):
             written = text if format == "toml" else None
             text, format = full, "json"
         # A scenario without flows is valid for `tailback.emulate`.
@@ -126,44 +120,17 @@ class Scenario:
 
     def _inline_files(self) -> None:
         """Replace file names by the contents of the files, which are read once, relative to the scenario's directory."""
-        if not any(word in self._text for word in ("csv", "table", "graphml", "gml", "trace")):
+        named = list(named_files(self._description))
+        if not named:
             return
-        groups = self._description.get("flows")
-        flows = groups.items() if isinstance(groups, Mapping) else ()
-        named: list[tuple[str, ...]] = [
-            ("flows", name, key)
-            for name, group in flows
-            if isinstance(group, Mapping)
-            for key in ("propagation_rtt", "start", "size")
-            if isinstance(group.get(key), Mapping) and "csv" in group[key]
-        ]
-        for name, group in flows:
-            traffic = group.get("traffic") if isinstance(group, Mapping) else None
-            if isinstance(traffic, Mapping) and "table" in traffic:
-                # Columns of a table become sizes and start times of the group.
-                named += [("flows", name, key) for key in ("traffic", "size", "start")]
-            elif _at(group, ("traffic", "matrix", "table")) is not None:
-                named.append(("flows", name, "traffic"))
-        topology = self._description.get("topology")
-        graph = topology.get("graph") if isinstance(topology, Mapping) else None
-        if isinstance(graph, Mapping) and ("graphml" in graph or "gml" in graph):
-            named.append(("topology", "graph"))
-        links = self._description.get("links")
-        holders = [("links", name) for name in links] if isinstance(links, Mapping) else []
-        for holder in [*holders, ("topology", "dumbbell")]:
-            for place in ((*holder, "rate"), (*holder, "reverse", "rate")):
-                rate = _at(self._description, place)
-                if isinstance(rate, Mapping) and "trace" in rate:
-                    named.append(place)
-        if named:
-            read = self.normalised()
-            for *path, key in named:
-                said, own = read, self._description
-                for step in path:
-                    said, own = said[step], own[step]
-                if key in said:
-                    own[key] = said[key]
-            self._text, self._format = json.dumps(self._description), "json"
+        read = self.normalised()
+        for *path, key in named:
+            said, own = read, self._description
+            for step in path:
+                said, own = said[step], own[step]
+            if key in said:
+                own[key] = said[key]
+        self._text, self._format = json.dumps(self._description), "json"
 
     @property
     def name(self) -> str:
@@ -172,8 +139,68 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """A copy of the description as given."""
-        copy: dict[str, Any] = _copied(self._description)
+        copy: dict[str, Any] = copied(self._description)
         return copy
+
+    def to_toml(self) -> str:
+        """The scenario as TOML, the inverse of `from_toml`.
+
+        Text that was read from TOML remains as it is, with its comments, unless it names further files: their contents are part
+        of the result.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is not valid.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> print(scenario.to_toml())
+        duration = "2 s"
+        <BLANKLINE>
+        [topology]
+        dumbbell = {rate = "10 Mbps", delay = "10 ms", queue = {policy = "drop_tail", buffer = "20 packets"}}
+        <BLANKLINE>
+        [flows.tcp]
+        from = "left"
+        to = "right"
+        count = 1
+        tcp = {preset = "newreno"}
+        <BLANKLINE>
+        """
+        self._check()
+        return self._text if self._format == "toml" else toml(self._description)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the scenario to a new file, which `tailback.load` and the command line read.
+
+        Parameters
+        ----------
+        path : path
+            File to write: JSON if its name ends in ``.json``, otherwise TOML as by `to_toml`.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is not valid.
+        OutputError
+            The file exists or cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     scenario.save(f"{directory}/small.toml")
+        ...     tb.load(f"{directory}/small.toml") == scenario
+        True
+        """
+        self._check()
+        written = f"{json.dumps(self._description, indent=2)}\n" if Path(path).suffix == ".json" else self.to_toml()
+        with staged_file(path) as file:
+            file.write_bytes(written.encode())
 
     def normalised(self) -> dict[str, Any]:
         """The complete description with defaults, as interpreted by the core."""
@@ -192,6 +219,10 @@ class Scenario:
         (False, True)
         """
         return _core.is_random(*self._source())
+
+    def _check(self) -> None:
+        """Validate the scenario, which need not have flows: `tailback.emulate` requires none."""
+        _core.check(self._text, self._file, self._format, may_lack_flows=True)
 
     def check(self) -> None:
         """Validate the scenario. Raises a `ScenarioError` that lists every problem."""
@@ -338,16 +369,16 @@ class Scenario:
         for path, value in changes.items():
             if not isinstance(path, str):
                 raise _core.argument_errors(
-                    [("changes", "a path is not text", _short(path), "text such as `flows.web.count`", None)]
+                    [("changes", "a path is not text", short(path), "text such as `flows.web.count`", None)]
                 )
-            _set(description, _steps(path), value, path)
+            set_at(description, steps_of(path), value, path)
         return Scenario(description)
 
     def __getitem__(self, path: str) -> Any:
         """The value at a path such as ``links.bottleneck.rate``; KeyError if it is not set."""
         value: Any = self._description
-        for step in _steps(path):
-            if step not in _places(value):
+        for step in steps_of(path):
+            if step not in places(value):
                 raise KeyError(path)
             value = value[step]
         return value
@@ -406,90 +437,6 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     return Scenario.from_json(text, name) if file.suffix == ".json" else Scenario.from_toml(text, name)
 
 
-def _at(description: object, path: tuple[str, ...]) -> object:
-    """The value at a path of the description, or None."""
-    for step in path:
-        description = description.get(step) if isinstance(description, Mapping) else None
-    return description
-
-
-def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> str | None:
-    """The scenario as JSON with Parquet columns in place of file names; None if it has none or cannot be parsed."""
-    try:
-        description = json.loads(text if format == "json" else _core.toml_as_json(text) or "")
-    except ValueError:
-        return None
-    if not isinstance(description, dict) or not _inline_parquet(description, file, text if format == "toml" else None):
-        return None
-    return json.dumps(description)
-
-
-def _inline_parquet(description: dict[str, Any], file: str, written: str | None) -> dict[str, str]:
-    """Replace the names of Parquet flow tables, relative to the scenario's directory, by their columns. Returns the names by
-    their places in the scenario.
-
-    `written` is the original TOML text, if any.
-    """
-    groups = description.get("flows")
-    found = {}
-    for name, group in groups.items() if isinstance(groups, dict) else ():
-        traffic = group.get("traffic") if isinstance(group, dict) else None
-        if not isinstance(traffic, dict):
-            continue
-        table = traffic.get("table")
-        if isinstance(table, str) and table.endswith(".parquet"):
-            path = Path(file).parent / table
-            at = f"flows.{name}.traffic.table"
-            try:
-                names = _core.Table.parquet_columns(path)
-                # Other columns are ignored.
-                columns = [name for name in names if re.fullmatch(_READ_COLUMNS, name)]
-                if twice := [name for name in columns if columns.count(name) > 1]:
-                    said = f"`{table}` has several columns `{twice[0]}`"
-                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one column", written=written)
-                if missing := [name for name in ("source", "sink") if name not in columns]:
-                    said, expected = f"`{table}` has no column `{missing[0]}`", "`source` and `sink`"
-                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected=expected, written=written)
-                read = _core.Table.read_parquet("flows", path, columns)
-            except OSError as error:
-                said, expected = f"`{table}` cannot be read: {error}", "a Parquet file, relative to the scenario's directory"
-                raise _core.scenario_error(file, at, said, given=str(path), expected=expected, written=written) from None
-            traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
-            found[at] = table
-    return found
-
-
-def _of_tables(error: ScenarioError, tables: Mapping[str, str]) -> Exception:
-    """The error, in which invalid values of Parquet flow tables name their file."""
-    # Further problems are only counted in the text.
-    if not tables or len(error.problems) >= _MAX_PROBLEMS:
-        return error
-    listed = []
-    for problem in error.problems:
-        table = next((table for at, table in tables.items() if problem.at.startswith(f"{at}.")), None)
-        given = problem.given if table is None else f"{problem.given or 'a value'} in `{table}`"
-        listed.append((problem.at, problem.message, given, problem.expected, problem.hint))
-    return _core.scenario_errors(error.file, listed, 0)
-
-
-# Columns of a flow table that are read; some have a unit suffix.
-_READ_COLUMNS = "source|sink|(size|start)(_.*)?"
-
-
-def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:
-    """Convert a Parquet column to the scenario's form; a unit in its name moves to the values unless the schema has that name."""
-    name, _, unit = column.partition("_")
-    # Missing values are empty words or NaN here, and null in JSON. JSON has no infinity.
-    plain = [None if value == "" or value != value else str(value) if value in _INFINITE else value for value in values]
-    # If both columns exist, keep the original name, so that the core reports the unknown column.
-    if unit and column not in ("size_bytes", "start_s") and name not in columns:
-        return name, [None if value is None else f"{value} {unit}" for value in plain]
-    return column, plain
-
-
-_INFINITE = (float("inf"), -float("inf"))
-
-
 @arguments_checked
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
@@ -525,9 +472,9 @@ def _table(description: Any) -> Mapping[str, Any]:
         hint = f"`tailback.load({os.fspath(description)!r})` reads a file"
     elif isinstance(description, str):
         is_text = "\n" in description or "=" in description or description.lstrip().startswith("{")
-        hint = "`Scenario.from_toml(text)` reads text" if is_text else f"`tailback.load({_short(description)})` reads a file"
+        hint = "`Scenario.from_toml(text)` reads text" if is_text else f"`tailback.load({short(description)})` reads a file"
     expected = "a Scenario, or a dictionary as in a scenario file"
-    raise _core.argument_errors([("", "the scenario is not a dictionary", _short(description), expected, hint)])
+    raise _core.argument_errors([("", "the scenario is not a dictionary", short(description), expected, hint)])
 
 
 def _whole(seed: Any) -> int:
@@ -538,98 +485,7 @@ def _whole(seed: Any) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise _core.argument_errors([("seed", "`seed` is not a whole number", _short(seed), expected, None)])
+        raise _core.argument_errors([("seed", "`seed` is not a whole number", short(seed), expected, None)])
     if not 0 <= number <= _MAX_SEED:
-        raise _core.argument_errors([("seed", "`seed` is out of range", _short(seed), expected, None)])
+        raise _core.argument_errors([("seed", "`seed` is out of range", short(seed), expected, None)])
     return number
-
-
-def _short(value: Any) -> str:
-    """The `repr` of a value, shortened for messages."""
-    try:
-        written = repr(value)
-    except (RecursionError, ValueError):
-        # The value is nested too deeply, or a number has thousands of digits.
-        written = f"a {type(value).__name__}"
-    return written if len(written) <= 80 else f"{written[:77]}..."
-
-
-def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
-    """A deep copy with JSON types only; NumPy scalars and arrays become numbers and lists."""
-    if depth > _DEEPEST:
-        hint = "a value may contain itself"
-        raise _core.scenario_error("", _short_path(at), f"the scenario is nested deeper than {_DEEPEST} levels", hint=hint)
-    # Ordered by frequency for speed: `dict` before the slower check for `Mapping`.
-    if isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, (dict, Mapping)):
-        for key in value:
-            if not isinstance(key, str):
-                raise _core.scenario_error("", at, f"{_key(at)} has a key that is not text", given=_short(key))
-        return {key: _plain(inner, f"{at}.{key}" if at else key, depth + 1) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
-    if hasattr(value, "tolist") and not isinstance(value, bytes):
-        return _plain(value.tolist(), at, depth + 1)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise _core.scenario_error("", at, f"{_key(at)} is not a finite number", given=str(value))
-    if isinstance(value, int) and not -_HUGE < value < _HUGE:
-        raise _core.scenario_error("", at, f"{_key(at)} is out of range", given=_short(value))
-    if isinstance(value, (int, float)):
-        return value
-    raise _core.scenario_error(
-        "",
-        at,
-        f"{_key(at)} has a type that scenarios do not have",
-        given=_short(value),
-        expected="text, a number, a list or a table",
-    )
-
-
-def _key(at: str) -> str:
-    """The last key of a path, as messages name it."""
-    return f"`{at.rpartition('.')[2]}`" if at else "the scenario"
-
-
-def _copied(value: Any) -> Any:
-    """A deep copy of a value that has JSON types only."""
-    if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
-    return [_copied(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _short_path(at: str) -> str:
-    """A shortened path, for structures that contain themselves."""
-    return at if len(at) <= 60 else f"{at[:57]}..."
-
-
-def _steps(path: str) -> list[str | int]:
-    """Split ``timeline[0].at`` into ``["timeline", 0, "at"]``. Invalid paths become a single step that does not exist."""
-    if not re.fullmatch(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*", path):
-        return [path]
-    steps = re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)
-    return [int(place) if place else name for name, place in steps]
-
-
-def _places(value: Any) -> list[str | int]:
-    """The keys of a table or the indices of a list."""
-    return list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
-
-
-def _set(parent: Any, steps: list[str | int], value: Any, path: str) -> None:
-    step, rest = steps[0], steps[1:]
-    for place in _chosen(parent, step, path):
-        if rest:
-            _set(parent.setdefault(place, {}) if isinstance(parent, dict) else parent[place], rest, value, path)
-        elif value is None and isinstance(parent, dict):
-            parent.pop(place, None)
-        else:
-            parent[place] = value
-
-
-def _chosen(parent: Any, step: str | int, path: str) -> list[str | int]:
-    if step == "*":
-        return _places(parent)
-    if step in _places(parent) or (isinstance(parent, dict) and isinstance(step, str)):
-        return [step]
-    raise _core.scenario_error("", path, f"the path has no `{step}`", given=_short(parent))

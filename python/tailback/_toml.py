@@ -1,9 +1,11 @@
-"""Write a scenario as TOML, in the layout of the examples."""
+"""Write a scenario as TOML in the layout of the examples, which libraries for TOML do not have: a section for each flow group and
+link, with inline tables in it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 __all__ = ["toml"]
@@ -13,7 +15,7 @@ _OF_NAMES = ("flows", "links", "nodes")
 
 
 def toml(description: Mapping[str, Any]) -> str:
-    """Convert a description to TOML, with a section for the network, for each flow group and for each link.
+    """Convert a description to TOML, with a section for the network, for each flow group, link and change over time.
 
     Examples
     --------
@@ -25,18 +27,27 @@ def toml(description: Mapping[str, Any]) -> str:
     queue = {buffer = "9 packets"}
     <BLANKLINE>
     """
-    plain = [f"{_key(name)} = {_value(value)}\n" for name, value in description.items() if not isinstance(value, Mapping)]
-    sections = []
+    plain, sections = "", []
     for name, value in description.items():
-        if isinstance(value, Mapping) and name in _OF_NAMES:
-            sections += [_section(f"{name}.{_key(key)}", table) for key, table in value.items()]
-        elif isinstance(value, Mapping):
-            sections.append(_section(name, value))
-    return "\n".join(["".join(plain), *sections])
+        if own := list(_sections(name, value)):
+            sections += own
+        else:
+            plain += f"{_key(name)} = {_value(value)}\n"
+    return "\n".join([*([plain] if plain else []), *sections])
 
 
-def _section(name: str, table: Mapping[str, Any]) -> str:
-    return f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
+def _sections(name: str, value: Any) -> Iterator[str]:
+    """The sections of a key of the scenario; none for plain values."""
+    if isinstance(value, Mapping) and name in _OF_NAMES and all(isinstance(table, Mapping) for table in value.values()):
+        yield from (_section(f"[{name}.{_key(key)}]", table) for key, table in value.items())
+    elif isinstance(value, Mapping):
+        yield _section(f"[{_key(name)}]", value)
+    elif isinstance(value, list) and all(isinstance(table, Mapping) for table in value):
+        yield from (_section(f"[[{_key(name)}]]", table) for table in value)
+
+
+def _section(head: str, table: Mapping[str, Any]) -> str:
+    return f"{head}\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
 
 
 def _value(value: Any) -> str:

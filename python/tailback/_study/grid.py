@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import _core
-from tailback._scenario import Scenario, _short, _whole
+from tailback._description import short
+from tailback._scenario import Scenario, _whole
 from tailback._study.ledger import PlannedPoint
 from tailback._study.problems import Problems
 from tailback._study.vary import Axis, Label, Vary, axes
@@ -178,14 +179,14 @@ def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
         problems.add(
             "seeds",
             "`seeds` is neither a number nor a list of seeds",
-            given=_short(seeds),
+            given=short(seeds),
             expected="a number of seeds, or a list of seeds",
         )
         problems.raise_if_any()
         raise AssertionError
     if not len(chosen):
-        problems.add("seeds", "the grid is empty: there are no seeds", given=_short(seeds), expected="at least one")
+        problems.add("seeds", "the grid is empty: there are no seeds", given=short(seeds), expected="at least one")
     elif isinstance(chosen, list) and len(set(chosen)) < len(chosen):
-        problems.add("seeds", "`seeds` has the same seed twice", given=_short(chosen), expected="each seed once")
+        problems.add("seeds", "`seeds` has the same seed twice", given=short(chosen), expected="each seed once")
     problems.raise_if_any()
     return chosen

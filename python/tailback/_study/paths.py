@@ -10,7 +10,8 @@ from itertools import takewhile
 from typing import Any
 
 from tailback._core import listed, nearest_word, renamed_names
-from tailback._scenario import Scenario, _steps, schema
+from tailback._description import steps_of
+from tailback._scenario import Scenario, schema
 
 __all__ = ["Paths"]
 
@@ -41,7 +42,7 @@ class Paths:
 
     def fault(self, path: str) -> tuple[str, str, str | None] | None:
         """Message, valid values and hint if the scenario does not have this path; else None."""
-        steps = _steps(path)
+        steps = steps_of(path)
         place: Place | None = self._root
         for index, step in enumerate(steps):
             assert place is not None
@@ -73,7 +74,7 @@ class Paths:
         near = self._nearest(steps, index, [*new, step] if index == len(steps) - 1 else [step], names)
         if near is None:
             return None
-        return f"`{step}` has been renamed to `{near}`" if set(new) & set(_steps(near)) else f"did you mean `{near}`?"
+        return f"`{step}` has been renamed to `{near}`" if set(new) & set(steps_of(near)) else f"did you mean `{near}`?"
 
     def _nearest(self, steps: list[Step], index: int, ends: list[str], names: list[str]) -> str | None:
         """The path with the wrong step corrected; or one with the same last two steps; or one with further steps before its end,
@@ -85,17 +86,17 @@ class Paths:
             if self.fault(_written(mended)) is None:
                 return _written(mended)
         given = _written(steps)
-        if found := [path for path in self.known() if len(steps) > 1 and _steps(path)[-2:] == steps[-2:]]:
+        if found := [path for path in self.known() if len(steps) > 1 and steps_of(path)[-2:] == steps[-2:]]:
             return max(found, key=lambda path: self._likeness(path, given))
-        if found := list(filter(None, (_through(steps[:-1], _steps(path), ends) for path in self.known()))):
+        if found := list(filter(None, (_through(steps[:-1], steps_of(path), ends) for path in self.known()))):
             return min(found, key=len)
-        found = [path for path in self.known() if _steps(path)[-1] == steps[-1] and self._existing(path) == len(_steps(path))]
+        found = [path for path in self.known() if steps_of(path)[-1] == steps[-1] and self._existing(path) == len(steps_of(path))]
         return found[0] if len(found) == 1 else None
 
     def _existing(self, path: str) -> int:
         """Number of steps of the path that exist in the scenario."""
         count, place = 0, self._root.value
-        for step in _steps(path):
+        for step in steps_of(path):
             if not isinstance(place, Mapping) or step not in place:
                 break
             count, place = count + 1, place[str(step)]
@@ -103,7 +104,7 @@ class Paths:
 
     def _likeness(self, path: str, given: str) -> tuple[int, int, float]:
         """Number of equal last steps, number of existing steps, and similarity of the text."""
-        pairs = zip(reversed(_steps(path)), reversed(_steps(given)), strict=False)
+        pairs = zip(reversed(steps_of(path)), reversed(steps_of(given)), strict=False)
         agreeing = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         return agreeing, self._existing(path), SequenceMatcher(None, path, given).ratio()
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import _core
-from tailback._scenario import Scenario, _short
+from tailback._description import short
+from tailback._scenario import Scenario
 from tailback.errors import Problem, ScenarioError
 
 __all__ = ["Problems"]
@@ -32,7 +33,7 @@ class Problems:
 
     def add(self, at: str, message: str, *, given: Any = None, expected: str | None = None, hint: str | None = None) -> None:
         """Add a problem of the grid itself."""
-        shown = given if given is None or isinstance(given, str) else _short(given)
+        shown = given if given is None or isinstance(given, str) else short(given)
         self._found.setdefault(Problem(at, message, given=shown, expected=expected, hint=hint), Occurrences(""))
 
     def add_point(self, error: ScenarioError, where: str) -> None:

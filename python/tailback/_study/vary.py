@@ -21,7 +21,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, overload
 
 from tailback._arguments import arguments_checked
-from tailback._scenario import Scenario, _plain
+from tailback._description import plain
+from tailback._scenario import Scenario
 from tailback._study.paths import Paths
 from tailback._study.problems import Problems
 from tailback.errors import ParameterError
@@ -216,7 +217,7 @@ def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problem
 
 def _plain_or_none(value: Any, at: str) -> Any:
     """A value in the form of a scenario, or None, which removes a key."""
-    return None if value is None else _plain(value, at)
+    return None if value is None else plain(value, at)
 
 
 def _together(at: str, columns: tuple[str, ...], values: Sequence[Any], problems: Problems) -> bool:

@@ -8,7 +8,8 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from tailback import _core
-from tailback._scenario import Scenario, _plain
+from tailback._description import plain
+from tailback._scenario import Scenario
 from tailback._schema_tables import definitions, python_type
 from tailback._topologies.building import fabric, from_end_to_end, queue_table, topology_function
 
@@ -72,7 +73,7 @@ def make(name: str, settings: dict[str, Any], defaults: dict[str, Any], rest: di
         rest = {"routing": settings.pop("routing"), **rest}
     given = {key: value for key, value in settings.items() if value is not None and value != defaults.get(key)}
     table = {name: {**given, "queue": queue_table(buffer, queue)}}
-    ends = _core.flow_ends_of_topology(json.dumps(_plain(table, "topology")))
+    ends = _core.flow_ends_of_topology(json.dumps(plain(table, "topology")))
     if len(ends) == 1:
         return fabric(table, ends[0], flows, duration, rest)
     source, sink = ends or ("", "")
