@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -113,6 +114,32 @@ def test_results_have_one_row_per_flow_and_simulated_flows_share_the_queue() -> 
     assert run.flows["sent_packets"][0] == 10
     assert run.flows["sent_packets"][1] > 1000
     assert run.provenance["user_code"][0]["kind"] == "host"
+
+
+UNKNOWN = [
+    *("retransmitted_packets", "spurious_retransmissions", "fast_retransmits", "timeouts", "dropped_acks", "waiting_at_end"),
+    *("active_share", "completion_time_s", "slowdown", "backlog_packets", "mean_rtt_s"),
+]
+
+
+def test_columns_that_only_the_transport_knows_are_missing() -> None:
+    mine: Any = {"size": "2444 B", "start": "0.25 s", "tcp": {"parameters": {"times": [0.5] * 4}}}
+    cross = {"from": "left", "to": "right", "start": "1 s", "tcp": {"preset": "sack"}}
+    mixed = scenario(buffer="2 packets", **mine).with_({"flows.cross": cross})
+    run = tb.simulate(mixed)
+    web, sack = (run.flows.where(group=group) for group in ("web", "cross"))
+    for column in UNKNOWN:
+        assert math.isnan(web[column][0]), column
+    assert [sack[column][0] >= 0 for column in ("timeouts", "dropped_acks", "active_share")] == [True] * 3
+    for column in ("completed", "dropped_acks"):
+        assert [value >= 0 for value in run.groups[column]] == [False, True]
+    known = ("start_s", "size_bytes", "base_rtt_s", "sent_packets", "delivered_packets", "delivered_bytes", "loss_rate")
+    assert [web[column][0] for column in known] == [0.25, 2444, 0.02, 4, 3, 3 * (TICK + 8), 0.25]
+    row = next(line for line in run.summary().split("\nflows\n")[1].splitlines() if "web" in line)
+    assert row.split()[-3:] == ["0.25", "-", "-"]
+    many = tb.simulate(mixed.with_({"flows.web.count": 13}))
+    row = next(line for line in many.summary().split("flows by group")[1].splitlines() if "web" in line)
+    assert row.split()[-2:] == ["-", "-"]
 
 
 def fault(act: str, **keys: Any) -> tb.HostError:

@@ -29,7 +29,8 @@ def quantity(column: str, value: float | int | str) -> str:
         return _scaled(value, [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")])
     if column.endswith("_share") or column == "utilisation":
         return f"{100 * value:.3g} %" if value < 0.995 else f"{100 * value:.2f} %"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+    # Counts are floats if one of them is missing.
+    return f"{int(value):,}" if value % 1 == 0 else f"{value:.4g}"
 
 
 def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:

@@ -118,7 +118,7 @@ def _spread(flows: Table) -> TextTable:
             for column, values in (("mean_rtt_s", trips), ("loss_rate", losses))
             for known in [sorted(values[place] for place in places if values[place] == values[place])]
         ]
-        totals = [f"{sum(values[place] for place in places):,}" for values in counted.values()]
+        totals = [quantity(name, sum(values[place] for place in places)) for name, values in counted.items()]
         rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
     titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss rate", *counted]
     return TextTable("flows by group", titles, rows, len(members) - len(rows))

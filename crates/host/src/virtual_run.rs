@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Bytes, Time};
+use tailback_core::record::Column;
 use tailback_core::{ConservationError, Engine, Results};
 use tailback_scenario::{HostedFlow, HostedFlows};
 
@@ -21,6 +22,8 @@ pub struct VirtualRun {
     fault: Option<HostError>,
     /// Groups without rows in the results.
     hidden: HashSet<String>,
+    /// Flows with a start and perhaps a size, which the engine does not know.
+    flows: Vec<HostedFlow>,
 }
 
 impl VirtualRun {
@@ -42,7 +45,7 @@ impl VirtualRun {
         let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
         let clock = VirtualClock::default();
         let driver = Driver::new(engine, properties, &ways, observer, VirtualHosts::new(hosts, clock.clone()), clock);
-        VirtualRun { driver, fault: None, hidden: HashSet::new() }
+        VirtualRun { driver, fault: None, hidden: HashSet::new(), flows: Vec::new() }
     }
 
     /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
@@ -75,7 +78,7 @@ impl VirtualRun {
         let properties = RunProperties { end: Time::ZERO + network.duration, lead: hosted.lead };
         let ways: Vec<_> = hosted.flows.iter().flat_map(HostedFlow::ways).collect();
         let hidden = hosted.reverse.iter().map(|&group| network.groups[group].name.clone()).collect();
-        VirtualRun { hidden, ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
+        VirtualRun { hidden, flows: hosted.flows.clone(), ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
     }
 
     /// Writes all packets of the hosts to a file (pcapng), one interface per host, with comments on discarded ones.
@@ -122,6 +125,15 @@ impl VirtualRun {
     /// The engine has lost or duplicated a packet.
     pub fn results(&self) -> Result<Results, ConservationError> {
         let mut results = self.engine().results()?;
+        for (name, column) in &mut results.flows.columns {
+            let of_flow: fn(&HostedFlow) -> f64 = match name.as_str() {
+                "start_s" => |flow| flow.start.seconds(),
+                "size_bytes" => |flow| flow.size.map_or(f64::NAN, |size| size.0 as f64),
+                _ => continue,
+            };
+            let Column::Float(values) = column else { continue };
+            self.flows.iter().for_each(|flow| values[flow.there] = of_flow(flow));
+        }
         for table in [&mut results.flows, &mut results.groups] {
             let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.hidden.contains(*group)).collect();
             table.keep(&kept);

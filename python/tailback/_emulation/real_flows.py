@@ -18,23 +18,8 @@ FlowReports: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str,
 
 _MISSING = float("nan")
 
-# Columns of flows and groups that describe the transport.
-_OF_FLOWS = (
-    "retransmitted_packets",
-    "spurious_retransmissions",
-    "fast_retransmits",
-    "timeouts",
-    "delivered_packets",
-    "delivered_bytes",
-    "goodput_bps",
-    "dropped_acks",
-    "waiting_at_end",
-    "active_share",
-    "completion_time_s",
-    "backlog_packets",
-    "mean_rtt_s",
-)
-_OF_GROUPS = ("goodput_bps", "fairness", "dropped_acks", "completed", "completion_p50_s", "completion_p95_s", "completion_p99_s")
+# Columns that the engine counts for IP packets, which are not those of the transport.
+_OF_PACKETS = ("delivered_packets", "delivered_bytes", "goodput_bps")
 _RANKS = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
 
 _TRANSFER_COLUMNS = ("group", "flow", "controller", "began_s", "failure")
@@ -57,8 +42,8 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
             values = _of_transfer(transfers[place], (warmup_s, run.simulated_s)) if place in transfers else {}
-            for column in _OF_FLOWS:
-                flows[column][row] = values.get(column, _MISSING)
+            for column, value in (dict.fromkeys(_OF_PACKETS, _MISSING) | values).items():
+                flows[column][row] = value
     for row, name in enumerate(groups["group"]):
         if name in real:
             members = [place for place, group in enumerate(flows["group"]) if group == name]
@@ -68,8 +53,8 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
                 else [_MISSING],
                 [flows["completion_time_s"][member] for member in members],
             )
-            for column in _OF_GROUPS:
-                groups[column][row] = values[column]
+            for column, value in values.items():
+                groups[column][row] = value
     laws = {group["group"]: kernel_name(group["controller"]) for group, *_ in reports}
     rows = [
         (*place, laws[place[0]], _began(sender), _failure(sender, receiver)) for place, (sender, receiver) in transfers.items()
@@ -109,7 +94,7 @@ def _of_group(goodputs: list[float], completion_times: list[float]) -> dict[str,
     done = sorted(time for time in completion_times if not math.isnan(time))
     nearest = {column: done[math.ceil(share * len(done)) - 1] if done else _MISSING for column, share in _RANKS.items()}
     fairness = total**2 / (len(goodputs) * squares) if squares > 0 else _MISSING
-    return {"goodput_bps": total, "fairness": fairness, "dropped_acks": _MISSING, "completed": len(done), **nearest}
+    return {"goodput_bps": total, "fairness": fairness, "completed": len(done), **nearest}
 
 
 def _began(sender: Mapping[str, Any]) -> float:

@@ -16,7 +16,8 @@ const FLOW: (&str, &str) = ("flow", "Index of the flow within its group, from 0.
 pub const TABLES: &[Described] = &[
     Described {
         table: "flows",
-        row: "A flow. Counts cover the measurement interval, which begins after `warmup`.",
+        row: "A flow. Counts cover the measurement interval, which begins after `warmup`. For flows with a `stack`, columns that only the transport \
+              knows are missing, and payloads are those of IP packets.",
         columns: &[
             GROUP,
             FLOW,
@@ -133,7 +134,7 @@ pub const TABLES: &[Described] = &[
     },
     Described {
         table: "groups",
-        row: "A group of flows.",
+        row: "A group of flows. `dropped_acks` and completions are missing for flows with a `stack`.",
         columns: &[
             ("group", "Name of the group in the scenario."),
             ("flows", "Number of flows."),

@@ -122,6 +122,14 @@ impl Engine {
         let (groups, indices) = self.flow_names().columns(&all);
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
+        // The counters and timers of an external transport are unknown.
+        let is_external: Vec<bool> =
+            all.iter().map(|&i| self.fabric.profiles[self.fabric.paths[i].wire.group].is_external).collect();
+        let known = |i: FlowId, value: f64| if is_external[i.index()] { f64::NAN } else { value };
+        let of_transport = |value: &dyn Fn(FlowId) -> u64| match is_external.contains(&true) {
+            true => float(&|i| known(i, value(i) as f64)),
+            false => integer(value),
+        };
         let senders: Vec<SenderCounts> = self.endpoints.ends.iter().map(End::counts).collect();
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
@@ -133,21 +141,21 @@ impl Engine {
             ("size_bytes", float(&|i| self.size(i))),
             ("base_rtt_s", float(&|i| self.endpoints.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
-            ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
-            ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
-            ("fast_retransmits", integer(&|i| senders[i].fast_retransmits.into())),
-            ("timeouts", integer(&|i| senders[i].timeouts.into())),
+            ("retransmitted_packets", of_transport(&|i| senders[i].retransmitted.into())),
+            ("spurious_retransmissions", of_transport(&|i| counts(i).duplicates.into())),
+            ("fast_retransmits", of_transport(&|i| senders[i].fast_retransmits.into())),
+            ("timeouts", of_transport(&|i| senders[i].timeouts.into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| self.goodput(i, until))),
             ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
             ("loss_rate", float(&|i| self.loss_rate(i, senders[i].sent.into()))),
-            ("dropped_acks", integer(&|i| self.dropped_acks(i))),
-            ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
-            ("active_share", float(&|i| self.active_share(i, until, in_lines))),
+            ("dropped_acks", of_transport(&|i| self.dropped_acks(i))),
+            ("waiting_at_end", of_transport(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
+            ("active_share", float(&|i| known(i, self.active_share(i, until, in_lines)))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("slowdown", float(&|i| slowdowns[i])),
-            ("backlog_packets", integer(&|i| self.endpoints.ends[i].backlog().into())),
+            ("backlog_packets", of_transport(&|i| self.endpoints.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
@@ -470,6 +478,12 @@ impl Engine {
             |group: usize| members[group].iter().map(|&i| self.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds);
         let sorted =
             |of: &dyn Fn(FlowId) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
+        // The transports of external flows do not report acknowledgements and completions.
+        let is_external: Vec<bool> = self.fabric.profiles.iter().map(|profile| profile.is_external).collect();
+        let of_transport = |value: &dyn Fn(usize) -> u64| match is_external.contains(&true) {
+            true => float(&|group| if is_external[group] { f64::NAN } else { value(group) as f64 }),
+            false => integer(value),
+        };
         let completions = sorted(&|i| self.completion(i));
         let slowdowns = sorted(&|i| slowdowns[i]);
         let mut columns = vec![
@@ -477,8 +491,8 @@ impl Engine {
             ("flows", integer(&|group| members[group].len() as u64)),
             ("goodput_bps", float(&|group| goodputs(group).sum())),
             ("fairness", float(&|group| jain(goodputs(group)))),
-            ("dropped_acks", integer(&|group| members[group].iter().map(|&i| self.dropped_acks(i)).sum())),
-            ("completed", integer(&|group| completions[group].len() as u64)),
+            ("dropped_acks", of_transport(&|group| members[group].iter().map(|&i| self.dropped_acks(i)).sum())),
+            ("completed", of_transport(&|group| completions[group].len() as u64)),
         ];
         for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {
             columns.push((name, float(&|group| nearest_rank(&completions[group], at))));

@@ -61,7 +61,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     let prices = prices::prices(description, report);
     prices::check(description, &prices, &graph, &paths.list, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
-    traces::check_laws(description, &core_groups, report);
+    traces::check_senders(description, &core_groups, report);
     let queue_places = graph.queue_places();
     let network = Network {
         ports: graph.ports,

@@ -112,26 +112,37 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
     }
 }
 
-/// Warns of empty traces, of controllers whose only state is the window.
-pub(super) fn check_laws(description: &Description, groups: &[Group], report: &mut Report) {
+/// Warns of traces without rows: of flows without simulated TCP, and of controllers whose only state is the window.
+pub(super) fn check_senders(description: &Description, groups: &[Group], report: &mut Report) {
     let Some(Traces::Some(table)) = &description.record.traces else { return };
     let samples = ControllerSpec::samples();
     let mut laws: Vec<&str> =
         samples.iter().filter(|law| !law.abilities().quantities.is_empty()).filter_map(ControllerSpec::name).collect();
     laws.dedup();
-    for (position, name) in table.controller.iter().enumerate() {
+    let of_senders = [
+        ("cwnd", &table.cwnd),
+        ("ssthresh", &table.ssthresh),
+        ("rtt", &table.rtt),
+        ("in_flight", &table.in_flight),
+        ("acks", &table.acks),
+        ("state", &table.state),
+        ("controller", &table.controller),
+    ];
+    for (key, position, name) in
+        of_senders.iter().flat_map(|(key, names)| (0..).zip(*names).map(move |(at, name)| (key, at, name)))
+    {
         let group = name.split('[').next().unwrap_or(name);
-        let says_nothing = |group: &Group| match &group.transport {
-            Transport::Tcp(_, law) => law.abilities().quantities.is_empty(),
-            Transport::Datagram(_) => true,
+        let Some(group) = groups.iter().find(|known| known.name == group) else { continue };
+        let (why, expected) = match &group.transport {
+            Transport::Datagram(_) => ("it has no simulated TCP", "flows with simulated TCP".to_owned()),
+            Transport::Tcp(_, law) if *key == "controller" && law.abilities().quantities.is_empty() => {
+                ("its controller has no state beside the window", format!("flows of {}", listed(&laws)))
+            }
+            Transport::Tcp(..) => continue,
         };
-        if groups.iter().any(|known| known.name == group && says_nothing(known)) {
-            let problem = report.warn(
-                format!("record.traces.controller[{position}]"),
-                format!("`controller` records nothing for `{name}`: its controller has no state beside the window"),
-            );
-            problem.given(name.clone()).expected(format!("flows of {}", listed(&laws)));
-        }
+        let problem =
+            report.warn(format!("record.traces.{key}[{position}]"), format!("`{key}` records nothing for `{name}`: {why}"));
+        problem.given(name.clone()).expected(expected);
     }
 }
 
@@ -153,6 +164,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scenario;
     use crate::network::tests::dumbbell;
     use tailback_core::primitives::units::TimeDelta;
 
@@ -165,6 +177,26 @@ mod tests {
     fn a_list_records_everything_except_reverse_links() {
         let wanted = [Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 2, 3] }, Trace { kind: TraceKind::Queue, of: vec![0] }];
         assert_eq!(traces("traces = [\"queue\", \"cwnd\", \"queue\"]"), wanted);
+    }
+
+    #[test]
+    fn traces_of_senders_that_do_not_exist_are_warnings() {
+        let text = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}\n\
+                    [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {stack = \"quinn\"}\n\
+                    [flows.tcp]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n\
+                    [record.traces]\ncwnd = [\"tcp\", \"web[0]\"]\ncontroller = [\"tcp\"]\nthroughput = {flows = [\"web\"]}\n";
+        let warnings = Scenario::from_toml(text, "").unwrap().hosted().unwrap().warnings;
+        let given: Vec<_> = warnings.list.iter().map(|warning| (warning.at.as_str(), warning.message.as_str())).collect();
+        assert_eq!(
+            given,
+            [
+                ("record.traces.cwnd[1]", "`cwnd` records nothing for `web[0]`: it has no simulated TCP"),
+                (
+                    "record.traces.controller[0]",
+                    "`controller` records nothing for `tcp`: its controller has no state beside the window"
+                ),
+            ]
+        );
     }
 
     #[test]
