@@ -72,6 +72,12 @@ macro_rules! controllers {
                 match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
             }
 
+            /// See [`Abilities::controls_recovery`].
+            #[inline]
+            pub(crate) fn controls_recovery(&self) -> bool {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.abilities().controls_recovery),+ }
+            }
+
             #[inline(never)]
             fn on_round_trip_called(&mut self, measured: &RoundTrip) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }

@@ -98,7 +98,7 @@ impl DeliveryRate {
         let mut newest = None;
         let nothing = Scoreboard::default();
         let known = board.unwrap_or(&nothing);
-        for &(start, end) in blocks {
+        for &(start, end) in blocks.iter().filter(|&&block| !known.is_in_latest(block)) {
             known.for_each_missing(start..end, |segment| self.deliver(segment, now, &mut newest));
         }
         if ack == self.oldest && blocks.is_empty() {

@@ -46,8 +46,8 @@ pub(crate) struct Receiver {
 pub(crate) struct OutOfOrder {
     /// Disjoint, not touching, ascending half-open ranges.
     ranges: VecDeque<SackBlock>,
-    /// The latest arrivals, newest first: their ranges are the ones to report.
-    recent: [SegmentNumber; 4],
+    /// The ranges of the latest arrivals, newest first, which are the ones to report. Places are empty, or below the gap.
+    recent: [SackBlock; 4],
     /// Number of arrivals since the gap began or moved.
     arrived: u32,
     /// Number of changes from one range to another since an acknowledgement began to wait.
@@ -300,12 +300,9 @@ impl Receiver {
         }
         let held = pool.at(self.out_of_order);
         let mut blocks = Received::before(self.expected);
-        for &segment in &held.recent {
-            let Some(range) = held.range_of(segment) else { continue };
-            if blocks.count < max && !blocks.ranges().contains(&range) {
-                blocks.ranges[blocks.count as usize] = range;
-                blocks.count += 1;
-            }
+        for &range in held.recent.iter().filter(|range| range.1 > self.expected).take(max as usize) {
+            blocks.ranges[blocks.count as usize] = range;
+            blocks.count += 1;
         }
         Some(blocks)
     }
@@ -345,16 +342,24 @@ impl OutOfOrder {
                 true
             }
         };
-        self.note(segment, self.ranges[index]);
+        self.note(self.ranges[index]);
         is_new
     }
 
-    /// Records the arrival in a range and drops the entry that it replaces: an earlier one of the same range, or the oldest.
-    fn note(&mut self, segment: SegmentNumber, (start, end): SackBlock) {
-        let same = self.recent.iter().position(|&other| start <= other && other < end).unwrap_or(3);
+    /// Records an arrival in this range and drops the entry that it replaces: an earlier one of the same range, or the oldest. The arrival
+    /// may have joined two ranges; the place of the older one stays empty.
+    #[inline]
+    fn note(&mut self, range: SackBlock) {
+        let is_part = |other: &SackBlock| range.0 <= other.0 && other.0 < range.1;
+        let same = self.recent.iter().position(is_part).unwrap_or(3);
         self.changed += u32::from(same > 0);
-        self.recent.copy_within(0..same, 1);
-        self.recent[0] = segment;
+        for place in (0..same).rev() {
+            self.recent[place + 1] = self.recent[place];
+        }
+        self.recent[0] = range;
+        for other in self.recent[1..].iter_mut().filter(|other| is_part(other)) {
+            *other = SackBlock::default();
+        }
     }
 
     fn range_of(&self, segment: SegmentNumber) -> Option<SackBlock> {

@@ -25,6 +25,8 @@ pub(crate) struct Scoreboard {
     pub(crate) duplicates: u32,
     /// The single rescue retransmission of RFC 6675 NextSeg rule 4 has been made for data below this.
     pub(crate) rescue_rxt_end: SegmentNumber,
+    /// The blocks of the latest acknowledgement that had any. Most blocks are reported several times.
+    latest: [SackBlock; 4],
 }
 
 impl Scoreboard {
@@ -59,6 +61,18 @@ impl Scoreboard {
     /// Adds the blocks of an acknowledgement. Returns the number of newly SACKed segments.
     pub(crate) fn report(&mut self, snd_una: SegmentNumber, blocks: &[SackBlock]) -> Segments {
         blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| self.add(start.max(snd_una)..end)).sum()
+    }
+
+    /// Whether the latest acknowledgement reported this block, so that none of its segments is missing.
+    #[inline]
+    pub(crate) fn is_in_latest(&self, block: SackBlock) -> bool {
+        self.latest.iter().any(|&known| known == block)
+    }
+
+    /// These blocks have been added.
+    #[inline]
+    pub(crate) fn note_latest(&mut self, blocks: &[SackBlock]) {
+        self.latest = std::array::from_fn(|place| blocks.get(place).copied().unwrap_or_default());
     }
 
     /// Calls `act` for the unreported segments of a range.

@@ -39,6 +39,20 @@ struct Priced {
     bits: BitReader,
 }
 
+impl Priced {
+    #[inline(never)]
+    fn header(&mut self, law: &Controllers, segment: SegmentNumber) -> PriceHeader {
+        let identification = self.numbering.next(self.spec.identification, segment);
+        PriceHeader {
+            price: None,
+            probe: Probe { identification, ..Probe::default() },
+            rtt: law.round_trip().unwrap_or_default(),
+            window: law.window().0,
+            feedback: f64::INFINITY,
+        }
+    }
+}
+
 /// Additional information of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckExtras {
@@ -124,6 +138,7 @@ impl SignalReader {
     }
 
     /// Whether the controller requests losses.
+    #[inline]
     pub(crate) fn counts_losses(&self) -> bool {
         self.subscriptions.losses
     }
@@ -141,6 +156,7 @@ impl SignalReader {
     }
 
     /// Limits the segments released by the acknowledgement, which has been processed.
+    #[inline]
     pub(crate) fn bound_release(&mut self, law: &Controllers, sequence: &Sequence) {
         let bound = if self.subscriptions.release { law.release() } else { None };
         let outstanding = sequence.snd_max > sequence.snd_una;
@@ -149,16 +165,9 @@ impl SignalReader {
     }
 
     /// Price header of a data packet with this segment, if it requires one.
+    #[inline]
     pub(crate) fn price_header(&mut self, law: &Controllers, segment: SegmentNumber) -> Option<PriceHeader> {
-        let priced = self.priced.as_mut()?;
-        let identification = priced.numbering.next(priced.spec.identification, segment);
-        Some(PriceHeader {
-            price: None,
-            probe: Probe { identification, ..Probe::default() },
-            rtt: law.round_trip().unwrap_or_default(),
-            window: law.window().0,
-            feedback: f64::INFINITY,
-        })
+        self.priced.as_mut().map(|priced| priced.header(law, segment))
     }
 
     /// An event other than an acknowledgement lets the sender continue.
@@ -172,6 +181,7 @@ impl SignalReader {
     }
 
     /// Whether the limit lets the sender send. Fast retransmits are always permitted.
+    #[inline]
     pub(crate) fn may_send(&mut self, sequence: &Sequence) -> bool {
         self.held_back |= self.release == 0 && sequence.snd_nxt < sequence.limit;
         self.release > 0 || sequence.repairs
@@ -186,6 +196,7 @@ impl SignalReader {
     }
 
     /// The sender has sent a segment. `in_flight` includes it, for a controller that requests losses.
+    #[inline]
     pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time, in_flight: Segments) {
         self.release = self.release.saturating_sub(1);
         if self.samples_rate() {
@@ -194,6 +205,7 @@ impl SignalReader {
     }
 
     /// The sender has sent all that it may send now.
+    #[inline]
     pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: Segments) {
         let is_dry = sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window;
         if self.samples_rate() && is_dry {

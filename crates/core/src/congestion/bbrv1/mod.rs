@@ -115,7 +115,7 @@ impl Bbr1 {
             initial_window: start.window,
             draws: start.draws,
             state: State::Startup,
-            pacing: PacingRate::initial(Cwnd(HIGH_GAIN * start.window), None),
+            pacing: PacingRate::initial(Cwnd(HIGH_GAIN * start.window), None, start.packet),
             btlbw_filter: WindowedMax::default(),
             rounds: Rounds::default(),
             full_pipe: FullPipe::default(),
@@ -173,8 +173,9 @@ impl Controller for Bbr1 {
         Cwnd(self.window)
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
-        Some(self.memory.pacing.on_wire(self.memory.packet))
+        Some(self.memory.pacing.on_wire())
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -249,7 +250,8 @@ impl Controller for Bbr1 {
     fn on_idle(&mut self, _: TimeDelta) {
         self.memory.is_idle_restart = true;
         if matches!(self.memory.state, State::ProbeBw { .. }) {
-            self.memory.pacing = PacingRate(self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin));
+            let rate = self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin);
+            self.memory.pacing.set(rate);
         }
     }
 }

@@ -145,7 +145,7 @@ impl Bbr3 {
             initial_cwnd: start.window,
             draws: start.draws,
             state: State::Startup,
-            pacing: PacingRate::initial(Cwnd(STARTUP_PACING_GAIN * start.window), None),
+            pacing: PacingRate::initial(Cwnd(STARTUP_PACING_GAIN * start.window), None, start.packet),
             rounds: Rounds::default(),
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
@@ -300,8 +300,9 @@ impl Controller for Bbr3 {
         Cwnd(self.window)
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
-        Some(self.memory.pacing.on_wire(self.memory.packet))
+        Some(self.memory.pacing.on_wire())
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {

@@ -54,7 +54,7 @@ impl Bbr3Memory {
     /// UpdateMinRTT of 5.3.4.3, and the initial rate of 5.6.2.
     pub(super) fn update_min_rtt(&mut self, rs: &Sample) {
         if rs.rtt.is_some() && self.min_rtt.value.is_none() {
-            self.pacing = PacingRate::initial(Cwnd(STARTUP_PACING_GAIN * self.initial_cwnd), rs.rtt);
+            self.pacing = PacingRate::initial(Cwnd(STARTUP_PACING_GAIN * self.initial_cwnd), rs.rtt, self.packet);
         }
         self.probe_rtt_expired = self.probe_rtt_min.has_expired(rs.now, self.spec.probe_rtt_interval);
         if let Some(rtt) = rs.rtt
@@ -88,7 +88,7 @@ impl Bbr3Memory {
 
     /// SetSendQuantum of 5.6.3.
     fn send_quantum(&self) -> f64 {
-        (self.pacing.0 * 1e-3).min(LARGEST_QUANTUM / self.packet.0 as f64).max(2.0)
+        (self.pacing.segments() * 1e-3).min(LARGEST_QUANTUM / self.packet.0 as f64).max(2.0)
     }
 
     /// Inflight(1.0), with the short-term bandwidth bound.
@@ -165,7 +165,7 @@ mod tests {
     fn the_send_quantum_is_a_millisecond_of_the_rate_between_two_segments_and_64_kb() {
         let mut sender = TestSender::cruising();
         let quantum = |sender: &mut TestSender, rate: f64| {
-            sender.law.memory.pacing.0 = rate;
+            sender.law.memory.pacing.set(rate);
             sender.law.memory.send_quantum()
         };
         assert_eq!([100.0, 20_000.0, 1e6].map(|rate| quantum(&mut sender, rate)), [2.0, 20.0, 65_536.0 / 1250.0]);

@@ -34,6 +34,7 @@ macro_rules! recoveries {
                 match self { $(Recoveries::$member(recovery) => *recovery = $module::$member::default()),+ }
             }
 
+            #[inline]
             pub(in crate::tcp) fn is_by_time(&self) -> bool {
                 match self { $(Recoveries::$member(_) => $module::$member::BY_TIME),+ }
             }
@@ -88,6 +89,7 @@ macro_rules! recoveries {
             fn permitted(&self) -> Option<Segments> {
                 match self { $(Recoveries::$member(recovery) => recovery.permitted()),+ }
             }
+            #[inline]
             fn pipe(&self, known: &SenderView) -> Segments {
                 match self { $(Recoveries::$member(recovery) => recovery.pipe(known)),+ }
             }
@@ -133,12 +135,15 @@ macro_rules! recoveries {
             fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
                 match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
             }
+            #[inline]
             fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) {
                 match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
             }
+            #[inline]
             fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
                 match self { $(Recoveries::$member(recovery) => recovery.arm(known, next)),+ }
             }
+            #[inline]
             fn rearm(&mut self, known: &SenderView) -> Option<Time> {
                 match self { $(Recoveries::$member(recovery) => recovery.rearm(known)),+ }
             }

@@ -180,6 +180,7 @@ impl Tcp<'_> {
     }
 
     /// Estimated number of segments in the network.
+    #[inline]
     pub(crate) fn pipe(&self) -> Segments {
         let Sender { sequence, timer, pacer, recovery, controller } = &*self.sender;
         let (now, clock_phase) = (self.now, self.clock_phase);

@@ -7,29 +7,47 @@ use serde::{Deserialize, Serialize};
 /// RTT assumed until one is measured.
 const NOMINAL_RTT: TimeDelta = TimeDelta::from_millis(1);
 
-/// In segments per second.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-pub struct PacingRate(pub f64);
+/// The pacing rate of packets of one size.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PacingRate {
+    /// In segments per second.
+    segments: f64,
+    on_wire: Rate,
+    packet: Bytes,
+}
 
 impl PacingRate {
     /// The initial rate: this window, multiplied by the gain of Startup, per RTT (InitPacingRate).
-    #[inline]
-    pub fn initial(Cwnd(window): Cwnd, rtt: Option<TimeDelta>) -> PacingRate {
-        PacingRate(window / rtt.unwrap_or(NOMINAL_RTT).seconds().max(1e-9))
+    pub fn initial(Cwnd(window): Cwnd, rtt: Option<TimeDelta>, packet: Bytes) -> PacingRate {
+        let mut rate = PacingRate { segments: 0.0, on_wire: Rate(1), packet };
+        rate.set(window / rtt.unwrap_or(NOMINAL_RTT).seconds().max(1e-9));
+        rate
     }
 
     /// SetPacingRateWithGain: before the pipe has been full, the rate only grows.
     #[inline]
-    pub fn update(&mut self, rate: f64, pipe: &FullPipe) {
-        if rate > self.0 || (pipe.reached && rate > 0.0) {
-            self.0 = rate;
+    pub fn update(&mut self, segments: f64, pipe: &FullPipe) {
+        if segments > self.segments || (pipe.reached && segments > 0.0) {
+            self.set(segments);
         }
     }
 
-    /// On the wire, for packets of this size.
     #[inline]
-    pub fn on_wire(self, packet: Bytes) -> Rate {
-        Rate(((self.0 * 8.0 * packet.0 as f64) as u64).max(1))
+    pub fn set(&mut self, segments: f64) {
+        if segments != self.segments {
+            self.segments = segments;
+            self.on_wire = Rate(((segments * 8.0 * self.packet.0 as f64) as u64).max(1));
+        }
+    }
+
+    #[inline]
+    pub fn segments(&self) -> f64 {
+        self.segments
+    }
+
+    #[inline]
+    pub fn on_wire(&self) -> Rate {
+        self.on_wire
     }
 }
 
@@ -39,19 +57,22 @@ mod tests {
 
     #[test]
     fn the_initial_rate_is_a_window_per_rtt_and_per_millisecond_before_one_is_measured() {
-        let of = |rtt| PacingRate::initial(Cwnd(20.0), rtt).0;
-        assert_eq!((of(None), of(Some(TimeDelta::from_millis(100)))), (20_000.0, 200.0));
+        let of = |rtt| PacingRate::initial(Cwnd(20.0), rtt, Bytes(1250));
+        let mut rate = of(Some(TimeDelta::from_millis(100)));
+        assert_eq!((of(None).segments(), rate.segments()), (20_000.0, 200.0));
         // 200 packets of 10,000 bits per second.
-        assert_eq!(PacingRate(200.0).on_wire(Bytes(1250)), Rate(2_000_000));
-        assert_eq!(PacingRate(0.0).on_wire(Bytes(1250)), Rate(1));
+        assert_eq!(rate.on_wire(), Rate(2_000_000));
+        rate.set(0.0);
+        assert_eq!(rate.on_wire(), Rate(1));
     }
 
     #[test]
     fn the_rate_falls_only_after_the_pipe_has_been_full() {
-        let (mut rate, mut pipe) = (PacingRate(100.0), FullPipe::default());
+        let rtt = Some(TimeDelta::from_millis(1000));
+        let (mut rate, mut pipe) = (PacingRate::initial(Cwnd(100.0), rtt, Bytes(1250)), FullPipe::default());
         let mut after = |wanted, pipe: &FullPipe| {
             rate.update(wanted, pipe);
-            rate.0
+            rate.segments()
         };
         assert_eq!([after(150.0, &pipe), after(120.0, &pipe)], [150.0, 150.0]);
         pipe.fill();

@@ -20,7 +20,6 @@ use self::undo::{FRto, Undo, take_if_spurious};
 use super::outcome::{
     Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
 };
-use crate::congestion::Controller;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::scoreboard::Scoreboard;
@@ -68,6 +67,7 @@ impl LossRecovery for RackTlp {
         self.state.as_ref().map(|state| state.rack.sacked())
     }
 
+    #[inline]
     fn pipe(&self, known: &SenderView) -> Segments {
         match &self.state {
             Some(state) => state.rack.in_flight(),
@@ -248,7 +248,7 @@ impl LossRecovery for RackTlp {
         // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
         let is_limited = !known.spec.limited_transmit && phase == Phase::Open;
         let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
-        let permitted = match phase.is_reduction() && !known.controller.abilities().controls_recovery {
+        let permitted = match phase.is_reduction() && !known.controller.controls_recovery() {
             true => state.prr.permitted(),
             false => Segments(known.spec.usable(known.window()).0.saturating_sub(state.rack.in_flight().0 + held)),
         };

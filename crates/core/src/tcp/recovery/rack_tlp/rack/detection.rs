@@ -54,15 +54,7 @@ impl Rack {
         mut lose: impl FnMut(SegmentNumber),
     ) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
-        let latest = (self.xmit_ts, self.end_seq);
-        while let Some(sent) = self.next_transmission().filter(|&sent| sent < latest) {
-            if self.resent.front() == Some(&sent) {
-                self.resent.pop_front();
-            } else {
-                self.next_original = sent.1.next();
-            }
-            self.overtaken.push_back(sent);
-        }
+        self.find_overtaken();
         let mut newly_lost = 0;
         while let Some(&(sent, segment)) = self.overtaken.front() {
             let is_under_way = self.is_under_way((sent, segment));
@@ -83,10 +75,34 @@ impl Rack {
         (Segments(newly_lost), later)
     }
 
+    /// Moves the transmissions before the latest one that has arrived to `overtaken`.
+    fn find_overtaken(&mut self) {
+        let latest = order((self.xmit_ts, self.end_seq));
+        self.next_original = self.next_original.max(self.snd_una);
+        loop {
+            let original = self.first_original();
+            self.drop_finished_retransmissions();
+            let resent = self.resent.front().copied();
+            let original_comes_first = match (original, resent) {
+                (Some(original), Some(resent)) => order(original) < order(resent),
+                (original, _) => original.is_some(),
+            };
+            let Some(sent) = (if original_comes_first { original } else { resent }).filter(|&sent| order(sent) < latest) else {
+                break;
+            };
+            if original_comes_first {
+                self.next_original = sent.1.next();
+            } else {
+                self.resent.pop_front();
+            }
+            self.overtaken.push_back(sent);
+        }
+    }
+
     fn mark_lost(&mut self, segment: SegmentNumber) {
         self.segments[(segment - self.snd_una).0 as usize].fate = Fate::Lost;
         self.in_flight -= 1;
-        self.lost.insert(segment);
+        self.lost.add(segment);
         self.lost_end = self.lost_end.max(segment.next());
     }
 
@@ -107,20 +123,17 @@ impl Rack {
         }
     }
 
-    /// The earliest transmission that is neither over nor overtaken.
+    /// The earliest first transmission that is neither over nor overtaken.
     #[inline]
-    fn next_transmission(&mut self) -> Option<(Time, SegmentNumber)> {
-        self.next_original = self.next_original.max(self.snd_una);
-        let original = loop {
-            let Some(sent) = self.segments.get((self.next_original - self.snd_una).0 as usize) else { break None };
+    fn first_original(&mut self) -> Option<(Time, SegmentNumber)> {
+        loop {
+            let sent = self.segments.get((self.next_original - self.snd_una).0 as usize)?;
             if sent.fate == Fate::InFlight && !sent.retransmitted {
-                break Some((sent.xmit_ts, self.next_original));
+                return Some((sent.xmit_ts, self.next_original));
             }
             count_step();
             self.next_original = self.next_original.next();
-        };
-        self.drop_finished_retransmissions();
-        original.into_iter().chain(self.resent.front().copied()).min()
+        }
     }
 
     /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
@@ -136,4 +149,10 @@ impl Rack {
             self.resent.pop_front();
         }
     }
+}
+
+/// A number in the order of transmissions: by time, and by segment at the same time.
+#[inline]
+pub(super) fn order((sent, segment): (Time, SegmentNumber)) -> u128 {
+    u128::from(sent.0) << 32 | u128::from(segment.0)
 }

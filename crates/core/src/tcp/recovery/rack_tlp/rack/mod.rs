@@ -4,7 +4,10 @@
 //! `detection.rs` finds losses. Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
 
 mod detection;
+mod lost_segments;
 
+use self::detection::order;
+use self::lost_segments::LostSegments;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::Delivered;
@@ -12,7 +15,7 @@ use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::IncomingAck;
 use crate::tcp::steps::count_step;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Recoveries without a DSACK after which the reordering window is reset (section 6.2 step 4).
 const PERSIST: u32 = 16;
@@ -35,7 +38,7 @@ pub(crate) struct Rack {
     /// Number of `segments` that were retransmitted, whether or not they have arrived.
     repaired: u32,
     /// Lost segments that were not retransmitted since.
-    lost: BTreeSet<SegmentNumber>,
+    lost: LostSegments,
     /// One past the highest segment that was found lost.
     lost_end: SegmentNumber,
     in_flight: u32,
@@ -96,7 +99,7 @@ impl Rack {
             resent: VecDeque::new(),
             overtaken: VecDeque::new(),
             repaired: 0,
-            lost: BTreeSet::new(),
+            lost: LostSegments::default(),
             lost_end: SegmentNumber::FIRST,
             in_flight: 0,
             xmit_ts: Time::ZERO,
@@ -127,7 +130,7 @@ impl Rack {
 
     #[inline(never)]
     fn on_resent(&mut self, segment: SegmentNumber, now: Time) {
-        if self.resent.back().is_none_or(|&last| last < (now, segment)) {
+        if self.resent.back().is_none_or(|&last| order(last) < order((now, segment))) {
             self.resent.push_back((now, segment));
         } else {
             self.resent.insert(self.resent.partition_point(|&sent| sent < (now, segment)), (now, segment));
@@ -138,8 +141,16 @@ impl Rack {
         if known.fate == Fate::Lost {
             known.fate = Fate::InFlight;
             self.in_flight += 1;
-            self.lost.remove(&segment);
+            self.lost.remove_one();
+            self.drop_repaired();
         }
+    }
+
+    /// Segments at the front of the lost ones have arrived, or were retransmitted.
+    #[inline]
+    fn drop_repaired(&mut self) {
+        let Rack { segments, snd_una, lost, .. } = self;
+        lost.drop_front_unless(|segment| fate(segments, *snd_una, segment) == Some(Fate::Lost));
     }
 
     /// Whether an unacknowledged segment was lost, whether or not it was retransmitted since.
@@ -156,11 +167,10 @@ impl Rack {
     /// Losses were spurious: the segments count as in flight again, and all transmissions are examined again.
     pub(crate) fn forget_losses(&mut self) {
         self.lost_end = self.snd_una;
-        for segment in std::mem::take(&mut self.lost) {
-            if let Some(known) = self.segments.get_mut((segment - self.snd_una).0 as usize) {
-                known.fate = Fate::InFlight;
-                self.in_flight += 1;
-            }
+        self.lost = LostSegments::default();
+        for sent in self.segments.iter_mut().filter(|sent| sent.fate == Fate::Lost) {
+            sent.fate = Fate::InFlight;
+            self.in_flight += 1;
         }
         self.next_original = self.snd_una;
         self.overtaken.clear();
@@ -173,8 +183,8 @@ impl Rack {
     /// Number of outstanding segments; none if their states are inconsistent with the counters.
     pub(crate) fn accounted_for(&self) -> Segments {
         let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
-        let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
-        let is_lost = |(segment, sent): (SegmentNumber, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
+        let counted = [self.in_flight as usize, self.lost.count(), self.sacked.sacked().0 as usize];
+        let is_lost = |(segment, sent): (SegmentNumber, &Sent)| sent.fate != Fate::Lost || self.lost.contains(segment);
         let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
         Segments(if adds_up && SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(&self.segments).all(is_lost) {
             self.segments.len() as u32
@@ -199,17 +209,16 @@ impl Rack {
 
     /// The lowest lost segment that was not retransmitted since.
     pub(crate) fn first_lost(&self) -> Option<SegmentNumber> {
-        if self.lost.is_empty() { None } else { self.lost.first().copied() }
+        self.lost.first()
     }
 
     pub(crate) fn is_lost(&self, segment: SegmentNumber) -> bool {
-        !self.lost.is_empty() && self.lost.contains(&segment)
+        self.lost.first().is_some() && fate(&self.segments, self.snd_una, segment) == Some(Fate::Lost)
     }
 
     /// Whether an unacknowledged segment has arrived.
     pub(crate) fn is_sacked(&self, segment: SegmentNumber) -> bool {
-        let place = segment.position_from(self.snd_una);
-        place.and_then(|place| self.segments.get(place)).is_some_and(|sent| sent.fate == Fate::Arrived)
+        fate(&self.segments, self.snd_una, segment) == Some(Fate::Arrived)
     }
 
     /// The highest outstanding segment that has not arrived.
@@ -220,7 +229,7 @@ impl Rack {
     /// Whether every outstanding segment was sent once, and none has arrived or was lost or overtaken.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
-        self.repaired == 0 && self.sacked.is_empty() && self.lost.is_empty() && self.overtaken.is_empty()
+        self.repaired == 0 && self.sacked.is_empty() && self.lost.first().is_none() && self.overtaken.is_empty()
     }
 
     /// An acknowledgement without SACK blocks arrived, with all segments [in order](Rack::is_in_order).
@@ -265,26 +274,42 @@ impl Rack {
         }
         self.snd_una = incoming.ack;
         self.sacked.acknowledge(incoming.ack);
+        if !incoming.blocks.is_empty() {
+            self.deliver_blocks(now, incoming.blocks, echo, &mut delivered);
+        }
+        self.drop_repaired();
+        self.drop_finished_retransmissions();
+        delivered
+    }
+
+    /// Delivers the segments of SACK blocks, of which there are at most four, in ascending order.
+    fn deliver_blocks(&mut self, now: Time, reported: &[SackBlock], echo: Option<Time>, delivered: &mut Delivered) {
+        let known = self.snd_una + Segments(self.segments.len() as u32);
         let mut blocks = [SackBlock::default(); 4];
-        let count = incoming.blocks.len().min(blocks.len());
-        blocks[..count].copy_from_slice(&incoming.blocks[..count]);
-        blocks[..count].sort_unstable();
+        let mut count = 0;
+        for &block in reported.iter().filter(|&&block| !self.sacked.is_in_latest(block)).take(4) {
+            blocks[count] = block;
+            count += 1;
+        }
+        if count > 1 {
+            blocks[..count].sort_unstable();
+        }
         for &(start, end) in &blocks[..count] {
-            let known = self.snd_una + Segments(self.segments.len() as u32);
             let (start, end) = (start.max(self.snd_una), end.min(known));
             if start < end {
                 // Taken, because a delivery changes other parts of this state.
                 let mut sacked = std::mem::take(&mut self.sacked);
                 let before = delivered.segments;
-                sacked.for_each_missing(start..end, |segment| self.deliver(segment, now, echo, &mut delivered));
+                sacked.for_each_missing(start..end, |segment| self.deliver(segment, now, echo, delivered));
                 if delivered.segments > before {
                     sacked.add(start..end);
                 }
                 self.sacked = sacked;
             }
         }
-        self.drop_finished_retransmissions();
-        delivered
+        if reported.iter().all(|block| block.1 <= known) {
+            self.sacked.note_latest(reported);
+        }
     }
 
     fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
@@ -292,7 +317,7 @@ impl Rack {
         let place = (segment - self.snd_una).0 as usize;
         let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
         match sent.fate {
-            Fate::Lost => drop(self.lost.remove(&segment)),
+            Fate::Lost => self.lost.remove_one(),
             _ => self.in_flight -= 1,
         }
         sent.fate = Fate::Arrived;
@@ -321,10 +346,17 @@ impl Rack {
             return;
         }
         self.rtt = rtt;
-        if (xmit_ts, segment) > (self.xmit_ts, self.end_seq) {
+        if order((xmit_ts, segment)) > order((self.xmit_ts, self.end_seq)) {
             (self.xmit_ts, self.end_seq) = (xmit_ts, segment);
         }
     }
+}
+
+/// Fate of a segment, if it is outstanding.
+#[inline]
+fn fate(segments: &VecDeque<Sent>, snd_una: SegmentNumber, segment: SegmentNumber) -> Option<Fate> {
+    let place = segment.position_from(snd_una)?;
+    segments.get(place).map(|sent| sent.fate)
 }
 
 /// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).
