@@ -140,10 +140,7 @@ impl Engine {
                 left -= self.process_ack_early(flow, left);
                 continue;
             }
-            // The queue is usually empty, and this test costs less than a call.
-            if !self.fabric.sim.pending_acks.is_empty()
-                && let Some(ack) = self.fabric.sim.pending_acks.pop_front()
-            {
+            if let Some(ack) = self.fabric.sim.pending_acks.pop() {
                 if self.fabric.is_large {
                     self.prefetch_pending_acks();
                 }

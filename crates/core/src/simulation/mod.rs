@@ -17,6 +17,7 @@ mod memory;
 mod message_table;
 mod parallel;
 mod path;
+mod pending_acks;
 mod port;
 mod prefetch;
 mod receivers;

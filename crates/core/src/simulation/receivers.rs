@@ -62,7 +62,7 @@ impl Path {
             // If others are queued and none is on its way to them, this is not the next acknowledgement that the sender processes.
             let is_forwarded = !self.ack_line.is_empty() && sim.pending_acks.is_empty();
             if profile.runs_ahead && route == Route::Fixed && !is_forwarded {
-                sim.pending_acks.push_back(*packet);
+                sim.pending_acks.push(*packet);
                 return false;
             }
             if self.ack_line.is_empty() {

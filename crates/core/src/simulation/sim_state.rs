@@ -7,6 +7,7 @@ use super::event_order::{EdgeKind, EventOrder, FlowKind};
 use super::hosts::Hosts;
 use super::measurement_interval::MeasurementInterval;
 use super::path::{Feeder, Path};
+use super::pending_acks::PendingAcks;
 use super::port::{Port, QueuedUnit};
 use super::routes::RouteEntry;
 use super::wire::AccessRates;
@@ -51,7 +52,7 @@ pub(crate) struct SimState {
     /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
     /// slices of a run ([`Fabric::store_pending_acks`](super::fabric::Fabric::store_pending_acks)).
     #[serde(skip)]
-    pub(crate) pending_acks: VecDeque<Packet>,
+    pub(crate) pending_acks: PendingAcks,
     pub(crate) out_of_order: Slab<OutOfOrder>,
     pub(crate) reports: Slab<Report>,
     /// Prices on data packets of flows whose controllers request them.
@@ -163,7 +164,7 @@ impl SimState {
             pool: Pool::default(),
             waiting: Pool::default(),
             early_acks: Vec::new(),
-            pending_acks: VecDeque::new(),
+            pending_acks: PendingAcks::default(),
             out_of_order: Slab::default(),
             reports: Slab::default(),
             prices: Slab::default(),

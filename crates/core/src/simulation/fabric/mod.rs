@@ -199,6 +199,10 @@ impl Fabric {
             packet.reserve_price(header, &mut sim.prices);
         }
         packet.time = path.wire.sender_up(time, packet.bytes(), &mut sim.rates);
+        let entry = self.routes[packet.place()];
+        if entry.needs_event() && entry.local_port().is_some() {
+            return sim.enqueue(Feeder::Send, packet, &mut self.paths, &mut self.ports);
+        }
         self.walk(Some(Feeder::Send), packet);
     }
 
@@ -319,7 +323,7 @@ impl Fabric {
 
     /// Queue all acknowledgements that are known to arrive at their senders.
     pub(crate) fn store_pending_acks(&mut self) {
-        while let Some(ack) = self.sim.pending_acks.pop_front() {
+        while let Some(ack) = self.sim.pending_acks.pop() {
             if self.push_ack(ack) {
                 self.sim.early_acks.push(ack.flow);
             }
