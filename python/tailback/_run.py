@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,8 +41,6 @@ class Run:
         Simulated time in seconds.
     events : int
         Number of events that the engine processed.
-    provenance : dict
-        The complete scenario, seed, version, content hash, and outcome of the run.
 
     Examples
     --------
@@ -58,11 +57,26 @@ class Run:
     _counters: tuple[str, ...] = COUNTERS
 
     def __init__(self, results: _core.Results) -> None:
-        self._tables = {name: Table(table) for name, table in results.tables}
+        self._results = results
         self.complete = results.complete
         self.simulated_s = results.simulated_s
         self.events = results.events
-        self.provenance: dict[str, Any] = json.loads(results.provenance)
+
+    # Objects of Python are made when they are read, which takes longer than a short run.
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {name: Table(table) for name, table in self._results.tables}
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """The complete scenario, seed, version, content hash, and outcome of the run."""
+        provenance: dict[str, Any] = json.loads(self._results.provenance)
+        return provenance
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**vars(self), "_tables": self._tables, "provenance": self.provenance}
+        state.pop("_results", None)
+        return state
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> Run:

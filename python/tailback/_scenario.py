@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -399,7 +400,14 @@ class Scenario:
         return self._text, self._file, self._format
 
     def _simulation(self, seed: int | None, threads: int = 1) -> _core.Simulation:
-        return _core.Simulation(*self._source(), None if seed is None else _whole(seed), threads)
+        return _core.Simulation(self._parsed, None if seed is None else _whole(seed), threads)
+
+    @cached_property
+    def _parsed(self) -> _core.ParsedScenario:
+        return _core.ParsedScenario(*self._source())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_parsed"}
 
     def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
         return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))

@@ -185,7 +185,7 @@ def simulate_keeping_checkpoint(
 
     received: list[int] | None = None
     try:
-        with interrupts() as received:
+        with interrupts() if simulation.has_user_code else nullcontext() as received:
             advance(simulation, report)
     except HostError:
         _finish_capture(simulation)

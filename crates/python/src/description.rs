@@ -4,6 +4,7 @@ use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tailback_core::network::{AccessLink, Network};
 use tailback_core::primitives::units::Time;
 use tailback_scenario::{Errors, Hosted, HostedFlows, Integer, Problem, Scenario, Topology, Warnings};
@@ -245,6 +246,36 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
         _ => Err(PyValueError::new_err(format!("format `{format}`; expected `toml` or `json`"))),
     })?;
     parsed.map_err(|problems| errors::scenario_error(py, &problems))
+}
+
+/// A scenario that has been read, for runs with different seeds.
+#[pyclass(frozen, module = "tailback._core")]
+pub struct ParsedScenario {
+    scenario: Arc<Scenario>,
+    file: String,
+}
+
+#[pymethods]
+impl ParsedScenario {
+    #[new]
+    fn new(py: Python<'_>, text: &str, file: String, format: &str) -> PyResult<Self> {
+        Ok(Self { scenario: Arc::new(parse(py, text, &file, format)?), file })
+    }
+}
+
+impl ParsedScenario {
+    /// The scenario with this seed instead of its own, if there is one.
+    pub fn with_seed(&self, seed: Option<u64>) -> Arc<Scenario> {
+        let mut scenario = Arc::clone(&self.scenario);
+        if let Some(seed) = seed.map(Integer).filter(|&seed| seed != scenario.description.seed) {
+            Arc::make_mut(&mut scenario).description.seed = seed;
+        }
+        scenario
+    }
+
+    pub fn file(&self) -> &str {
+        &self.file
+    }
 }
 
 /// The user code that a scenario refers to: kind, name and place.

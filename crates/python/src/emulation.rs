@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tailback_core::network::PortId;
 
 use crate::description::{checked, parse};
@@ -44,7 +44,7 @@ pub struct Emulation {
     lead: TimeDelta,
     #[pyo3(get)]
     lossless_reverses: Vec<String>,
-    identity: RunIdentity,
+    identity: Arc<RunIdentity>,
     control: DriverControl,
     state: Mutex<State>,
 }
@@ -71,7 +71,7 @@ impl Emulation {
         };
         let (network, (hosts, ways, played, lead, lossless_reverses)) = checked(py, &scenario, file, build)?;
         let (identity, duration_s, warmup_s) =
-            (RunIdentity::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
+            (RunIdentity::of(py, Arc::new(scenario))?, network.duration.seconds(), network.warmup.seconds());
         let reach_bps = reach(&network, &ways);
         let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let engine = py.detach(|| Engine::with_code(network, &Registered));
@@ -156,7 +156,7 @@ impl Emulation {
         let mut results = self.identity.measured(py, || engine.results())?;
         leave_out_silent_pairs(&mut results);
         results.traces.splice(0..0, tables);
-        self.identity.results(py, results)
+        Ok(Results::new(&self.identity, results))
     }
 }
 

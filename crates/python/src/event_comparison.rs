@@ -1,6 +1,7 @@
 //! The first event at which two runs differ, searched in slices without the GIL.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use crate::description::{network, parse};
 use crate::errors::panic_text;
@@ -15,7 +16,7 @@ use tailback_scenario::Integer;
 pub struct EventComparison {
     running: tailback_core::EventComparison,
     /// Of the first run, for reports of bugs.
-    identity: RunIdentity,
+    identity: Arc<RunIdentity>,
 }
 
 /// Text, file name and format of a scenario, and the seed of its run.
@@ -31,7 +32,7 @@ impl EventComparison {
         let read = |(text, file, format, seed): Seeded<'_>| {
             let mut scenario = parse(py, text, file, format)?;
             scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
-            Ok::<_, PyErr>((network(py, &scenario, file)?, RunIdentity::of(py, &scenario)?))
+            Ok::<_, PyErr>((network(py, &scenario, file)?, RunIdentity::of(py, Arc::new(scenario))?))
         };
         let ((left, identity), (right, _)) = (read(left)?, read(right)?);
         let running = py.detach(|| tailback_core::EventComparison::with_code([left, right], &Registered));

@@ -6,7 +6,7 @@ use tailback_scenario::{Errors, Problem};
 
 /// Refuses a run that needs more memory than is available. If the available memory is unknown, every run is accepted.
 pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
-    match available(file)? {
+    match available(needed.total(), file)? {
         Some(available) if needed.total() > available => Err(too_large(needed, available, file)),
         _ => Ok(()),
     }
@@ -19,8 +19,8 @@ pub fn threads_that_fit(
     threads: NonZeroUsize,
     file: &str,
 ) -> Result<(NonZeroUsize, Option<String>), Errors> {
-    let Some(available) = available(file)? else { return Ok((threads, None)) };
     let total = |threads: usize| needed.shared_by(threads).total();
+    let Some(available) = available(total(threads.get()), file)? else { return Ok((threads, None)) };
     let fit = (2..=threads.get()).rev().find(|&count| total(count) <= available).and_then(NonZeroUsize::new);
     let fit = fit.unwrap_or(NonZeroUsize::MIN);
     let why = format!(
@@ -33,7 +33,7 @@ pub fn threads_that_fit(
 
 /// Refuses a network that is too large to be built.
 pub fn fits_when_made(min_bytes: u64, file: &str) -> Result<(), Errors> {
-    let Some(available) = available(file)?.filter(|&available| min_bytes > available) else { return Ok(()) };
+    let Some(available) = available(min_bytes, file)?.filter(|&available| min_bytes > available) else { return Ok(()) };
     let mut problem =
         Problem::new("topology", TOO_LARGE).expecting(format!("at most the {} that are available", shown(available)));
     problem.given(format!("at least {} for its links", shown(min_bytes))).hint("fewer nodes and links");
@@ -69,10 +69,15 @@ fn shown(bytes: u64) -> String {
     format!("{:.1} {unit}", bytes as f64 / f64::from(of_one))
 }
 
-/// Bytes that a run may use: the user's setting, or the memory that Linux can provide without swapping; `None` elsewhere.
-fn available(file: &str) -> Result<Option<u64>, Errors> {
+/// Runs of at most this size are accepted without reading the free memory, which takes longer than a short run.
+const SMALL: u64 = 64 << 20;
+
+/// Bytes that a run that needs this number of bytes may use: the user's setting, or the memory that Linux can provide without swapping;
+/// `None` elsewhere, and for a small run.
+fn available(needed: u64, file: &str) -> Result<Option<u64>, Errors> {
     match std::env::var_os(VARIABLE) {
         Some(given) => configured(&given.to_string_lossy(), file).map(Some),
+        None if needed <= SMALL => Ok(None),
         None => Ok(free()),
     }
 }

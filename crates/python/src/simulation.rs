@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::checkpoint::{self, CheckpointIdentity};
-use crate::description::{hosted, parse};
+use crate::description::{ParsedScenario, hosted};
 use crate::errors::{checkpoint_error, internal_error, panic_text, parameter_text, scenario_error};
 use crate::memory;
 use crate::running::Running;
@@ -13,12 +14,13 @@ use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::record as core;
 use tailback_core::{ConservationError, Engine, memory_estimate};
-use tailback_scenario::{Integer, Scenario};
+use tailback_scenario::Scenario;
 
 /// A network during its run.
 #[pyclass(module = "tailback._core")]
@@ -31,30 +33,24 @@ pub struct Simulation {
     /// Reason why the run uses fewer threads than requested; none if it does not.
     #[pyo3(get)]
     fewer_threads: Option<String>,
-    identity: RunIdentity,
+    identity: Arc<RunIdentity>,
 }
 
-/// Identity of a run.
-#[derive(Clone)]
+/// Identity of a run. The content hash is computed when it is read, because short runs take less time.
 pub(crate) struct RunIdentity {
-    /// Normalised.
-    scenario: String,
-    /// JSON of the user code's sources; empty without user code.
-    user_code: String,
-    pub(crate) content_hash: String,
-    pub(crate) seed: u64,
+    scenario: Arc<Scenario>,
+    /// Sources of the user code for the content hash, and as JSON for provenance; both are empty without user code.
+    sources: (String, String),
+    content_hash: OnceLock<String>,
 }
 
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, threads: NonZeroUsize) -> PyResult<Self> {
-        let mut scenario = parse(py, text, file, format)?;
-        if let Some(seed) = seed {
-            scenario.description.seed = Integer(seed);
-        }
+    fn new(py: Python<'_>, parsed: &ParsedScenario, seed: Option<u64>, threads: NonZeroUsize) -> PyResult<Self> {
+        let (scenario, file) = (parsed.with_seed(seed), parsed.file());
         let (network, hosted) = hosted(py, &scenario, file)?;
-        let (identity, duration_s) = (RunIdentity::of(py, &scenario)?, network.duration.seconds());
+        let (identity, duration_s) = (RunIdentity::of(py, scenario)?, network.duration.seconds());
         if !hosted.flows.is_empty() {
             let (running, fewer_threads) = Running::on_hosts(py, network, &hosted, threads)?;
             let made = Self { running, duration_s, threads, fewer_threads, identity };
@@ -70,6 +66,12 @@ impl Simulation {
         Ok(Self { fewer_threads: fewer.or(made.fewer_threads), ..made })
     }
 
+    /// Whether the run executes code in Python.
+    #[getter]
+    fn has_user_code(&self) -> bool {
+        !self.identity.sources.0.is_empty()
+    }
+
     /// Number of threads in use.
     #[getter]
     fn threads(&self) -> usize {
@@ -78,12 +80,12 @@ impl Simulation {
 
     #[getter]
     fn content_hash(&self) -> &str {
-        &self.identity.content_hash
+        self.identity.content_hash()
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.identity.seed
+        self.identity.seed()
     }
 
     #[getter]
@@ -111,7 +113,7 @@ impl Simulation {
         }
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
         let engine = copied.map_err(|panic| self.identity.bug(py, &panic_text(&*panic)))?;
-        Self::of(py, engine, self.duration_s, self.threads, self.identity.clone())
+        Self::of(py, engine, self.duration_s, self.threads, Arc::clone(&self.identity))
     }
 
     /// Writes a checkpoint of the run, replacing an existing file.
@@ -152,12 +154,12 @@ impl Simulation {
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
         let Self { running, identity, .. } = self;
         let measured = identity.measured(py, || running.results())?;
-        identity.results(py, measured)
+        Ok(Results::new(identity, measured))
     }
 }
 
 impl Simulation {
-    fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, identity: RunIdentity) -> PyResult<Self> {
+    fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, identity: Arc<RunIdentity>) -> PyResult<Self> {
         let (running, fewer_threads) = py.detach(|| Running::new(engine, threads));
         let made = Self { running, duration_s, threads, fewer_threads, identity };
         made.check_user_code(py).map(|()| made)
@@ -173,18 +175,25 @@ impl Simulation {
 }
 
 impl RunIdentity {
-    fn checkpoint_identity(&self) -> CheckpointIdentity<'_> {
-        CheckpointIdentity { version: env!("CARGO_PKG_VERSION"), content_hash: &self.content_hash, seed: self.seed }
+    pub(crate) fn of(py: Python<'_>, scenario: Arc<Scenario>) -> PyResult<Arc<RunIdentity>> {
+        let sources = user_code::sources(py, &scenario)?;
+        Ok(Arc::new(RunIdentity { scenario, sources, content_hash: OnceLock::new() }))
     }
 
-    pub(crate) fn of(py: Python<'_>, scenario: &Scenario) -> PyResult<RunIdentity> {
-        let (sources, user_code) = user_code::sources(py, scenario)?;
-        let (content_hash, seed) = (scenario.content_hash(&sources), scenario.description.seed.0);
-        Ok(RunIdentity { scenario: scenario.to_json(), user_code, content_hash, seed })
+    fn seed(&self) -> u64 {
+        self.scenario.description.seed.0
+    }
+
+    fn content_hash(&self) -> &str {
+        self.content_hash.get_or_init(|| self.scenario.content_hash(&self.sources.0))
+    }
+
+    fn checkpoint_identity(&self) -> CheckpointIdentity<'_> {
+        CheckpointIdentity { version: env!("CARGO_PKG_VERSION"), content_hash: self.content_hash(), seed: self.seed() }
     }
 
     pub(crate) fn bug(&self, py: Python<'_>, message: &str) -> PyErr {
-        internal_error(py, message, &self.content_hash, self.seed)
+        internal_error(py, message, self.content_hash(), self.seed())
     }
 
     /// The tables of an engine, after a check of packet conservation.
@@ -195,35 +204,6 @@ impl RunIdentity {
     ) -> PyResult<tailback_core::Results> {
         let results = py.detach(|| catch_unwind(AssertUnwindSafe(measure)));
         results.map_err(|panic| self.bug(py, &panic_text(&*panic)))?.map_err(|error| self.bug(py, &error.to_string()))
-    }
-
-    pub(crate) fn results(&self, py: Python<'_>, results: tailback_core::Results) -> PyResult<Results> {
-        let bug = |error: serde_json::Error| self.bug(py, &error.to_string());
-        let user_code = Some(self.user_code.as_str()).filter(|text| !text.is_empty());
-        let provenance = Provenance {
-            scenario: serde_json::from_str(&self.scenario).map_err(bug)?,
-            seed: self.seed,
-            version: env!("CARGO_PKG_VERSION"),
-            content_hash: &self.content_hash,
-            complete: results.complete,
-            simulated_s: results.simulated_s,
-            events: results.events,
-            user_code: user_code.map(serde_json::from_str).transpose().map_err(bug)?,
-        };
-        let tables = [results.flows, results.queues, results.groups]
-            .into_iter()
-            .chain(results.classes)
-            .chain(results.edges)
-            .chain(results.messages)
-            .chain(results.queue_flows)
-            .chain(results.traces);
-        Ok(Results {
-            tables: tables.map(|table| named(py, table)).collect::<PyResult<_>>()?,
-            provenance: serde_json::to_string(&provenance).map_err(bug)?,
-            complete: results.complete,
-            simulated_s: results.simulated_s,
-            events: results.events,
-        })
     }
 }
 
@@ -241,16 +221,78 @@ struct Provenance<'a> {
     user_code: Option<&'a RawValue>,
 }
 
-/// Measurements of a run.
-#[pyclass(frozen, get_all, module = "tailback._core")]
+/// Measurements of a run. They become objects of Python when they are read: a study reads few of them.
+#[pyclass(frozen, module = "tailback._core")]
 pub struct Results {
-    /// `flows`, `queues`, `groups`, and one table per kind of trace.
-    tables: Vec<(String, Py<Table>)>,
-    /// JSON: scenario, seed, version, content hash and outcome of the run.
-    provenance: String,
+    identity: Arc<RunIdentity>,
+    /// Empty once they are `tables`.
+    measured: Mutex<Vec<core::Table>>,
+    tables: PyOnceLock<NamedTables>,
+    #[pyo3(get)]
     complete: bool,
+    #[pyo3(get)]
     simulated_s: f64,
+    #[pyo3(get)]
     events: u64,
+}
+
+type NamedTables = Vec<(String, Py<Table>)>;
+
+#[pymethods]
+impl Results {
+    /// `flows`, `queues`, `groups`, and one table per kind of trace.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> PyResult<NamedTables> {
+        let convert = || {
+            let measured = std::mem::take(&mut *self.measured.lock().unwrap_or_else(PoisonError::into_inner));
+            measured.into_iter().map(|table| named(py, table)).collect::<PyResult<_>>()
+        };
+        let tables = self.tables.get_or_try_init(py, convert)?;
+        Ok(tables.iter().map(|(name, table)| (name.clone(), table.clone_ref(py))).collect())
+    }
+
+    /// JSON: scenario, seed, version, content hash and outcome of the run.
+    #[getter]
+    fn provenance(&self, py: Python<'_>) -> PyResult<String> {
+        let RunIdentity { scenario, sources: (_, user_code), .. } = &*self.identity;
+        let bug = |error: serde_json::Error| self.identity.bug(py, &error.to_string());
+        let scenario = scenario.to_json();
+        let provenance = Provenance {
+            scenario: serde_json::from_str(&scenario).map_err(bug)?,
+            seed: self.identity.seed(),
+            version: env!("CARGO_PKG_VERSION"),
+            content_hash: self.identity.content_hash(),
+            complete: self.complete,
+            simulated_s: self.simulated_s,
+            events: self.events,
+            user_code: Some(user_code)
+                .filter(|text| !text.is_empty())
+                .map(|text| serde_json::from_str(text))
+                .transpose()
+                .map_err(bug)?,
+        };
+        serde_json::to_string(&provenance).map_err(bug)
+    }
+}
+
+impl Results {
+    pub(crate) fn new(identity: &Arc<RunIdentity>, results: tailback_core::Results) -> Results {
+        let tables = [results.flows, results.queues, results.groups]
+            .into_iter()
+            .chain(results.classes)
+            .chain(results.edges)
+            .chain(results.messages)
+            .chain(results.queue_flows)
+            .chain(results.traces);
+        Results {
+            identity: Arc::clone(identity),
+            measured: Mutex::new(tables.collect()),
+            tables: PyOnceLock::new(),
+            complete: results.complete,
+            simulated_s: results.simulated_s,
+            events: results.events,
+        }
+    }
 }
 
 pub(crate) fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<Table>)> {
