@@ -15,7 +15,7 @@ import pytest
 
 import tailback as tb
 from support import ROOT
-from tailback.user_code import Ecn, HostEnd, _stacks
+from tailback.user_code import Ecn, HostEnd, _libraries
 
 # 10 Mbit/s, 10 ms each way: a payload of 1222 bytes takes 1 ms on the wire.
 TICK = 1222
@@ -310,7 +310,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip("no C compiler `cc`")
     options = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
     subprocess.run([compiler, *options, "-o", str(tmp_path / "arq.so"), str(ROOT / "examples/c/arq.c")], check=True)
-    monkeypatch.setattr(_stacks, "_loaded", {})
+    monkeypatch.setattr(_libraries, "_loaded", {})
     assert tb.user_code.load_stacks(tmp_path / "arq.so") == ("arq",)
     return tmp_path / "arq.so"
 

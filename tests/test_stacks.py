@@ -14,7 +14,7 @@ import pytest
 
 import tailback as tb
 from support import ROOT
-from tailback.user_code import _stacks
+from tailback.user_code import _libraries
 
 pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package")
 
@@ -65,7 +65,7 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
     def none(**_group: str) -> list[EntryPoint]:
         return []
 
-    monkeypatch.setattr(_stacks, "entry_points", none)
+    monkeypatch.setattr(_libraries, "entry_points", none)
     with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`"):
         tb.simulate(scenario({"stack": "quinn"}))
 
@@ -77,7 +77,7 @@ def test_an_mtu_below_that_of_quic_is_an_error() -> None:
 
 
 def test_a_library_is_loaded_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_stacks, "_loaded", {})
+    monkeypatch.setattr(_libraries, "_loaded", {})
     with pytest.raises(tb.ParameterError, match="cannot be loaded as a library with stacks"):
         tb.user_code.load_stacks("missing.so")
 

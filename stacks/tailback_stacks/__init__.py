@@ -1,5 +1,5 @@
-"""quinn, noq and smoltcp for Tailback's scenarios, which find them by name."""
+"""quinn, noq and smoltcp, and controllers of QUIC, for Tailback's scenarios, which find them by name."""
 
-from tailback_stacks._library import address
+from tailback_stacks._library import controllers, stacks
 
-__all__ = ["address"]
+__all__ = ["controllers", "stacks"]

@@ -1,10 +1,11 @@
-/* A transport as a host of Tailback's simulations: the interface of a shared library.
+/* Transports and congestion controllers for Tailback's simulations: the interface of a shared library.
  *
- * The library exports `tailback_stacks`. `tailback.user_code.load_stacks` loads it, and `tcp = {stack = "NAME"}` in a scenario runs a
- * stack at both ends of a flow. A stack has no sockets, threads or clocks: all of its behaviour must follow from these calls, so that a
- * run can be repeated. Calls for one host never overlap, but may come from different threads.
+ * The library exports `tailback_stacks`, `tailback_controllers`, or both. `load_stacks` and `load_controllers` of `tailback.user_code` load
+ * it. `tcp = {stack = "NAME"}` in a scenario runs a stack at both ends of a flow, and `tcp = {controller = "user:NAME"}` a controller with
+ * simulated TCP. Neither has sockets, threads or clocks: all behaviour must follow from these calls, so that a run can be repeated. Calls
+ * for one host or controller never overlap, but may come from different threads.
  *
- * crates/host/src/library.rs has the other side. Licence: MIT or Apache-2.0. */
+ * crates/host/src/library.rs and controllers.rs have the other side. Licence: MIT or Apache-2.0. */
 
 #ifndef TAILBACK_H
 #define TAILBACK_H
@@ -77,6 +78,52 @@ typedef struct tailback_stack {
 
 /* The stacks of a library, and NULL. */
 const tailback_stack *const *tailback_stacks(void);
+
+/* Events of a sender. */
+#define TAILBACK_ACKED 0   /* new data was acknowledged outside loss recovery */
+#define TAILBACK_LOST 1    /* the first loss of an episode */
+#define TAILBACK_MARKED 2  /* an ECN mark, once per window */
+#define TAILBACK_TIMEOUT 3 /* a retransmission timeout */
+
+/* The sender of a flow. Sizes are bytes, with the headers of all packets. */
+typedef struct tailback_sender {
+    uint64_t seed;          /* of all random numbers of the controller */
+    double window;          /* initial window of the scenario */
+    double ssthresh;        /* initial slow-start threshold, or INFINITY */
+    uint32_t segment;       /* a full packet: the unit of the sender */
+    const char *parameters; /* of the scenario: a JSON object */
+} tailback_sender;
+
+typedef struct tailback_event {
+    uint64_t now;
+    uint64_t rtt;        /* the last RTT sample since the last event, or TAILBACK_NONE */
+    double acked;        /* bytes acknowledged; 0 for other events */
+    double in_flight;    /* bytes outstanding before the event */
+    uint32_t kind;
+    uint8_t app_limited; /* 1: the window was not in use, and should not grow */
+} tailback_event;
+
+/* A limit that loss recovery sets to the window holds until the next event. */
+typedef struct tailback_decision {
+    double window;   /* bytes, at least a segment */
+    double ssthresh; /* bytes, or INFINITY */
+    uint64_t pacing; /* bit/s, or 0: the setting `tcp.pacing` applies */
+} tailback_decision;
+
+typedef struct tailback_controller {
+    uint32_t abi;        /* TAILBACK_ABI */
+    const char *name;    /* as that of a stack; `user:NAME` in scenarios */
+    const char *version; /* likewise */
+
+    /* A new controller and its first decision; NULL after an error, whose text is written to `message`. */
+    void *(*create)(const tailback_sender *sender, tailback_decision *decision, char *message, size_t capacity);
+    /* Writes the decision after an event. Returns NULL, or the text of a fault that ends the run. */
+    const char *(*on_event)(void *controller, const tailback_event *event, tailback_decision *decision);
+    void (*destroy)(void *controller);
+} tailback_controller;
+
+/* The controllers of a library, and NULL. */
+const tailback_controller *const *tailback_controllers(void);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 //! * `virtual_hosts`: hosts in virtual time, and their errors
 //! * `frame`: IPv4 and UDP headers
 //! * `library`: transports in libraries with a C interface
+//! * `controllers`: congestion controllers in libraries
 //! * `driver`: the event loop
 //! * `hosts`: sources and destinations of packets, as the loop sees them
 //! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
@@ -24,6 +25,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
+pub mod controllers;
 mod driver;
 mod frame;
 mod host;

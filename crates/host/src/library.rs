@@ -1,6 +1,6 @@
 //! Stacks in libraries: a C interface (`include/tailback.h`), and both of its sides.
 //!
-//! A library exports an array of [`Stack`], whose layout is that of the header. [`Library`] creates hosts of such a stack; [`exported`] makes the functions of a stack from a
+//! A library exports an array of [`Stack`], whose layout is that of the header. [`Library::host`] creates hosts of such a stack; [`exported`] makes the functions of a stack from a
 //! host in Rust, so that it can be compiled into a library of its own.
 
 #![allow(unsafe_code, reason = "the interface of C")]
@@ -8,17 +8,18 @@
 use crate::frame::{Datagram, EcnField, Framing};
 use crate::host::{Host, Outbox, report_fault};
 use crate::virtual_hosts::text;
+use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::{ptr, slice};
+use std::{fmt, ptr, slice};
 use tailback_core::primitives::units::{Bytes, Time};
 
 /// Version of the interface. A library with another version is refused.
 pub const ABI: u32 = 1;
 
 /// No time, or no limit.
-const NONE: u64 = u64::MAX;
+pub(crate) const NONE: u64 = u64::MAX;
 /// Bytes of an error message, with its terminating zero.
 const MESSAGE: usize = 256;
 
@@ -86,47 +87,84 @@ pub struct Stack {
 // Names and functions of a library are constant.
 unsafe impl Sync for Stack {}
 
-/// The stacks of a library, which remains loaded.
-#[derive(Clone, Copy)]
-pub struct Library(&'static [&'static Stack]);
+/// A table of functions that libraries export.
+pub trait Table: 'static {
+    /// For errors.
+    const NOUN: &'static str;
+
+    fn header(&self) -> Header;
+}
+
+/// The fields that all tables have.
+pub struct Header {
+    pub abi: u32,
+    pub name: *const c_char,
+    pub version: *const c_char,
+}
+
+impl Table for Stack {
+    const NOUN: &'static str = "stack";
+
+    fn header(&self) -> Header {
+        Header { abi: self.abi, name: self.name, version: self.version }
+    }
+}
+
+/// The stacks or controllers of a library, which remains loaded.
+pub struct Library<T: 'static>(&'static [&'static T]);
 
 /// A settings error of a library, or a library that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryError(pub String);
 
-impl Library {
-    /// The stacks of the array at an address, which ends with a null pointer.
+impl fmt::Display for LibraryError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl Error for LibraryError {}
+
+impl<T: Table> Library<T> {
+    /// The tables of the array at an address, which ends with a null pointer.
     ///
     /// # Safety
     /// The address is that of such an array, valid until the process ends.
     ///
     /// # Errors
     /// The library has another version of the interface.
-    pub unsafe fn at(address: usize) -> Result<Library, LibraryError> {
-        let first = address as *const *const Stack;
+    pub unsafe fn at(address: usize) -> Result<Library<T>, LibraryError> {
+        let first = address as *const *const T;
         // SAFETY: by contract, all entries up to the null pointer are valid.
-        let stacks: &'static [&'static Stack] = unsafe {
+        let tables: &'static [&'static T] = unsafe {
             let count = (0..).take_while(|&index| !(*first.add(index)).is_null()).count();
             slice::from_raw_parts(first.cast(), count)
         };
-        match stacks.iter().find(|stack| stack.abi != ABI) {
-            Some(other) => Err(LibraryError(format!("it has version {} of the interface; expected {ABI}", other.abi))),
-            None => Ok(Library(stacks)),
+        match tables.iter().map(|table| table.header().abi).find(|&abi| abi != ABI) {
+            Some(other) => Err(LibraryError(format!("it has version {other} of the interface; expected {ABI}"))),
+            None => Ok(Library(tables)),
         }
     }
 
-    /// Name and version of each stack.
+    /// All names and versions.
     pub fn names(&self) -> Vec<(String, String)> {
-        self.0.iter().map(|stack| (owned(stack.name), owned(stack.version))).collect()
+        self.0.iter().map(|table| table.header()).map(|header| (owned(header.name), owned(header.version))).collect()
     }
 
+    /// The table with this name.
+    pub(crate) fn find(&self, name: &str) -> Result<&'static T, LibraryError> {
+        let found = self.0.iter().find(|table| owned(table.header().name) == name);
+        found.copied().ok_or_else(|| LibraryError(format!("the library has no {} `{name}`", T::NOUN)))
+    }
+}
+
+impl Library<Stack> {
     /// A host of the stack with this name.
     ///
     /// # Errors
     /// The library has no such stack, or the stack refuses its parameters.
     pub fn host(&self, name: &str, settings: &EndSettings) -> Result<Box<dyn Host>, LibraryError> {
-        let found = self.0.iter().find(|stack| owned(stack.name) == name);
-        let stack = found.ok_or_else(|| LibraryError(format!("the library has no stack `{name}`")))?;
+        let stack = self.find(name)?;
         let parameters = CString::new(settings.parameters.as_str()).unwrap_or_default();
         let end = End {
             seed: settings.seed,
@@ -141,19 +179,35 @@ impl Library {
             is_sender: settings.is_sender.into(),
             parameters: parameters.as_ptr(),
         };
-        let mut message = [0; MESSAGE];
         // SAFETY: the message has this capacity, and everything outlives the call.
-        let handle = unsafe { (stack.create)(&end, message.as_mut_ptr(), message.len()) };
-        if handle.is_null() {
-            message[MESSAGE - 1] = 0;
-            return Err(LibraryError(owned(message.as_ptr())));
-        }
+        let handle = created(|message, capacity| unsafe { (stack.create)(&end, message, capacity) })?;
         Ok(Box::new(LibraryHost { stack, handle }))
     }
 }
 
+/// The object that a function `create` returns, or its message.
+pub(crate) fn created(create: impl FnOnce(*mut c_char, usize) -> *mut c_void) -> Result<*mut c_void, LibraryError> {
+    let mut message = [0; MESSAGE];
+    let handle = create(message.as_mut_ptr(), message.len());
+    message[MESSAGE - 1] = 0;
+    if handle.is_null() { Err(LibraryError(owned(message.as_ptr()))) } else { Ok(handle) }
+}
+
+/// Writes the message of a function `create`, truncated.
+///
+/// # Safety
+/// The message has this capacity.
+pub(crate) unsafe fn write_message(problem: &str, message: *mut c_char, capacity: usize) {
+    let count = problem.len().min(capacity.saturating_sub(1));
+    // SAFETY: by contract.
+    unsafe {
+        ptr::copy_nonoverlapping(problem.as_ptr().cast(), message, count);
+        message.add(count).write(0);
+    }
+}
+
 /// Text of a library; empty for null.
-fn owned(text: *const c_char) -> String {
+pub(crate) fn owned(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
@@ -346,13 +400,8 @@ pub mod exported {
             Ok(Err(problem)) => problem,
             Err(panic) => format!("panicked: {}", text(&*panic)),
         };
-        let bytes = problem.as_bytes();
-        let count = bytes.len().min(capacity.saturating_sub(1));
         // SAFETY: by contract, the message has this capacity.
-        unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr().cast(), message, count);
-            message.add(count).write(0);
-        }
+        unsafe { write_message(&problem, message, capacity) };
         ptr::null_mut()
     }
 
@@ -447,7 +496,7 @@ mod tests {
         }
     }
 
-    fn library() -> Library {
+    fn library() -> Library<Stack> {
         // SAFETY: the array is static and ends with a null pointer.
         unsafe { Library::at(STACKS.0.as_ptr() as usize) }.unwrap()
     }

@@ -64,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
-    use crate::stacks::{stack_conflict, stack_versions};
+    use crate::stacks::{library_conflict, library_versions};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

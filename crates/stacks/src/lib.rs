@@ -11,6 +11,7 @@
 
 pub mod library;
 mod quic;
+mod s2n;
 pub mod smoltcp;
 
 pub use quic::{noq, quinn};

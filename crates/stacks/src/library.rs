@@ -1,17 +1,17 @@
-//! The stacks for scenarios: a library with the C interface of `tailback_host::library`.
+//! The stacks and controllers for scenarios: a library with the C interface of `tailback_host::library`.
 
 #![allow(unsafe_code, reason = "the interface of C")]
 
-use crate::Transfer;
-use crate::noq::Noq;
-use crate::quinn::Quinn;
-use crate::smoltcp;
+use crate::noq::{self, Noq};
+use crate::quinn::{self, Quinn};
+use crate::{Transfer, s2n, smoltcp};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use tailback_host::Host;
-use tailback_host::library::{End, EndSettings, Stack, exported};
+use tailback_host::controllers::{self, Controller, Decision, Sender};
+use tailback_host::library::{End, EndSettings, Stack, Table, exported};
 
 /// The version of a stack or controller, which is part of content hashes.
 macro_rules! version {
@@ -24,7 +24,7 @@ macro_rules! version {
 macro_rules! stacks {
     ($($name:literal, $of:literal, $create:path;)+) => {
         /// The stacks, and a null pointer.
-        static STACKS: Stacks<{ [$($name),+].len() + 1 }> = Stacks([$({
+        static STACKS: Tables<Stack, { [$($name),+].len() + 1 }> = Tables([$({
             unsafe extern "C" fn create(end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
                 // SAFETY: the arguments are passed on.
                 unsafe { exported::create($create, end, message, capacity) }
@@ -38,16 +38,52 @@ macro_rules! stacks {
     };
 }
 
+/// Likewise of a controller.
+macro_rules! controllers {
+    ($($name:literal, $of:literal, $create:path;)+) => {
+        /// The controllers, and a null pointer.
+        static CONTROLLERS: Tables<Controller, { [$($name),+].len() + 1 }> = Tables([$({
+            unsafe extern "C" fn create(
+                sender: *const Sender,
+                decision: *mut Decision,
+                message: *mut c_char,
+                capacity: usize,
+            ) -> *mut c_void {
+                // SAFETY: the arguments are passed on.
+                unsafe { controllers::exported::create($create, sender, decision, message, capacity) }
+            }
+            static CONTROLLER: Controller = controllers::exported::controller(text(concat!($name, "\0")), text(version!($of)), create);
+            &raw const CONTROLLER
+        },)+ ptr::null()]);
+
+        #[cfg(test)]
+        const CONTROLLER_VERSIONS: &[&str] = &[$($of),+];
+    };
+}
+
+controllers! {
+    "quinn-cubic", "quinn-proto 0.11.19", quinn::Alone::cubic;
+    "quinn-newreno", "quinn-proto 0.11.19", quinn::Alone::newreno;
+    "noq-cubic", "noq-proto 1.4.0", noq::Alone::cubic;
+    "noq-newreno", "noq-proto 1.4.0", noq::Alone::newreno;
+    "s2n-cubic", "s2n-quic-core 0.91.0", s2n::Cubic::of;
+}
+
 stacks! {
     "quinn", "quinn-proto 0.11.19", Quinn::of;
     "noq", "noq-proto 1.4.0", Noq::of;
     "smoltcp", "smoltcp 0.14.0", smoltcp_host;
 }
 
-struct Stacks<const N: usize>([*const Stack; N]);
+struct Tables<T, const N: usize>([*const T; N]);
 
 // SAFETY: constant.
-unsafe impl<const N: usize> Sync for Stacks<N> {}
+unsafe impl<T: Table, const N: usize> Sync for Tables<T, N> {}
+
+/// The controllers of this library, as the function `tailback_controllers` of `tailback.h` returns them.
+pub fn controllers() -> *const *const Controller {
+    CONTROLLERS.0.as_ptr()
+}
 
 /// The stacks of this library, as the function `tailback_stacks` of `tailback.h` returns them.
 pub fn stacks() -> *const *const Stack {
@@ -101,8 +137,20 @@ fn smoltcp_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
     })
 }
 
+/// Refuses all parameters.
+pub(crate) fn no_parameters(parameters: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Empty {}
+    read::<Empty>(parameters).map(|_| ())
+}
+
 pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
-    serde_json::from_str(&end.parameters).map_err(|error| {
+    read(&end.parameters)
+}
+
+fn read<P: DeserializeOwned>(parameters: &str) -> Result<P, String> {
+    serde_json::from_str(parameters).map_err(|error| {
         let text = error.to_string();
         // Without the column in the JSON, which the user has not written.
         text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.into())
@@ -156,7 +204,7 @@ mod tests {
     #[test]
     fn versions_are_those_of_the_lock_file() {
         let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock")).unwrap();
-        for text in STACK_VERSIONS {
+        for text in STACK_VERSIONS.iter().chain(CONTROLLER_VERSIONS) {
             let (name, version) = text.split_once(' ').unwrap();
             assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n")), "{name} {version}");
         }

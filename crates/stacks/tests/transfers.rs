@@ -129,12 +129,16 @@ fn repeated_runs_have_the_same_bytes() {
         let transfer = Transfer { local, remote, start: Time::ZERO, stop: Time::NEVER, size: None };
         match stack {
             "quinn" => attach(&mut testbed, transfer, of_quinn(quinn::Settings::default())),
+            "quinn-bbr" => {
+                let settings = quinn::Settings { congestion: quinn::Congestion::Bbr, ..quinn::Settings::default() };
+                attach(&mut testbed, transfer, of_quinn(settings));
+            }
             "noq" => attach(&mut testbed, transfer, of_noq(noq::Settings::default())),
             _ => attach(&mut testbed, transfer, of_smoltcp(smoltcp::Settings::default())),
         }
         (testbed.run().unwrap().results.bytes(), std::fs::read(file).unwrap())
     };
-    for stack in ["quinn", "noq", "smoltcp"] {
+    for stack in ["quinn", "quinn-bbr", "noq", "smoltcp"] {
         let (first, second) = (run(stack, 1), run(stack, 2));
         assert!(first.1.len() > 1_000_000);
         assert!(first == second, "{stack}");

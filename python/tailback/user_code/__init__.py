@@ -33,9 +33,9 @@ receives, and objects must not share state: then a run is a function of its scen
 
 from tailback._core import Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Signal, Start, Unit
 from tailback.user_code._interfaces import Application, Controller, Ecn, Host, Policy, Source, Verdict
+from tailback.user_code._libraries import load_controllers, load_stacks
 from tailback.user_code._loading import load
 from tailback.user_code._registry import application, controller, host, policy, source
-from tailback.user_code._stacks import load_stacks
 
 __all__ = [
     "Ack",
@@ -59,6 +59,7 @@ __all__ = [
     "controller",
     "host",
     "load",
+    "load_controllers",
     "load_stacks",
     "policy",
     "source",

@@ -16,8 +16,8 @@ from types import ModuleType
 from tailback._arguments import arguments_checked
 from tailback._interrupts import interrupts
 from tailback.errors import ParameterError, UserCodeError, UserCodeWarning
-from tailback.user_code._registry import RegisteredClass, registered, required
-from tailback.user_code._stacks import load_stacks, stack, stack_names
+from tailback.user_code._libraries import library_member, library_names, load_controllers, load_stacks
+from tailback.user_code._registry import RegisteredClass, of_library, registered, required
 
 __all__ = ["ClassLocation", "ensure", "load", "place"]
 
@@ -78,8 +78,8 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
 
 @dataclass(frozen=True)
 class ClassLocation:
-    """Where another process finds a registered class: its module, the file of the module, and the hash of its source. Of a stack:
-    the file of its library, if any, and its version."""
+    """Where another process finds a registered class: its module, the file of the module, and the hash of its source. Of a member
+    of a library, which has no module: the file of the library, if any, and its version."""
 
     kind: str
     name: str
@@ -89,9 +89,9 @@ class ClassLocation:
 
 
 def place(kind: str, name: str) -> ClassLocation:
-    """The place of a registered class, or of a stack."""
-    if kind == "stack":
-        return ClassLocation(kind, name, "", stack(name).file, stack(name).version)
+    """The place of a registered class, or of a member of a library."""
+    if member := of_library(kind, name):
+        return ClassLocation(kind, name, "", member.file, member.version)
     known = required(kind, name)
     return ClassLocation(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
 
@@ -102,11 +102,11 @@ def ensure(places: tuple[ClassLocation, ...]) -> None:
     Raises
     ------
     ParameterError
-        A class or stack is not found, or its source or version differs.
+        A class or library is not found, or its source or version differs.
     """
     for wanted in places:
-        if wanted.kind == "stack":
-            _ensure_stack(wanted)
+        if not wanted.module:
+            _ensure_library(wanted)
             continue
         with warnings.catch_warnings():
             # The process that planned the runs has issued them.
@@ -121,11 +121,12 @@ def ensure(places: tuple[ClassLocation, ...]) -> None:
             raise ParameterError(f"the {wanted.kind} `{wanted.name}` has a different source on this worker")
 
 
-def _ensure_stack(wanted: ClassLocation) -> None:
-    if wanted.name not in stack_names() and wanted.file is not None:
-        load_stacks(wanted.file)
-    if wanted.name not in stack_names() or stack(wanted.name).version != wanted.sha256:
-        raise ParameterError(f"this worker does not have the stack `{wanted.name}` in the version `{wanted.sha256}`")
+def _ensure_library(wanted: ClassLocation) -> None:
+    kind, name = wanted.kind, wanted.name
+    if name not in library_names(kind) and wanted.file is not None:
+        (load_stacks if kind == "stack" else load_controllers)(wanted.file)
+    if name not in library_names(kind) or library_member(kind, name).version != wanted.sha256:
+        raise ParameterError(f"this worker does not have the {kind} `{name}` in the version `{wanted.sha256}`")
 
 
 def _found(wanted: ClassLocation) -> RegisteredClass | None:

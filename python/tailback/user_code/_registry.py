@@ -15,14 +15,16 @@ from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 from tailback.user_code._class_fingerprint import Fingerprint, fingerprint
 from tailback.user_code._interfaces import Application, Controller, Host, Policy, Source
-from tailback.user_code._stacks import stack, stack_names
+from tailback.user_code._libraries import LibraryMember, library_member, library_names
 
 __all__ = [
     "RegisteredClass",
     "application",
     "conflict",
     "controller",
+    "controller_library",
     "host",
+    "of_library",
     "policy",
     "provenance_of",
     "registered",
@@ -146,15 +148,20 @@ def required(kind: str, name: str) -> RegisteredClass:
     return _registered[kind, name]
 
 
+def of_library(kind: str, name: str) -> LibraryMember | None:
+    """The stack or controller of a library with this name, which must exist; None if the name belongs to a class."""
+    return library_member(kind, name) if kind in ("controller", "stack") and (kind, name) not in _registered else None
+
+
 def provenance_of(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """Provenance of registered classes: kind, name, class, file, hash, kind of source, and own modules that it covers. That of a
-    stack is its version."""
+    member of a library is its version."""
     return [_provenance_of(kind, name) for kind, name in names]
 
 
 def _provenance_of(kind: str, name: str) -> dict[str, Any]:
-    if kind == "stack":
-        return {"kind": kind, "name": name, "version": stack(name).version}
+    if member := of_library(kind, name):
+        return {"kind": kind, "name": name, "version": member.version}
     known = required(kind, name)
     return {
         "kind": kind,
@@ -172,9 +179,8 @@ def _provenance_of(kind: str, name: str) -> dict[str, Any]:
 
 def registered_names(kind: str) -> list[str]:
     """All names that scenarios may use."""
-    if kind == "stack":
-        return stack_names()
-    return sorted(name for known, name in _registered if known == kind)
+    libraries = library_names(kind) if kind in ("controller", "stack") else []
+    return sorted({*libraries, *(name for known, name in _registered if known == kind)})
 
 
 def registered_class(kind: str, name: str) -> type:
@@ -184,9 +190,9 @@ def registered_class(kind: str, name: str) -> type:
 
 def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
     """Check parameters (JSON) against the constructor of a class. Returns name, problem and expected value, or None."""
-    if kind == "stack":
-        problem = _core.stack_conflict(stack(name).library, name, parameters)
-        return ("", problem, "settings of the stack") if problem else None
+    if member := of_library(kind, name):
+        problem = _core.library_conflict(kind, member.library, name, parameters)
+        return ("", problem, f"settings of the {kind}") if problem else None
     given: dict[str, Any] = json.loads(parameters)
     cls = registered_class(kind, name)
     try:
@@ -213,13 +219,21 @@ def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | No
 
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
     """The text that content hashes cover, and the provenance as JSON, for a list of places, kinds and names."""
-    covered = {
-        f"{kind} {name} {stack(name).version if kind == 'stack' else required(kind, name).fingerprint.sha256}"
-        for _, kind, name in places
-    }
+    covered = {f"{kind} {name} {_version(kind, name)}" for _, kind, name in places}
     return "\n".join(sorted(covered)), json.dumps([{"at": at, **_provenance_of(kind, name)} for at, kind, name in places])
+
+
+def _version(kind: str, name: str) -> str:
+    member = of_library(kind, name)
+    return member.version if member else required(kind, name).fingerprint.sha256
 
 
 def stack_library(name: str) -> int:
     """The address of the stacks of the library that has the stack with this name, which must exist."""
-    return stack(name).library
+    return library_member("stack", name).library
+
+
+def controller_library(name: str) -> int | None:
+    """Likewise of a controller; None if it is a class."""
+    member = of_library("controller", name)
+    return member.library if member else None

@@ -15,7 +15,7 @@ pub use draw::Draw;
 pub use host::{Raised, python_host};
 pub use views::{Ack, Congestion, Departure, HostEnd, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
-use crate::errors;
+use crate::{errors, stacks};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ pub struct Registered;
 
 impl Code for Registered {
     fn subscriptions(&self, code: &UserCode) -> Subscriptions {
-        // A missing class causes a failure when its first object is created.
+        // A missing class causes a failure when its first object is created. Controllers of libraries request nothing.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
             class.getattr("subscriptions")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
@@ -57,8 +57,11 @@ impl Code for Registered {
     fn controller(&self, code: &UserCode, start: congestion::Start) -> Result<Box<dyn UserController>, Fault> {
         let congestion::Start { window, ssthresh, ack_counting, packet, draws, .. } = start;
         let counts_bytes = ack_counting == congestion::AckCounting::Bytes;
-        let start = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
-        attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))
+        let view = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
+        attached(|py| match stacks::controller(py, code, start)? {
+            Some(controller) => Ok(controller),
+            None => Ok(Box::new(controller::Controller::new(py, code, view, draws)?) as Box<dyn UserController>),
+        })
     }
 
     fn policy(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserPolicy>, Fault> {

@@ -5,7 +5,7 @@ use super::proto::{
     EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
     WriteError,
 };
-use super::{Congestion, Null, endpoint, next_train, receive};
+use super::{Congestion, Factory, Null, endpoint, next_train, receive};
 use crate::library::{parameters, transfer};
 use crate::quic::{HEADERS, MAX_PAYLOAD, seed_bytes};
 use crate::{Transfer, Written};
@@ -97,17 +97,30 @@ impl Host {
 
     /// The end that sends a transfer.
     pub fn sender(settings: &Settings, transfer: Transfer) -> Host {
+        let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
+        Host { sending: Some(sending), ..Host::idle_client(settings, transfer, settings.congestion.factory(None)) }
+    }
+
+    /// The end that opens the connection of a transfer, and sends nothing.
+    pub(super) fn idle_client(settings: &Settings, transfer: Transfer, controllers: Factory) -> Host {
         let mut config = ClientConfig::new(Arc::new(Null));
         let cid = ConnectionId::new(&seed_bytes(settings.seed, 0)[..20]);
-        config.transport_config(Arc::new(transport(settings))).initial_dst_cid_provider(Arc::new(move || cid));
-        let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
-        Host { to_open: Some((transfer, config)), sending: Some(sending), ..Host::end(settings, transfer.local, None) }
+        let transport = Arc::new(transport(settings, controllers));
+        config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || cid));
+        Host { to_open: Some((transfer, config)), ..Host::end(settings, transfer.local, None) }
+    }
+
+    /// The next packet of the connection elicits an acknowledgement.
+    pub(super) fn ping(&mut self) {
+        if let Some((_, connection)) = &mut self.connection {
+            connection.ping();
+        }
     }
 
     /// The end that accepts a connection and reads everything.
     pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Host {
         let mut config = ServerConfig::new(Arc::new(Null), Arc::new(Null));
-        config.transport_config(Arc::new(transport(settings)));
+        config.transport_config(Arc::new(transport(settings, settings.congestion.factory(None))));
         Host::end(settings, local, Some(Arc::new(config)))
     }
 
@@ -302,14 +315,14 @@ impl tailback_host::Host for Host {
 }
 
 /// The transport settings of both ends.
-fn transport(settings: &Settings) -> TransportConfig {
+fn transport(settings: &Settings, controllers: Factory) -> TransportConfig {
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(settings.window);
     // The interface may have a smaller bound.
     let mut discovery = MtuDiscoveryConfig::default();
     discovery.upper_bound(settings.mtu.saturating_sub(HEADERS).min(MAX_PAYLOAD));
     config.mtu_discovery_config(Some(discovery));
-    config.congestion_controller_factory(settings.congestion.factory());
+    config.congestion_controller_factory(controllers);
     config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());
     config
 }

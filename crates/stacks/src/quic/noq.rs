@@ -3,27 +3,34 @@
 #[path = "host.rs"]
 #[expect(clippy::duplicate_mod, reason = "compiled for two crates with the same interface")]
 mod host;
+#[path = "law.rs"]
+#[expect(clippy::duplicate_mod, reason = "compiled for two crates with the same interface")]
+mod law;
 #[path = "null_crypto.rs"]
 #[expect(clippy::duplicate_mod, reason = "compiled for two crates with the same interface")]
 mod null_crypto;
 
 pub use host::{Host as Noq, Settings};
+pub(crate) use law::Alone;
 pub(crate) use noq_proto as proto;
 
 use bytes::BytesMut;
+use law::{Estimator, UNLIMITED};
 use null_crypto::{Handshake, Null, TAG, keys};
-use proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
+use proto::congestion::{Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use proto::crypto::{ClientConfig, CryptoError, HandshakeTokenKey, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion};
 use proto::transport_parameters::TransportParameters;
 use proto::{
     ConnectError, Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
-    FourTuple, PathId, ServerConfig as ServerSettings, Side, Transmit,
+    FourTuple, PathId, RttEstimator, ServerConfig as ServerSettings, Side, Transmit,
 };
 use serde::Deserialize;
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 use tailback_host::Datagram;
+use tailback_host::controllers::{Event, Kind};
 
 /// noq's congestion controllers, without its BBRv3, which has no public seed: runs with the same seed would differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -36,13 +43,24 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    fn factory(self) -> Arc<dyn ControllerFactory + Send + Sync> {
+    /// `window`: initial window in bytes, instead of the default.
+    fn factory(self, window: Option<u64>) -> Factory {
         match self {
-            Congestion::Cubic => Arc::new(CubicConfig::default()),
-            Congestion::NewReno => Arc::new(NewRenoConfig::default()),
+            Congestion::Cubic => {
+                let mut config = CubicConfig::default();
+                window.map(|bytes| config.initial_window(bytes));
+                Arc::new(config)
+            }
+            Congestion::NewReno => {
+                let mut config = NewRenoConfig::default();
+                window.map(|bytes| config.initial_window(bytes));
+                Arc::new(config)
+            }
         }
     }
 }
+
+type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 fn endpoint(
     mut config: EndpointConfig,
@@ -61,6 +79,53 @@ fn receive(endpoint: &mut Endpoint, now: Instant, datagram: &Datagram<'_>, buffe
 
 fn next_train(connection: &mut Connection, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
     connection.poll_transmit(now, NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN), buffer)
+}
+
+fn on_ack(controller: &mut dyn Controller, [sent, now]: [Instant; 2], event: &Event, rtt: &RttEstimator) {
+    controller.on_ack(now, sent, event.acked as u64, 0, event.app_limited != 0, rtt);
+}
+
+fn on_congestion(controller: &mut dyn Controller, now: Instant, event: &Event, lost: u64) {
+    controller.on_congestion_event(now, now, event.is(Kind::Timeout), event.is(Kind::Marked), lost, 0);
+}
+
+/// Stores the RTT estimator of its connection.
+#[derive(Debug)]
+struct Recorder(Estimator);
+
+impl Controller for Recorder {
+    fn on_ack(&mut self, _now: Instant, _sent: Instant, _bytes: u64, _pn: u64, _app_limited: bool, rtt: &RttEstimator) {
+        self.record(rtt);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        _now: Instant,
+        _sent: Instant,
+        _persistent: bool,
+        _is_ecn: bool,
+        _lost: u64,
+        _largest_pn: u64,
+    ) {
+    }
+
+    fn on_mtu_update(&mut self, _new_mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        UNLIMITED
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Recorder(self.0.clone()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        UNLIMITED
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 /// A connection id as an argument.

@@ -2,27 +2,33 @@
 
 #[path = "host.rs"]
 mod host;
+#[path = "law.rs"]
+mod law;
 #[path = "null_crypto.rs"]
 mod null_crypto;
 
 pub use host::{Host as Quinn, Settings};
+pub(crate) use law::Alone;
 pub(crate) use quinn_proto as proto;
 
 use bytes::BytesMut;
+use law::{Estimator, UNLIMITED};
 use null_crypto::{Handshake, Null, TAG, keys};
-use proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use proto::congestion::{BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use proto::crypto::{
     AeadKey, ClientConfig, CryptoError, HandshakeTokenKey, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
 };
 use proto::transport_parameters::TransportParameters;
 use proto::{
     ConnectError, Connection, ConnectionId, ConnectionIdGenerator, ConnectionStats, DatagramEvent, EcnCodepoint, Endpoint,
-    EndpointConfig, ServerConfig as ServerSettings, Side, Transmit,
+    EndpointConfig, RttEstimator, ServerConfig as ServerSettings, Side, Transmit,
 };
 use serde::Deserialize;
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 use tailback_host::Datagram;
+use tailback_host::controllers::{Event, Kind};
 
 /// quinn's congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -32,19 +38,35 @@ pub enum Congestion {
     #[default]
     Cubic,
     NewReno,
-    /// Marked as experimental by quinn. It draws phases of its cycle from the operating system, so that runs with the same seed differ.
+    /// Marked as experimental by quinn. It draws phases of its cycle from the operating system, but they set only a pacing rate, and
+    /// quinn paces by the window: runs are repeatable.
     Bbr,
 }
 
 impl Congestion {
-    fn factory(self) -> Arc<dyn ControllerFactory + Send + Sync> {
+    /// `window`: initial window in bytes, instead of the default.
+    fn factory(self, window: Option<u64>) -> Factory {
         match self {
-            Congestion::Cubic => Arc::new(CubicConfig::default()),
-            Congestion::NewReno => Arc::new(NewRenoConfig::default()),
-            Congestion::Bbr => Arc::new(BbrConfig::default()),
+            Congestion::Cubic => {
+                let mut config = CubicConfig::default();
+                window.map(|bytes| config.initial_window(bytes));
+                Arc::new(config)
+            }
+            Congestion::NewReno => {
+                let mut config = NewRenoConfig::default();
+                window.map(|bytes| config.initial_window(bytes));
+                Arc::new(config)
+            }
+            Congestion::Bbr => {
+                let mut config = BbrConfig::default();
+                window.map(|bytes| config.initial_window(bytes));
+                Arc::new(config)
+            }
         }
     }
 }
+
+type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 impl Quinn {
     /// quinn's own statistics; `None` before the connection is opened.
@@ -70,6 +92,43 @@ fn receive(endpoint: &mut Endpoint, now: Instant, datagram: &Datagram<'_>, buffe
 
 fn next_train(connection: &mut Connection, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
     connection.poll_transmit(now, most.max(1), buffer)
+}
+
+fn on_ack(controller: &mut dyn Controller, [sent, now]: [Instant; 2], event: &Event, rtt: &RttEstimator) {
+    controller.on_ack(now, sent, event.acked as u64, event.app_limited != 0, rtt);
+}
+
+fn on_congestion(controller: &mut dyn Controller, now: Instant, event: &Event, lost: u64) {
+    controller.on_congestion_event(now, now, event.is(Kind::Timeout), lost);
+}
+
+/// Stores the RTT estimator of its connection.
+struct Recorder(Estimator);
+
+impl Controller for Recorder {
+    fn on_ack(&mut self, _now: Instant, _sent: Instant, _bytes: u64, _app_limited: bool, rtt: &RttEstimator) {
+        self.record(rtt);
+    }
+
+    fn on_congestion_event(&mut self, _now: Instant, _sent: Instant, _persistent: bool, _lost: u64) {}
+
+    fn on_mtu_update(&mut self, _new_mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        UNLIMITED
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Recorder(self.0.clone()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        UNLIMITED
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 /// A connection id as an argument.

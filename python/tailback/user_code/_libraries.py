@@ -1,0 +1,108 @@
+"""Transport stacks and congestion controllers in libraries: those of installed packages, and files."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from tailback import _core
+from tailback._arguments import arguments_checked
+from tailback.errors import ParameterError
+
+__all__ = ["LibraryMember", "library_member", "library_names", "load_controllers", "load_stacks"]
+
+# Of each kind, the group of entry points in which packages name their members, each with a function that returns the address of
+# the tables of its library. Files export a function `tailback_stacks` or `tailback_controllers`.
+_GROUPS = {"controller": "tailback.controllers", "stack": "tailback.stacks"}
+
+
+@dataclass(frozen=True)
+class LibraryMember:
+    """A stack or controller: the address of its library's tables, its version, and the file of the library unless a package
+    contains it."""
+
+    library: int
+    version: str
+    file: str | None = None
+
+
+_loaded: dict[tuple[str, str], LibraryMember] = {}
+
+
+@arguments_checked
+def load_stacks(library: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Load a shared library with stacks, and return their names, which scenarios may use from then on.
+
+    The library exports the function ``tailback_stacks`` of ``tailback.h``. It replaces stacks of installed packages.
+
+    Parameters
+    ----------
+    library : path
+        For example ``./liblwip_host.so``.
+
+    Raises
+    ------
+    ParameterError
+        The file cannot be loaded, or was built for another version of the interface.
+    """
+    return _load("stack", library)
+
+
+@arguments_checked
+def load_controllers(library: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Load a shared library with congestion controllers, and return their names, which scenarios may use from then on as
+    ``user:NAME``.
+
+    The library exports the function ``tailback_controllers`` of ``tailback.h``. It replaces controllers of installed packages,
+    but not classes registered with `controller`.
+
+    Parameters
+    ----------
+    library : path
+        For example ``./aimd.so``.
+
+    Raises
+    ------
+    ParameterError
+        The file cannot be loaded, or was built for another version of the interface.
+    """
+    return _load("controller", library)
+
+
+def _load(kind: str, library: str | os.PathLike[str]) -> tuple[str, ...]:
+    file = Path(library).resolve()
+    try:
+        function = getattr(ctypes.CDLL(str(file)), f"tailback_{kind}s")
+    except (OSError, AttributeError) as error:
+        raise ParameterError(f"`{library}` cannot be loaded as a library with {kind}s: {error}") from None
+    function.restype = ctypes.c_void_p
+    found = _members(kind, function, str(file))
+    _loaded.update({(kind, name): member for name, member in found.items()})
+    return tuple(found)
+
+
+def library_names(kind: str) -> list[str]:
+    """The names of all stacks or controllers of libraries."""
+    loaded = {name for of, name in _loaded if of == kind}
+    return sorted(loaded | {entry.name for entry in entry_points(group=_GROUPS[kind])})
+
+
+def library_member(kind: str, name: str) -> LibraryMember:
+    """The stack or controller with this name, which must be one of `library_names`."""
+    return _loaded.get((kind, name)) or _installed(kind, name)
+
+
+@cache
+def _installed(kind: str, name: str) -> LibraryMember:
+    (entry, *_) = entry_points(group=_GROUPS[kind], name=name)
+    return _members(kind, entry.load())[name]
+
+
+def _members(kind: str, function: Callable[[], int], file: str | None = None) -> dict[str, LibraryMember]:
+    address = function()
+    return {name: LibraryMember(address, version, file) for name, version in _core.library_versions(kind, address)}
