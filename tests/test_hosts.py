@@ -302,17 +302,38 @@ def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> Non
     assert (tmp_path / "run.pcapng").is_file()
 
 
-@pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The example in C, as a library that is loaded for one test."""
+def compiled(example: str, folder: Path, *options: str) -> Path:
+    """An example in C as a library."""
     compiler = shutil.which("cc")
     if compiler is None or sys.platform == "win32":
         pytest.skip("no C compiler `cc`")
-    options = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
-    subprocess.run([compiler, *options, "-o", str(tmp_path / "arq.so"), str(ROOT / "examples/c/arq.c")], check=True)
+    always = ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
+    library, source = folder / f"{example}.so", ROOT / f"examples/c/{example}.c"
+    subprocess.run([compiler, *always, "-o", str(library), str(source), *options], check=True)
+    return library
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The example in C, as a library that is loaded for one test."""
     monkeypatch.setattr(_libraries, "_loaded", {})
-    assert tb.user_code.load_stacks(tmp_path / "arq.so") == ("arq",)
-    return tmp_path / "arq.so"
+    library = compiled("arq", tmp_path, "-std=c11")
+    assert tb.user_code.load_stacks(library) == ("arq",)
+    return library
+
+
+def test_lwip_fills_a_link_and_repeats_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path("/usr/include/lwip/lwip/tcp.h").is_file():
+        pytest.skip("Debian's `liblwip-dev` is not installed")
+    monkeypatch.setattr(_libraries, "_loaded", {})
+    assert tb.user_code.load_stacks(compiled("lwip", tmp_path, "-std=gnu11", "-I/usr/include/lwip", "-llwip")) == ("lwip",)
+    plain = scenario("lwip", buffer="30 packets").with_({"duration": "20 s"})
+    assert tb.simulate(plain).queues.where(queue="bottleneck")["utilisation"][0] > 0.95
+    lossy = plain.with_({"topology.dumbbell.loss": {"probability": "2 %"}, "flows.web.count": 2, "flows.web.size": "1 MB"})
+    runs = [tb.simulate(lossy) for _ in range(2)]
+    # Payloads of IP: every byte once, headers, and retransmissions.
+    assert all(1.02e6 < delivered < 1.1e6 for delivered in runs[0].flows["delivered_bytes"])
+    assert contents(runs[0]) == contents(runs[1])
 
 
 def test_a_library_in_c_fills_the_link(library: Path) -> None:

@@ -12,6 +12,7 @@ mod description;
 mod emulation;
 mod errors;
 mod event_comparison;
+mod libraries;
 mod lone_sender;
 mod memory;
 mod message_rules;
@@ -44,6 +45,8 @@ mod _core {
     #[pymodule_export]
     use crate::event_comparison::EventComparison;
     #[pymodule_export]
+    use crate::libraries::{library_conflict, library_versions};
+    #[pymodule_export]
     use crate::lone_sender::LoneSender;
     #[pymodule_export]
     use crate::message_rules::MessageRules;
@@ -63,8 +66,6 @@ mod _core {
     use crate::prices::{max_hops, probe_estimates};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
-    #[pymodule_export]
-    use crate::stacks::{library_conflict, library_versions};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -1,64 +1,14 @@
-//! Stacks and controllers of installed libraries, found by `tailback.user_code`.
+//! Hosts of stacks, which `tailback.user_code` finds.
 
 use crate::errors::{parameter_text, user_code_error};
+use crate::libraries::library;
 use crate::user_code::{Raised, python_host, registry, word};
 use pyo3::prelude::*;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use tailback_core::congestion::{Start, UserController};
+use std::net::SocketAddrV4;
 use tailback_core::network::CodeKind;
-use tailback_core::primitives::units::{Bytes, Time};
-use tailback_core::user_code::UserCode;
 use tailback_host::Host;
-use tailback_host::controllers::Controller;
-use tailback_host::library::{EndSettings, Library, LibraryError, Stack, Table};
+use tailback_host::library::{EndSettings, Library, LibraryError, Stack};
 use tailback_scenario::{HostedFlow, HostedFlows, StackSettings};
-
-/// The library at an address that `tailback_stacks()` or `tailback_controllers()` of a loaded library has returned.
-fn library<T: Table>(py: Python<'_>, address: usize) -> PyResult<Library<T>> {
-    #[expect(unsafe_code, reason = "Python has loaded the library, and never unloads it")]
-    let library = unsafe { Library::at(address) };
-    library.map_err(|LibraryError(why)| parameter_text(py, &format!("the library cannot be used: {why}")))
-}
-
-/// Name and version of each stack or controller of a library.
-#[pyfunction]
-pub fn library_versions(py: Python<'_>, kind: &str, address: usize) -> PyResult<Vec<(String, String)>> {
-    match kind {
-        "stack" => Ok(library::<Stack>(py, address)?.names()),
-        _ => Ok(library::<Controller>(py, address)?.names()),
-    }
-}
-
-/// Why a stack or controller refuses these parameters (JSON); `None` if it accepts them.
-#[pyfunction]
-pub fn library_conflict(py: Python<'_>, kind: &str, address: usize, name: &str, parameters: &str) -> PyResult<Option<String>> {
-    if kind != "stack" {
-        let tried = library(py, address)?.controller(name, Start { window: 10.0, ..Start::default() }, parameters);
-        return Ok(tried.err().map(|LibraryError(why)| why));
-    }
-    let library = library::<Stack>(py, address)?;
-    let end = |last, port| SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, last), port);
-    let tried = EndSettings {
-        is_sender: true,
-        seed: 0,
-        size: Some(Bytes(1)),
-        start: Time::ZERO,
-        stop: Time::NEVER,
-        local: end(1, SENDER),
-        remote: end(2, RECEIVER),
-        mtu: Bytes(1500),
-        parameters: parameters.into(),
-    };
-    Ok(library.host(name, &tried).err().map(|LibraryError(why)| why))
-}
-
-/// The controller of a flow, if a library has the one with this name.
-pub fn controller(py: Python<'_>, code: &UserCode, start: Start) -> PyResult<Option<Box<dyn UserController>>> {
-    let address: Option<usize> = registry(py)?.call_method1("controller_library", (&code.name,))?.extract()?;
-    let Some(address) = address else { return Ok(None) };
-    let made = library(py, address)?.controller(&code.name, start, &code.parameters);
-    made.map(Some).map_err(|LibraryError(why)| parameter_text(py, &why))
-}
 
 /// The first of the ephemeral ports (RFC 6335 section 6), and that of HTTPS.
 const SENDER: u16 = 49_152;

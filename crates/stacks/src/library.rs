@@ -2,11 +2,11 @@
 
 #![allow(unsafe_code, reason = "the interface of C")]
 
+use crate::end::{parameters, transfer};
 use crate::noq::{self, Noq};
 use crate::quinn::{self, Quinn};
-use crate::{Transfer, s2n, smoltcp};
+use crate::{s2n, smoltcp};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use tailback_host::Host;
@@ -135,32 +135,6 @@ fn smoltcp_host(end: &EndSettings) -> Result<Box<dyn Host>, String> {
         Some(transfer) => Box::new(smoltcp::Smoltcp::sender(&settings, transfer)),
         None => Box::new(smoltcp::Smoltcp::receiver(&settings, end.local)),
     })
-}
-
-/// Refuses all parameters.
-pub(crate) fn no_parameters(parameters: &str) -> Result<(), String> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Empty {}
-    read::<Empty>(parameters).map(|_| ())
-}
-
-pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
-    read(&end.parameters)
-}
-
-fn read<P: DeserializeOwned>(parameters: &str) -> Result<P, String> {
-    serde_json::from_str(parameters).map_err(|error| {
-        let text = error.to_string();
-        // Without the column in the JSON, which the user has not written.
-        text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.into())
-    })
-}
-
-/// The transfer of a sender; `None` for a receiver.
-pub(crate) fn transfer(end: &EndSettings) -> Option<Transfer> {
-    let EndSettings { local, remote, start, stop, size, .. } = *end;
-    end.is_sender.then_some(Transfer { local, remote, start, stop, size })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Its BBR is not available: it requires a record of each transmitted packet, and simulated senders report acknowledgements only.
 
-use crate::library::no_parameters;
+use crate::end::no_parameters;
 use num_rational::Ratio;
 use s2n_quic_core::event::builder::{BbrState, SlowStartExitCause};
 use s2n_quic_core::packet::number::PacketNumberSpace;

@@ -15,7 +15,8 @@ pub use draw::Draw;
 pub use host::{Raised, python_host};
 pub use views::{Ack, Congestion, Departure, HostEnd, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
-use crate::{errors, stacks};
+use crate::errors;
+use crate::libraries::library;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -30,6 +31,7 @@ use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::{UserApplication, UserSource};
 use tailback_core::user_code::{Failure, Fault, UserCode};
 use tailback_host::HostError;
+use tailback_host::library::LibraryError;
 use tailback_scenario::{Errors, Scenario, UserCodeProblem};
 
 /// The user code registered with `tailback.user_code`.
@@ -58,7 +60,7 @@ impl Code for Registered {
         let congestion::Start { window, ssthresh, ack_counting, packet, draws, .. } = start;
         let counts_bytes = ack_counting == congestion::AckCounting::Bytes;
         let view = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
-        attached(|py| match stacks::controller(py, code, start)? {
+        attached(|py| match library_controller(py, code, start)? {
             Some(controller) => Ok(controller),
             None => Ok(Box::new(controller::Controller::new(py, code, view, draws)?) as Box<dyn UserController>),
         })
@@ -75,6 +77,14 @@ impl Code for Registered {
     fn application(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserApplication>, Fault> {
         attached(|py| Ok(Box::new(application::Application::new(py, code, draws)?) as Box<dyn UserApplication>))
     }
+}
+
+/// The controller of a flow, if a library has the one with this name.
+fn library_controller(py: Python<'_>, code: &UserCode, start: congestion::Start) -> PyResult<Option<Box<dyn UserController>>> {
+    let address: Option<usize> = registry(py)?.call_method1("controller_library", (&code.name,))?.extract()?;
+    let Some(address) = address else { return Ok(None) };
+    let made = library(py, address)?.controller(&code.name, start, &code.parameters);
+    made.map(Some).map_err(|LibraryError(why)| errors::parameter_text(py, &why))
 }
 
 /// Runs a function with the GIL held; exceptions become faults of the user code.

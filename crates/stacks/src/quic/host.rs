@@ -6,7 +6,7 @@ use super::proto::{
     WriteError,
 };
 use super::{Congestion, Factory, Null, endpoint, next_train, receive};
-use crate::library::{parameters, transfer};
+use crate::end::{parameters, transfer};
 use crate::quic::{HEADERS, MAX_PAYLOAD, seed_bytes};
 use crate::{Transfer, Written};
 use serde::Deserialize;

@@ -8,7 +8,7 @@ use super::proto::RttEstimator;
 use super::proto::congestion::{Controller, ControllerFactory};
 use super::{Congestion, Recorder, on_ack, on_congestion};
 use crate::Transfer;
-use crate::library::no_parameters;
+use crate::end::no_parameters;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
