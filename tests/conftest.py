@@ -20,6 +20,7 @@ LONG = [
     "test_lab_editing.py",
     "test_lab_runs.py",
     "test_lab_page.py",
+    "test_lab_text.py",
     "test_pages.py",
     "test_docs.py",
     "test_survives.py",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import time
 from collections.abc import Callable
 from hashlib import sha256
 
-from playwright.sync_api import Page
+from playwright.sync_api import FrameLocator, Page
 
 import tailback as tb
 from support import ROOT
@@ -44,10 +45,30 @@ def of_wheel(toml: str, seed: int) -> str:
     return sha256(b"".join(table_bytes(table) for table in tables)).hexdigest()
 
 
+def text_of(page: Page | FrameLocator) -> str:
+    """The text in the editor."""
+    return str(page.locator("#toml").evaluate("editor => editor.value"))
+
+
+def expect_text(page: Page | FrameLocator, text: str | re.Pattern[str]) -> None:
+    """Wait until the editor has this text, or a text with this pattern."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not (text == (shown := text_of(page)) if isinstance(text, str) else text.search(shown := text_of(page))):
+        assert time.monotonic() < end, shown
+        time.sleep(0.02)
+
+
+def replace_text(page: Page, toml: str) -> None:
+    """Type another text into the editor, in place of its own."""
+    page.locator("#toml .cm-content").focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(toml)
+
+
 def write(page: Page, toml: str) -> None:
     """Replace the text of the scenario."""
     page.click("#as-text")
-    page.fill("#toml", toml)
+    replace_text(page, toml)
     page.click("#apply")
 
 

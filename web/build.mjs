@@ -3,8 +3,9 @@
 //     node build.mjs [FILE]                 the script that is embedded in reports and shared by the site's pages
 //     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files, and widget.js, which shows it in a notebook
 //
-// Both include uPlot and its licence.
+// Each begins with the licences of the packages that it includes.
 
+import { buildParserFile } from "@lezer/generator";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -12,8 +13,6 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const uplot = JSON.parse(readFileSync(here("node_modules/uplot/package.json"), "utf8"));
-const licence = readFileSync(here("node_modules/uplot/LICENSE"), "utf8").trim();
 const common = {
   absWorkingDir: here("."),
   bundle: true,
@@ -23,16 +22,37 @@ const common = {
   charset: "ascii",
   legalComments: "none",
   loader: { ".css": "text" },
-  // Each includes a copy of uPlot, and therefore its licence.
-  banner: { js: `/* With uPlot ${uplot.version}:\n${licence}\n*/` },
   logLevel: "warning",
+  plugins: [{ name: "grammar", setup: grammar }],
 };
-
 const [first, core, folder] = process.argv.slice(2);
 if (first === "--lab") {
   await lab(core, resolve(folder));
 } else {
-  await build({ ...common, entryPoints: ["src/main.ts"], outfile: first ?? here("../python/tailback/_web/plots.js") });
+  await bundle("src/main.ts", first ?? here("../python/tailback/_web/plots.js"));
+}
+
+async function bundle(entry, file, options = {}) {
+  const { outputFiles, metafile } = await build({ ...common, ...options, entryPoints: [entry], metafile: true, write: false });
+  writeFileSync(file, licences(Object.keys(metafile.inputs)) + outputFiles[0].text);
+}
+
+// A comment with each licence and the packages that have it.
+function licences(sources) {
+  const packages = new Set(sources.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
+  const read = (name, file) => readFileSync(here(`node_modules/${name}/${file}`), "utf8").trim();
+  const titles = new Map();
+  for (const name of [...packages].sort()) {
+    const { name: title, version } = JSON.parse(read(name, "package.json"));
+    const licence = read(name, "LICENSE");
+    titles.set(licence, [...(titles.get(licence) ?? []), `${title} ${version}`]);
+  }
+  return [...titles].map(([licence, names]) => `/* With ${names.join(", ")}:\n${licence}\n*/\n`).join("");
+}
+
+// An esbuild plugin: `*.grammar` is a parser.
+function grammar(build) {
+  build.onLoad({ filter: /\.grammar$/ }, ({ path }) => ({ contents: buildParserFile(readFileSync(path, "utf8"), { fileName: path, moduleStyle: "es" }).parser }));
 }
 
 async function lab(core, folder) {
@@ -40,19 +60,19 @@ async function lab(core, folder) {
   mkdirSync(folder, { recursive: true });
   const version = /^version = "(.*)"$/m.exec(readFileSync(here("../Cargo.toml"), "utf8"))[1];
   const define = { TAILBACK_VERSION: JSON.stringify(version) };
-  await build({ ...common, define, entryPoints: ["lab/main.ts"], outfile: `${folder}/lab.js` });
-  await build({ ...common, banner: {}, entryPoints: ["lab/worker.ts"], outfile: `${folder}/worker.js` });
+  await bundle("lab/main.ts", `${folder}/lab.js`, { define });
+  await bundle("lab/worker.ts", `${folder}/worker.js`);
   for (const name of ["index.html", "lab.css", "icon.svg", "experiments.json"]) {
     copyFileSync(here(`lab/${name}`), `${folder}/${name}`);
   }
-  await build({ ...common, banner: {}, format: "esm", entryPoints: ["lab/widget.ts"], outfile: `${folder}/../widget.js` });
+  await bundle("lab/widget.ts", `${folder}/../widget.js`, { format: "esm" });
   copyFileSync(core, `${folder}/core.wasm`);
   writeFileSync(`${folder}/examples.json`, JSON.stringify(examples()));
   const files = readdirSync(folder).sort();
   const digest = createHash("sha256");
   files.forEach((name) => digest.update(name).update(readFileSync(`${folder}/${name}`)));
   const kept = { LAB_FILES: JSON.stringify(files), LAB_BUILD: JSON.stringify(`${version}-${digest.digest("hex").slice(0, 16)}`) };
-  await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
+  await bundle("lab/offline.ts", `${folder}/offline.js`, { define: kept });
 }
 
 // Each example with the question at the beginning of its comment, and its notes. These cards come first, the others follow by name, and

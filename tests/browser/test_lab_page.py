@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 import tailback as tb
 from browsing import PHONE, finger, widths
-from lab_page import GOLDEN, PATIENCE, Open, of_wheel, run, until
+from lab_page import GOLDEN, PATIENCE, Open, expect_text, of_wheel, run, text_of, until
 from support import ROOT
 from tailback._lab import write as write_page
 from tailback.papers import document, experiments
@@ -158,7 +158,7 @@ def test_every_experiment_has_a_card_and_its_scenario_opens(opened: Open) -> Non
     page.click("[data-experiment='spd-1998/fig5.12']")
     expect(page.locator("#question")).to_contain_text(document("spd-1998").title)
     assert page.evaluate("location.hash") == "#experiment=spd-1998/fig5.12"
-    assert run(page) == of_wheel(page.input_value("#toml"), 1)
+    assert run(page) == of_wheel(text_of(page), 1)
 
 
 def test_only_visible_cards_are_animated_once(opened: Open) -> None:
@@ -194,7 +194,7 @@ def test_every_experiment_opens_and_has_curves(opened: Open) -> None:
     assert len(names) == len(list((ROOT / "examples").glob("*.toml")))
     for name in names:
         page.evaluate("name => { location.hash = `example=${name}`; }", name)
-        expect(page.locator("#toml")).to_have_value((ROOT / f"examples/{name}.toml").read_text())
+        expect_text(page, (ROOT / f"examples/{name}.toml").read_text())
         page.click("[data-step=round_trip]")
         until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
         assert page.locator("#problems li").count() == 0, name

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import tailback as tb
-from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, of_wheel, run, until
+from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, expect_text, of_wheel, run, text_of, until
 from support import ROOT
 
 
@@ -61,7 +61,7 @@ def test_two_variants_are_compared_and_their_first_difference_is_named(opened: O
     # It remains after the end of the run.
     expect(page.locator("#status")).to_have_text("Done.")
     expect(page.locator("#difference")).to_contain_text("First difference at")
-    assert page.inner_text("#hash-B") == of_wheel(page.input_value("#toml"), 1)
+    assert page.inner_text("#hash-B") == of_wheel(text_of(page), 1)
     page.click("#compare")
     expect(page.locator(".pane")).to_have_count(1)
 
@@ -79,7 +79,7 @@ def test_a_fork_continues_with_one_change(opened: Open, what: str, value: str) -
     page.fill("#fork input", value)
     page.click("#fork-go")
     page.wait_for_selector("#hash-B")
-    toml = page.input_value("#toml")
+    toml = text_of(page)
     assert f'{what} = "{value}"' in toml[toml.index("[[timeline]]") :]
     assert page.inner_text("#hash-B") == of_wheel(toml, 1)
     assert page.inner_text("#hash-A") == GOLDEN["one_flow.toml"]["1"]["results"]
@@ -159,7 +159,7 @@ def test_a_step_does_not_apply_to_a_scenario_opened_meanwhile(opened: Open) -> N
     page.click("[data-step=round_trip]")
     page.evaluate("location.hash = 'example=fat_tree'")
     page.click("[data-step=round_trip]")
-    expect(page.locator("#toml")).to_have_value((ROOT / "examples/fat_tree.toml").read_text())
+    expect_text(page, (ROOT / "examples/fat_tree.toml").read_text())
     page.click("[data-step=round_trip]")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
 
@@ -169,7 +169,7 @@ def test_the_theory_equals_the_predictions_of_the_package(opened: Open) -> None:
     drawn = set()
     for file in sorted((ROOT / "examples").glob("*.toml")):
         page.evaluate("name => { location.hash = `example=${name}`; }", file.stem)
-        expect(page.locator("#toml")).to_have_value(file.read_text())
+        expect_text(page, file.read_text())
         lines = page.locator(".theory dt").evaluate_all(
             "terms => terms.map(({ dataset }) => [dataset.panel, dataset.label, JSON.parse(dataset.values)])"
         )
@@ -203,7 +203,7 @@ def test_a_fork_can_stop_a_group(opened: Open) -> None:
     page.select_option("#fork select >> nth=0", label="far")
     page.click("#fork-go")
     page.wait_for_selector("#hash-B")
-    toml = page.input_value("#toml")
+    toml = text_of(page)
     assert toml.rstrip().endswith('group = "far"\nstop = true')
     assert page.inner_text("#hash-B") == of_wheel(toml, 1)
 

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
 import tailback as tb
+from lab_page import text_of
 from support import ROOT
 from tailback._widget import files
 
@@ -68,7 +69,7 @@ def test_a_scenario_in_a_cell_gives_the_same_bytes_as_the_package(browser: Brows
     frame, requested_urls = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
     assert requested_urls <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
     # The text is unchanged, including comments, and names the seed of the run.
-    text = frame.locator("#toml").input_value()
+    text = text_of(frame)
     assert text.replace("seed = 2\n", "", 1) == (ROOT / "examples/two_rtts.toml").read_text()
     frame.locator("#speed").select_option(label="as fast as possible")
     frame.locator("#play").click()
@@ -78,7 +79,7 @@ def test_a_scenario_in_a_cell_gives_the_same_bytes_as_the_package(browser: Brows
 def test_a_scenario_from_python_is_shown_as_equivalent_text(browser: Browser, notebook: tuple[Path, str]) -> None:
     made = tb.dumbbell(rate="5 Mbps", delay="5 ms", buffer="20 packets", flows=2, duration="5 s")
     frame, _ = shown(browser, notebook, tb.lab(made))
-    assert tb.Scenario.from_toml(frame.locator("#toml").input_value()) == made
+    assert tb.Scenario.from_toml(text_of(frame)) == made
     # Without a scenario the gallery is shown, which is also included.
     frame.locator("#tab-gallery").click()
     expect(frame.locator("[data-example]").first).to_be_visible()

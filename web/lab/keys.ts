@@ -10,8 +10,10 @@ export function onKey(acts: Record<string, () => void>, isActive: () => boolean)
   });
 }
 
-function isUsedByTarget({ target, key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  const at = target as HTMLElement;
+function isUsedByTarget(event: KeyboardEvent): boolean {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  // The target itself may be outside, around a shadow tree.
+  const at = event.composedPath()[0] as HTMLElement;
   const isTyping = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range])");
   // The focused element uses the space bar itself.
   const isPressing = key === " " && at.matches("button, summary, input");

@@ -2,7 +2,7 @@
 
 import type { Knob, Problem } from "./answers";
 import { fill, make } from "./dom";
-import type { Edit, KeyInfo, SchemaIndex, Values } from "./schema";
+import { bounds, explained, type Edit, type KeyInfo, type SchemaIndex, type Values } from "./schema";
 
 // Sections that configure the recording and not the network.
 const ASIDE = /^(record|name$)/;
@@ -100,11 +100,8 @@ function control(knob: Knob, known: KeyInfo, beside: Knob["value"] | undefined, 
     row.append(make("small", { class: "differs" }, `in A: ${beside}`));
   }
   if (known.help) {
-    const [min, max] = known.range;
-    const range = min === null && max === null ? "" : ` ${min === null ? `At most ${max}` : max === null ? `At least ${min}` : `From ${min} to ${max}`}.`;
-    const fallback = known.fallback === undefined || known.fallback === null ? "" : `  Default: ${typeof known.fallback === "object" ? JSON.stringify(known.fallback) : String(known.fallback)}.`;
     // Shows the first sentence; the tooltip has all of it.
-    row.append(make("small", { id: described ?? "", title: known.help + range + fallback }, (known.help.split(/(?<=\.)\s/)[0] ?? "") + range));
+    row.append(make("small", { id: described ?? "", title: explained(known) }, (known.help.split(/(?<=\.)\s/)[0] ?? "") + bounds(known.range)));
   }
   for (const problem of problems) {
     row.append(make("small", { class: "problem", role: "alert" }, problem.message + (problem.expected ? `; expected ${problem.expected}` : "")));

@@ -5,6 +5,7 @@ import { Fault, type DifferenceAnswer } from "./answers";
 import { breakpoints, onBreakpoints } from "./breakpoint_form";
 import { onGroundChange } from "./colours";
 import { byId, fill, make } from "./dom";
+import "./editor";
 import { onFile, textOf } from "./dropping";
 import { Engine } from "./engine";
 import { examples, type Example } from "./examples";

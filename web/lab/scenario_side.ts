@@ -2,14 +2,12 @@
 
 import type { Knob, Problem } from "./answers";
 import { byId, fill, make } from "./dom";
+import type { TomlEditor } from "./editor";
 import { questionOf } from "./examples";
 import { knobs } from "./knobs";
 import type { Edit, SchemaIndex } from "./schema";
 import { SEEDS } from "./seed";
 import type { Variant, Variants } from "./variants";
-
-// Pixels.
-const LINE = 19;
 
 // Callbacks of the editor.
 export interface Editor {
@@ -23,9 +21,10 @@ export interface Editor {
 export class ScenarioSide {
   // Schema data for the controls.
   schema: SchemaIndex | null = null;
-  // Contents of the fields before typing. A text area normalises line ends.
+  // Contents of the fields before typing. The editor normalises line ends.
   private filled = { name: "", toml: "", field: "" };
   private seed = "";
+  private readonly text = byId<TomlEditor>("toml");
 
   constructor(private readonly variants: Variants, private readonly editor: Editor) {
     const on = (id: string, act: () => void) => byId(id).addEventListener("click", act);
@@ -39,21 +38,14 @@ export class ScenarioSide {
         }
       });
     }
-    const text = byId<HTMLTextAreaElement>("toml");
     const apply = () => editor.change(this.take() ?? variants.get().toml);
     on("apply", apply);
-    text.addEventListener("input", () => this.gutter());
-    text.addEventListener("scroll", () => { byId("numbers").scrollTop = text.scrollTop; });
-    text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-        apply();
-      }
-    });
+    this.text.serve({ schema: () => this.schema, check: (toml) => variants.check(toml), apply });
   }
 
   // Typed text that has not been applied.
   get typed(): string | null {
-    const { value } = byId<HTMLTextAreaElement>("toml");
+    const { value } = this.text;
     return value === this.filled.field ? null : value;
   }
 
@@ -76,6 +68,7 @@ export class ScenarioSide {
   forget(): void {
     this.filled = { name: "", toml: "", field: "" };
     this.seed = "";
+    this.text.forget();
   }
 
   // `typed`: an invalid seed; null: no error.
@@ -96,17 +89,15 @@ export class ScenarioSide {
     fill(byId("variants"), ...this.variants.all.map(choice));
     byId("variants").hidden = this.variants.all.length < 2;
     byId("compare").textContent = this.variants.all.length < 2 ? "Compare\u2026" : "Close B";
-    const text = byId<HTMLTextAreaElement>("toml");
     if (this.filled.name !== variant.name || this.filled.toml !== variant.toml) {
-      text.value = variant.toml;
-      this.filled = { name: variant.name, toml: variant.toml, field: text.value };
+      this.text.show(variant.name, variant.toml);
+      this.filled = { name: variant.name, toml: variant.toml, field: this.text.value };
     }
     if (this.seed !== String(variant.seed)) {
       this.seed = String(variant.seed);
       byId<HTMLInputElement>("seed").value = this.seed;
       this.seedProblem(null);
     }
-    this.gutter();
     if (this.schema) {
       const other: Knob[] = variant.name === "B" ? this.variants.get("A").knobs : [];
       knobs(byId("knobs"), variant.knobs, other, this.schema, variant.problems, (edits, at) => this.editor.turn(edits, at));
@@ -138,34 +129,9 @@ export class ScenarioSide {
     );
   }
 
-  private gutter(): void {
-    const text = byId<HTMLTextAreaElement>("toml");
-    const wrong = new Set(this.variants.all.length ? this.variants.get().problems.map((problem) => problem.line) : []);
-    // Text between the lines with errors: there may be very many lines.
-    const parts: (string | HTMLElement)[] = [""];
-    const lines = text.value.split("\n").length;
-    for (let line = 1; line <= lines; line++) {
-      if (wrong.has(line)) {
-        parts.push(make("b", {}, String(line)), "\n");
-      } else {
-        parts.push(`${parts.pop()}${line}\n`);
-      }
-    }
-    fill(byId("numbers"), ...parts);
-    byId("numbers").scrollTop = text.scrollTop;
-  }
-
   // Selects the value or key of a problem in the text.
-  private jump({ line = 1, column = 1, end_column = column }: Problem): void {
+  private jump(problem: Problem): void {
     this.tab("text");
-    const text = byId<HTMLTextAreaElement>("toml");
-    const lines = text.value.split("\n");
-    const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-    // Columns count characters, and a text area UTF-16 units.
-    const characters = [...(lines[line - 1] ?? "")];
-    const [from, to] = [column, end_column].map((end) => start + characters.slice(0, end - 1).join("").length);
-    text.focus();
-    text.setSelectionRange(from ?? start, to ?? start);
-    text.scrollTop = Math.max(0, (line - 6) * LINE);
+    this.text.select(problem);
   }
 }

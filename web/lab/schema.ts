@@ -1,7 +1,7 @@
 // Queries of the JSON Schema by place in a scenario: help, ranges, words, and the possible entries of a table.
 
 type Schema = { [key: string]: unknown };
-type Scalar = string | number | boolean;
+export type Scalar = string | number | boolean;
 export type Value = Scalar | { [key: string]: Value };
 // Null: removes the value.
 export type Edit = { at: string; value: Value | null };
@@ -50,6 +50,27 @@ export class SchemaIndex {
       }
     }
     return [...found.values()];
+  }
+
+  // All entries that a table may have, except those it has unless `present`, each with an initial value if there is a simple one.
+  keys(section: string, values: Values, present = false): { key: string; value: Value | null; isTable: boolean; isList: boolean }[] {
+    const has = present ? new Set<string>() : keysOf(section, values);
+    const known = this.tables(section, values, true);
+    const properties = (known.length ? known : this.tables(section, values)).flatMap((table) => Object.entries(propertiesOf(table)));
+    return [...new Map(properties)].filter(([key]) => !has.has(key)).map(([key, schema]) => {
+      const types = this.shapes(schema).map(({ type }) => type);
+      return { key, value: this.firstOf(schema), isTable: types.includes("object"), isList: types.includes("array") };
+    });
+  }
+
+  // Typical values of a place: its words, its default, and the examples in its description.
+  suggestions(place: string, values: Values): Scalar[] {
+    const own = this.walk(place, values).own;
+    const shapes = own.flatMap((schema) => this.shapes(schema));
+    const examples = shapes.flatMap((shape) => examplesOf(shape).filter((text) => own.some((schema) => this.accepts(schema, text))));
+    const declared = shapes.flatMap(({ default: fallback, examples: typical }) => [fallback, ...(Array.isArray(typical) ? typical : [])]).filter(isScalar);
+    const truths = shapes.some(({ type }) => type === "boolean") ? [true, false] : [];
+    return [...new Set([...this.at(place, values).words, ...truths, ...declared, ...examples])];
   }
 
   // Entries that may be removed from a table and have no header of their own in the text.
@@ -203,6 +224,16 @@ export class SchemaIndex {
   }
 }
 
+// The description of a key with its range and default.
+export function explained({ help, range, fallback }: KeyInfo): string {
+  const written = fallback === undefined || fallback === null ? "" : `  Default: ${typeof fallback === "object" ? JSON.stringify(fallback) : String(fallback)}.`;
+  return help + bounds(range) + written;
+}
+
+export function bounds([min, max]: KeyInfo["range"]): string {
+  return min === null && max === null ? "" : ` ${min === null ? `At most ${max}` : max === null ? `At least ${min}` : `From ${min} to ${max}`}.`;
+}
+
 // Whether the scenario's values at a place match this shape: no word differs, and none is missing.
 function fits(schema: Schema, place: string, values: Values): boolean {
   return Object.entries(propertiesOf(schema)).every(([name, property]) => {
@@ -239,8 +270,8 @@ function isScalar(value: unknown): value is Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-function join(section: string, key: string): string {
-  return section === "" ? key : `${section}.${key}`;
+export function join(section: string, key: string): string {
+  return section === "" || key === "" ? section + key : `${section}.${key}`;
 }
 
 // The keys of a table.

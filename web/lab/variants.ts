@@ -1,6 +1,7 @@
 // The open scenarios: one, or two side by side with one seed.
 
 import { Fault, type Description, type Knob, type RunSpec, type Problem } from "./answers";
+import type { Finding } from "./editor";
 import type { Engine } from "./engine";
 import type { Pane } from "./pane";
 import { seeded, seedOf } from "./seed";
@@ -107,6 +108,15 @@ export class Variants {
       }
       return error;
     }
+  }
+
+  // The problems of a text and the warnings about it. Those of the shown texts are known.
+  async check(toml: string): Promise<Finding[]> {
+    const shown = this.all.find((variant) => variant.toml === toml && (variant.problems.length > 0 || variant.validToml === toml));
+    const answer = shown ?? (await this.fault(toml));
+    const problems = answer instanceof Fault ? answer.answer.problems : (answer?.problems ?? []);
+    const warnings = shown && problems.length === 0 ? shown.pane.description.warnings : [];
+    return [...problems.map((one) => ({ ...one, severity: "error" as const })), ...warnings.map((one) => ({ ...one, severity: "warning" as const }))];
   }
 
   // Opens an invalid text, so that it can be corrected here.
