@@ -103,11 +103,11 @@ site: setup $(LAB)  ## Build the documentation and the lab as a site in out/docs
 
 bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-3, and time studies and models; may install Debian packages
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/presets.py
 	$(PYTHON) bench/threads.py
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py
-	$(PYTHON) bench/presets.py
 	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
 

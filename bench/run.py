@@ -1,12 +1,14 @@
 """Compare Tailback with ns-2 and ns-3 on the same dumbbells: speed, memory and results.
 
-    make bench                                   # all of it, about fifteen minutes
+    python bench/run.py                          # all of it, about fifteen minutes
     python bench/run.py --workloads W1,W3-10     # a selection
+    python bench/run.py --parts memory           # packets per second, and only this part of the other measurements
     python bench/run.py --guided                 # Tailback with profile-guided optimisation, as in releases
 
 Speed is bottleneck data packets per CPU second of the run phase; set-up is reported separately. CPU seconds are user and system
 time as counted by the kernel's scheduler, read by each program before and after its run. Repetitions are interleaved, so that
-disturbances of the machine affect all tools, and medians are reported. ns-3 gets shorter runs, because full runs take it hours.
+disturbances of the machine affect all tools, and the least CPU time counts. ns-3 gets shorter runs, because full runs take it
+hours; instructions are counted in these, too.
 
 Exit code 0; 1 if a result differs from that of ns-2 by more than the tolerance; 2 if a requirement is missing.
 """
@@ -16,13 +18,10 @@ Exit code 0; 1 if a result differs from that of ns-2 by more than the tolerance;
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from report import ROOT, machine, note, store, table, version
 from workloads import (
     CELLS_A_PACKET,
     COMPARED,
@@ -49,7 +49,7 @@ from workloads import (
 )
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+PARTS = ("cells", "hops", "memory", "laws", "scaling")
 PACKAGES = {"ns2": "ns-2", "libns3-dev": "ns-3", "valgrind": "instruction counts", "g++": "building the ns-3 program"}
 NS3_LIBRARIES = [
     "applications",
@@ -91,7 +91,6 @@ def main() -> int:
     chosen = [workload for workload in WORKLOADS if workload.name in arguments.workloads.split(",")]
     try:
         install_packages()
-        built_from = commit()
         programs = build_tailback(arguments.guided)
         tools = Tools(programs["dumbbell"], HERE / "peers" / "dumbbell.tcl", build_ns3())
     except Missing as missing:
@@ -100,22 +99,23 @@ def main() -> int:
 
     speed = measure_speed(tools, chosen, arguments.repetitions)
     results = [compare_results(tools, workload) for workload in chosen]
-    instructions = {workload.name: instructions_per_packet(tools, workload.settings) for workload in chosen}
+    instructions = {workload.name: instructions_per_packet(tools, workload.shortened) for workload in chosen}
     report = {
         "workloads": [summary(workload, speed[workload.name], instructions) for workload in chosen],
         "results": results,
-        "cells": measure_cells(tools, arguments.repetitions),
-        "hops": measure_hops(programs, arguments.repetitions),
-        "memory": measure_memory(tools),
-        "laws": measure_laws(tools),
-        "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
         "runs": speed,
         "machine": machine(),
-        "commit": built_from,
         "guided": arguments.guided,
-        "date": datetime.date.today().isoformat(),
     }
-    arguments.out.write_text(json.dumps(report, indent=2) + "\n")
+    measurements: dict[str, Callable[[], Any]] = {
+        "cells": lambda: measure_cells(tools, arguments.repetitions),
+        "hops": lambda: measure_hops(programs, arguments.repetitions),
+        "memory": lambda: measure_memory(tools),
+        "laws": lambda: measure_laws(tools),
+        "scaling": lambda: measure_scaling(tools, speed, instructions, arguments.repetitions),
+    }
+    report |= {part: measurements[part]() for part in arguments.parts.split(",") if part}
+    store("classic", report)
     show(report)
     strays = [line for result in results for line in result["strays"]]
     for line in strays:
@@ -126,15 +126,17 @@ def main() -> int:
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--workloads", default=",".join(workload.name for workload in WORKLOADS), help="comma-separated names")
-    parser.add_argument("--repetitions", type=int, default=3, help="timed runs per tool and workload; the median counts")
+    parser.add_argument("--repetitions", type=int, default=3, help="timed runs per tool and workload; the fastest counts")
     parser.add_argument(
         "--guided", action="store_true", help="build Tailback with profile-guided optimisation, as releases are built"
     )
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench.json", help="file for the report")
+    parser.add_argument("--parts", default=",".join(PARTS), help="comma-separated names of further measurements")
     arguments = parser.parse_args()
     unknown = set(arguments.workloads.split(",")) - {workload.name for workload in WORKLOADS}
     if unknown:
         parser.error(f"unknown workload {', '.join(sorted(unknown))}; expected {', '.join(w.name for w in WORKLOADS)}")
+    if unknown := set(arguments.parts.split(",")) - {*PARTS, ""}:
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; expected {', '.join(PARTS)}")
     if arguments.repetitions < 1:
         parser.error("--repetitions must be at least 1")
     return arguments
@@ -159,15 +161,8 @@ def install_packages() -> None:
         raise Missing(f"`{' '.join(command)}` failed")
 
 
-def version(package: str) -> str:
-    """Installed version of a Debian package; empty if it is not installed."""
-    query = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package]
-    status, _, number = subprocess.run(query, capture_output=True, text=True).stdout.partition(" ")
-    return number if status == "installed" else ""
-
-
 def build_tailback(guided: bool) -> dict[str, pathlib.Path]:
-    """Release builds of the core's own programs, by name; `guided`: with profile-guided optimisation."""
+    """Release builds of the examples of core and scenario, by name; `guided`: with profile-guided optimisation."""
     note("building Tailback")
     if not guided:
         return build_programs([], {})
@@ -187,7 +182,8 @@ def build_tailback(guided: bool) -> dict[str, pathlib.Path]:
 
 
 def build_programs(arguments: list[str], environment: dict[str, str]) -> dict[str, pathlib.Path]:
-    command = ["cargo", "build", "--release", "--package", "tailback-core", "--examples", "--message-format", "json", *arguments]
+    packages = ["--package", "tailback-core", "--package", "tailback-scenario", "--examples"]
+    command = ["cargo", "build", "--release", "--locked", *packages, "--message-format", "json", *arguments]
     built = subprocess.run(command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, text=True)
     if built.returncode:
         raise Missing(f"`{' '.join(command)}` failed")
@@ -241,15 +237,11 @@ def output(command: list[str | pathlib.Path]) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 # Measuring
 
 
 def measure_speed(tools: Tools, workloads: list[Workload], repetitions: int) -> dict[str, dict[str, Measured]]:
-    """Medians by workload and tool: packets per CPU second, set-up and run seconds, peak memory."""
+    """The fastest run by workload and tool: packets per CPU second, set-up and run seconds, peak memory."""
     runs: dict[str, dict[str, list[Measured]]] = {w.name: {"tailback": [], "ns2": [], "ns3": []} for w in workloads}
     delivered = {w.name: tools.ns2(w.settings | {"mon": 1})["delivered"] for w in workloads}
     for repetition in range(repetitions):
@@ -266,11 +258,11 @@ def measure_speed(tools: Tools, workloads: list[Workload], repetitions: int) -> 
                     measured = run()
                     measured["packets_per_cpu_s"] = measured["delivered"] / measured["run_cpu_s"]
                     runs[workload.name][tool].append(measured)
-    return {name: {tool: medians(measured) for tool, measured in tools_.items()} for name, tools_ in runs.items()}
+    return {name: {tool: fastest(measured) for tool, measured in tools_.items()} for name, tools_ in runs.items()}
 
 
-def medians(runs: list[Measured]) -> Measured:
-    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+def fastest(runs: list[Measured]) -> Measured:
+    return min(runs, key=lambda run: run["run_cpu_s"])
 
 
 def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
@@ -302,18 +294,12 @@ def instructions_per_packet(tools: Tools, settings: Settings) -> float:
     """Tailback's instructions per bottleneck packet, set-up subtracted; exact and undisturbed by other processes."""
     note("counting instructions")
     program = tools.tailback_program
-    total = instructions(program, settings) - instructions(program, settings | SET_UP_ONLY)
-    return total / tools.tailback(settings)["delivered"]
+    total, set_up = (instructions([program, *pairs(of)]) for of in (settings, settings | SET_UP_ONLY))
+    return (total - set_up) / tools.tailback(settings)["delivered"]
 
 
-def instructions(program: pathlib.Path, settings: Settings) -> int:
-    command: list[str | pathlib.Path] = [
-        "valgrind",
-        "--tool=callgrind",
-        "--callgrind-out-file=/dev/null",
-        program,
-        *pairs(settings),
-    ]
+def instructions(program: list[str | pathlib.Path]) -> int:
+    command: list[str | pathlib.Path] = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *program]
     counted = subprocess.run(command, check=True, capture_output=True, text=True).stderr
     return int(counted.split("Collected :")[1].split()[0])
 
@@ -323,7 +309,7 @@ def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
     measured = []
     for name, settings in IN_CELLS.items():
         note(f"timing {name}")
-        run = medians([tools.tailback(settings) for _ in range(max(repetitions, BRIEF))])
+        run = fastest([tools.tailback(settings) for _ in range(max(repetitions, BRIEF))])
         measured.append(
             {
                 "name": name,
@@ -345,9 +331,9 @@ def measure_hops(programs: dict[str, pathlib.Path], repetitions: int) -> list[di
     for name, (program, settings, counted) in HOPS.items():
         note(f"timing {name}")
         runs = [json.loads(output([programs[program], *pairs(settings)])) for _ in range(repetitions)]
-        run = medians(runs)
+        run = fastest(runs)
         brief = json.loads(output([programs[program], *pairs(settings | counted)]))
-        spent = [instructions(programs[program], settings | counted | only) for only in ({}, {"t": 1e-7})]
+        spent = [instructions([programs[program], *pairs(settings | counted | only)]) for only in ({}, {"t": 1e-7})]
         measured.append(
             {
                 "name": name,
@@ -403,7 +389,7 @@ def measure_scaling(
             for cost, settings in zip(costs, pair, strict=True):
                 measured = tools.tailback(settings)
                 cost.append((measured["run_cpu_s"] + measured["results_cpu_s"]) / measured["delivered"])
-        before, after = (statistics.median(cost) for cost in costs)
+        before, after = (min(cost) for cost in costs)
         counted = instructions_per_packet(tools, pair[1]) / instructions_per_packet(tools, pair[0])
         grows[name] = {"time": after / before, "instructions": counted}
     return grows
@@ -414,24 +400,6 @@ def measure_laws(tools: Tools) -> dict[str, float]:
     names: list[str] = json.loads(output([tools.tailback_program, "laws"]))
     cost = {name: instructions_per_packet(tools, OF_LAWS | {"law": FIRST_LAW + index}) for index, name in enumerate(names)}
     return {name: spent / cost["reno"] for name, spent in cost.items()}
-
-
-def machine() -> dict[str, Any]:
-    model = [
-        line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
-    ]
-    return {
-        "cpu": model[0] if model else platform.machine(),
-        "cores": os.cpu_count(),
-        "load_average": os.getloadavg()[0],
-        "ns2": version("ns2"),
-        "ns3": version("libns3-dev"),
-    }
-
-
-def commit() -> str:
-    described = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
-    return described.stdout.strip() or "unknown"
 
 
 # Reporting
@@ -452,8 +420,8 @@ def summary(workload: Workload, speed: dict[str, Measured], instructions_: dict[
 
 def show(report: dict[str, Any]) -> None:
     about = report["machine"]
-    built = f"{report['commit']}{', guided by a profile' if report['guided'] else ''}"
-    print(f"\n{about['cpu']}, {about['cores']} cores, load {about['load_average']:.1f}, commit {built}, {report['date']}")
+    built = f"{about['commit']}{', guided by a profile' if report['guided'] else ''}"
+    print(f"\n{about['cpu']}, {about['cores']} cores, load {about['load_average']:.1f}, commit {built}, {about['date']}")
     print(f"ns-2 {about['ns2']}, ns-3 {about['ns3']}\n")
     rows = [["", "Tailback", "ns-2", "ns-3", "over ns-2", "over ns-3", "instructions", "events"]]
     for workload in report["workloads"]:
@@ -467,22 +435,15 @@ def show(report: dict[str, Any]) -> None:
     wanted = f"* below {WANTED_RATIO['ns2']:g} or {WANTED_RATIO['ns3']:g} times"
     table(f"Thousand bottleneck packets per CPU second ({wanted}), and Tailback's cost per packet", rows)
 
-    rows = [["", "thousand per CPU s", "instructions", "per packet", "events"]]
-    for of in report["cells"]:
-        counts = [
-            f"{of['instructions_per_cell']:.0f}",
-            f"{of['instructions_per_packet']:.0f}",
-            f"{of['events_per_cell']:.2f}",
-        ]
-        rows.append([of["name"], f"{of['cells_per_cpu_s'] / 1e3:,.1f}", *counts])
-    table("Cells through an ATM bottleneck with BPD, or with SPD (ATM-15)", rows)
-
-    rows = [["", "million per CPU s", "instructions", "events", "set-up CPU s", "run CPU s", "hops", "peak MB"]]
-    for of in report["hops"]:
-        costs = [f"{of['hops_per_cpu_s'] / 1e6:.2f}", f"{of['instructions_per_hop']:.0f}", f"{of['events_per_hop']:.2f}"]
-        seconds = [f"{of['setup_cpu_s']:.3f}", f"{of['run_cpu_s']:.2f}"]
-        rows.append([of["name"], *costs, *seconds, f"{of['hops']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.0f}"])
-    table("Hops where lines merge: packets and acknowledgements that leave a port", rows)
+    shown: dict[str, Callable[[Any], None]] = {
+        "cells": show_cells,
+        "hops": show_hops,
+        "memory": show_memory,
+        "scaling": show_scaling,
+        "laws": show_laws,
+    }
+    for part in shown.keys() & report.keys():
+        shown[part](report[part])
 
     rows = [["", "tool", "set-up CPU s", "run CPU s", "delivered", "peak MB"]]
     for name, tools in report["runs"].items():
@@ -491,39 +452,57 @@ def show(report: dict[str, Any]) -> None:
             rows.append([name, tool, *seconds, f"{of['delivered']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.1f}"])
     table("Cost of the runs", rows)
 
-    rows = [["bytes", "Tailback", "ns-2", "ns-3"]]
-    for name, by in report["memory"].items():
-        rows.append([name.removeprefix("bytes_").replace("_", " "), *(f"{by[tool]:,.0f}" for tool in ("tailback", "ns2", "ns3"))])
-    table("Memory, as the slope of the peak between two sizes", rows)
-
-    rows = [["cost of a packet", "time", "instructions"]]
-    rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in report["scaling"].items()]
-    table("Growth of Tailback's cost (1.00: none)", rows)
-
-    rows = [["", "instructions"], *([name, f"{ratio:.2f}"] for name, ratio in report["laws"].items())]
-    table("Cost per packet of each controller over Reno", rows)
-
     rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
     for result in report["results"]:
         for run in ("full", "short"):
             for tool, of in result[run].items():
-                shown = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
-                rows.append([result["name"], run, shown, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
+                label = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
+                rows.append([result["name"], run, label, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
     table("Results: full runs are checked against ns-2, short ones compared with ns-3", rows)
     print(WHY_NS3_DIFFERS)
 
 
+def show_cells(measured: list[dict[str, Any]]) -> None:
+    rows = [["", "thousand per CPU s", "instructions", "per packet", "events"]]
+    for of in measured:
+        counts = [
+            f"{of['instructions_per_cell']:.0f}",
+            f"{of['instructions_per_packet']:.0f}",
+            f"{of['events_per_cell']:.2f}",
+        ]
+        rows.append([of["name"], f"{of['cells_per_cpu_s'] / 1e3:,.1f}", *counts])
+    table("Cells through an ATM bottleneck with BPD, or with SPD (ATM-15)", rows)
+
+
+def show_hops(measured: list[dict[str, Any]]) -> None:
+    rows = [["", "million per CPU s", "instructions", "events", "set-up CPU s", "run CPU s", "hops", "peak MB"]]
+    for of in measured:
+        costs = [f"{of['hops_per_cpu_s'] / 1e6:.2f}", f"{of['instructions_per_hop']:.0f}", f"{of['events_per_hop']:.2f}"]
+        seconds = [f"{of['setup_cpu_s']:.3f}", f"{of['run_cpu_s']:.2f}"]
+        rows.append([of["name"], *costs, *seconds, f"{of['hops']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.0f}"])
+    table("Hops where lines merge: packets and acknowledgements that leave a port", rows)
+
+
+def show_memory(measured: dict[str, dict[str, float]]) -> None:
+    rows = [["bytes", "Tailback", "ns-2", "ns-3"]]
+    for name, by in measured.items():
+        rows.append([name.removeprefix("bytes_").replace("_", " "), *(f"{by[tool]:,.0f}" for tool in ("tailback", "ns2", "ns3"))])
+    table("Memory, as the slope of the peak between two sizes", rows)
+
+
+def show_scaling(measured: dict[str, dict[str, float]]) -> None:
+    rows = [["cost of a packet", "time", "instructions"]]
+    rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in measured.items()]
+    table("Growth of Tailback's cost (1.00: none)", rows)
+
+
+def show_laws(measured: dict[str, float]) -> None:
+    rows = [["", "instructions"], *([name, f"{ratio:.2f}"] for name, ratio in measured.items())]
+    table("Cost per packet of each controller over Reno", rows)
+
+
 def ratio(value: float, wanted: float) -> str:
     return f"{value:.1f}{'' if value >= wanted else ' *'}"
-
-
-def table(title: str, rows: list[list[str]]) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    print(title)
-    for row in rows:
-        left = row[0].ljust(widths[0])
-        print("  " + "  ".join([left, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]))
-    print()
 
 
 if __name__ == "__main__":

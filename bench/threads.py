@@ -1,74 +1,105 @@
-"""Speedup of a run on several threads: the core's own programs on one thread and on several, in turn.
+"""Speed-up of one run on several threads: `tailback run SCENARIO --threads N`, as users type it.
 
     python bench/threads.py                  # one thread per processor
-    python bench/threads.py --threads 2 --repetitions 5
+    python bench/threads.py --threads 4 --repetitions 5 --only 'fat tree'
 
-Wall-clock time of the run, including the division of the network and the merging of the parts: the median of interleaved runs.
-`bound` is an upper bound of the speedup with any number of processors: all events, over the events of the busiest thread in each
-epoch. It is counted, not timed, and therefore known for any number of threads on any machine.
+Wall time and CPU time of the whole command, start-up and results included: medians of interleaved runs. Wall times require an
+otherwise idle machine.
 """
-
-# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import pathlib
+import resource
 import statistics
 import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
 from typing import Any
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-RUNS: dict[str, tuple[str, dict[str, Any]]] = {
-    "W2": ("dumbbell", {"n": 100, "c": 1000, "acc": 100, "rmin": 60, "rmax": 180, "buf": 10, "t": 100, "ss": 100, "start": 1}),
-    "W3-1000": (
-        "dumbbell",
-        {"n": 1000, "c": 10000, "acc": 100, "rmin": 60, "rmax": 180, "buf": 100, "t": 10, "ss": 100, "start": 1},
-    ),
-    "parking lot of 20": ("parking_lot", {}),
-    "fat tree, 1024 hosts": ("fat_tree", {"k": 16}),
-    "fat tree, 1024 hosts, mixed": ("fat_tree", {"k": 16, "mixed": 1}),
-    "fat tree, 8192 hosts": ("fat_tree", {"k": 32}),
-    "fat tree, 8192 hosts, mixed": ("fat_tree", {"k": 32, "mixed": 1}),
+from report import machine, note, store, table
+
+TAILBACK = Path(sys.executable).with_name("tailback")
+
+FAT_TREE = """
+duration = "{duration}"
+routing = "ecmp"
+topology.fat_tree = {{k = {k}, rate = "10 Gbps", delay = "2 us", queue = {{buffer = "200 packets"}}}}
+"""
+PERMUTATION = """
+flows.bulk = {traffic = {permutation = "host*"}, tcp = {preset = "linux/cubic"}}
+"""
+TRANSFERS = """
+[flows.transfers]
+traffic = {random_pairs = "host*"}
+arrivals = {load = 0.4, reference_rate = "10240 Gbps"}
+size = {exponential = "100 kB"}
+tcp = {preset = "linux/cubic"}
+"""
+HOPS = 20
+PARKING_LOT = f"""
+duration = "3 s"
+topology.parking_lot = {{hops = {HOPS}, rate = "1 Gbps", delay = "5 ms", queue = {{buffer = "500 packets"}}}}
+flows.long = {{from = "n0", to = "n{HOPS}", count = 20, tcp = {{preset = "linux/cubic"}}}}
+""" + "".join(
+    f'flows.short{hop} = {{from = "n{hop}", to = "n{hop + 1}", count = 20, tcp = {{preset = "linux/cubic"}}}}\n'
+    for hop in range(HOPS)
+)
+DUMBBELL = """
+duration = "4 s"
+topology.dumbbell = {rate = "10 Gbps", delay = "50 ms", queue = {buffer = "5000 packets"}}
+flows.bulk = {count = 1000, from = "left", to = "right", tcp = {preset = "linux/cubic"}}
+"""
+SCENARIOS = {
+    "fat tree, 128 hosts, permutation": FAT_TREE.format(k=8, duration="100 ms") + PERMUTATION,
+    "fat tree, 1024 hosts, permutation": FAT_TREE.format(k=16, duration="30 ms") + PERMUTATION,
+    "fat tree, 1024 hosts, transfers": FAT_TREE.format(k=16, duration="8 ms") + TRANSFERS,
+    "parking lot of 20 links": PARKING_LOT,
+    "dumbbell, 1000 flows": DUMBBELL,
 }
-"""Program and settings. `mixed`: flows share links; otherwise no two flows do."""
-BOUNDS = (2, 16, 64)
-LARGE = "8192"
-"""The bound is not computed for these runs, which take too long on many threads."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--threads", type=int, default=max(2, os.cpu_count() or 2), help="number of threads of the parallel runs")
     parser.add_argument("--repetitions", type=int, default=3, help="runs per measurement; the median counts")
-    parser.add_argument("--only", default="", help="only runs whose names start with this text")
+    parser.add_argument("--only", default="", help="only scenarios whose names start with this text")
     arguments = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "--package", "tailback-core", "--examples"], cwd=ROOT, check=True)
-    bounds_of = ", ".join(map(str, BOUNDS))
-    print(
-        f"| load {os.getloadavg()[0]:.1f} | 1 thread, s | {arguments.threads}, s | times | epochs | MB | bound on {bounds_of} |"
-    )
-    for name, (program, settings) in RUNS.items():
-        if not name.startswith(arguments.only):
-            continue
-        runs = [
-            [measured(program, settings, threads) for threads in (1, arguments.threads)] for _ in range(arguments.repetitions)
-        ]
-        alone, shared = ([pair[index] for pair in runs] for index in (0, 1))
-        one, several = (statistics.median(run["run_wall_s"] for run in of) for of in (alone, shared))
-        megabytes = " to ".join(f"{of[0]['peak_rss_kb'] / 1e3:.0f}" for of in (alone, shared))
-        many = [] if LARGE in name else [measured(program, settings, threads) for threads in BOUNDS]
-        bounds = ", ".join(f"{run['events'] / run['critical_events']:.1f}" for run in many)
-        print(f"| {name} | {one:.3f} | {several:.3f} | {one / several:.2f} | {shared[0]['epochs']} | {megabytes} | {bounds} |")
+    counts = (1, arguments.threads)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in SCENARIOS.items():
+            if not name.startswith(arguments.only):
+                continue
+            note(f"timing {name}")
+            scenario = Path(folder) / "scenario.toml"
+            scenario.write_text(text, encoding="utf-8")
+            runs = [[measured(scenario, threads) for threads in counts] for _ in range(arguments.repetitions)]
+            wall_s, cpu_s = ([statistics.median(run[of][kind] for run in runs) for of in (0, 1)] for kind in ("wall_s", "cpu_s"))
+            rows.append({"name": name, "wall_s": wall_s, "cpu_s": cpu_s})
+    report = {"machine": machine(), "threads": counts, "rows": rows}
+    show(report)
+    store("threads", report)
 
 
-def measured(program: str, settings: dict[str, Any], threads: int) -> dict[str, float]:
-    words = [f"{name}={value}" for name, value in (settings | {"threads": threads}).items()]
-    finished = subprocess.run([ROOT / "target/release/examples" / program, *words], check=True, stdout=subprocess.PIPE, text=True)
-    numbers: dict[str, float] = json.loads(finished.stdout)
-    return numbers
+def measured(scenario: Path, threads: int) -> dict[str, float]:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([TAILBACK, "run", scenario, "--threads", str(threads)], check=True, stdout=subprocess.DEVNULL)
+    wall_s, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"wall_s": wall_s, "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+
+
+def show(report: dict[str, Any]) -> None:
+    one, several = report["threads"]
+    rows = [["", f"{one} thread, s", f"{several} threads, s", "times", "CPU s", "CPU s"]]
+    for row in report["rows"]:
+        seconds = [f"{each:.2f}" for each in row["wall_s"]]
+        times = f"{row['wall_s'][0] / row['wall_s'][1]:.2f}"
+        rows.append([row["name"], *seconds, times, *(f"{each:.2f}" for each in row["cpu_s"])])
+    table(f"`tailback run` with {one} and {several} threads, load {report['machine']['load_average']:.1f}", rows)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-// Dumbbell for ns-3 (3.37): N greedy NewReno flows, one drop-tail bottleneck.
-// The bottleneck buffer is the point-to-point device queue; no queue disc is installed.
+// Dumbbell for ns-3 (3.37): N greedy TCP flows, one bottleneck.
+// A drop-tail buffer is the point-to-point device queue, without a queue disc. A queue disc has the buffer instead, and its
+// device a queue of one packet.
 // Options: --n --c (Mb/s) --acc (Mb/s) --rmin --rmax (ms) --buf (packets) --t (s)
 //          --ss (packets) --routing=nix|global --start (s) --sndbuf (bytes) --weak=1|0
 //          --sack=0|1 --recovery=Classic|Prr --hosts=H (flows share H host pairs)
 //          --sched=Map|Heap|Calendar|List|PriorityQueue
+//          --tcp=NewReno|Cubic|Bbr|... --disc=CoDel|FqCoDel|... --mss (bytes)
+//          --delack (segments per ACK) --timestamps=0|1 --warmup (s, not measured)
 // Prints lines of "name value" pairs.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -11,9 +14,11 @@
 #include "ns3/network-module.h"
 #include "ns3/nix-vector-routing-module.h"
 #include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
 
 #include <cstdio>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <unistd.h>
 
@@ -60,11 +65,17 @@ main(int argc, char** argv)
     double rmax = 180;
     uint32_t buf = 10;
     double t = 20;
+    double warmup = 0;
     uint32_t ss = 100;
     uint32_t sndbuf = 524288;
     double start = 1;
     bool weak = true;
     bool sack = false;
+    bool timestamps = false;
+    uint32_t mss = 1000;
+    uint32_t delack = 1;
+    std::string tcp = "NewReno";
+    std::string disc;
     std::string recovery = "Classic";
     std::string routing = "nix";
     std::string sched = "Map";
@@ -78,6 +89,7 @@ main(int argc, char** argv)
     cmd.AddValue("rmax", "max RTT ms", rmax);
     cmd.AddValue("buf", "bottleneck buffer, packets", buf);
     cmd.AddValue("t", "simulated seconds", t);
+    cmd.AddValue("warmup", "seconds that are not measured", warmup);
     cmd.AddValue("ss", "initial ssthresh, packets", ss);
     cmd.AddValue("sndbuf", "socket buffers, bytes", sndbuf);
     cmd.AddValue("start", "flows start evenly over this many seconds", start);
@@ -86,6 +98,11 @@ main(int argc, char** argv)
     cmd.AddValue("weak", "ns3::Ipv4::WeakEsModel (ns-3's own default: true)", weak);
     cmd.AddValue("routing", "nix|global", routing);
     cmd.AddValue("sched", "scheduler", sched);
+    cmd.AddValue("tcp", "congestion control: the name of a class without Tcp", tcp);
+    cmd.AddValue("disc", "queue disc of the bottleneck: the name of a class without QueueDisc", disc);
+    cmd.AddValue("mss", "payload of a segment, bytes", mss);
+    cmd.AddValue("delack", "segments per ACK", delack);
+    cmd.AddValue("timestamps", "TCP timestamps", timestamps);
     cmd.Parse(argc, argv);
     if (hosts == 0 || hosts > n)
     {
@@ -97,18 +114,18 @@ main(int argc, char** argv)
     // With the default (true), a router compares each packet with the addresses of all its
     // interfaces, so that the cost of a packet grows with the number of flows.
     Config::SetDefault("ns3::Ipv4::WeakEsModel", BooleanValue(weak));
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::Tcp" + tcp)));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                        TypeIdValue(recovery == "Prr" ? TcpPrrRecovery::GetTypeId()
                                                      : TcpClassicRecovery::GetTypeId()));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1000));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(mss));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(delack));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
-    Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold", UintegerValue(ss * 1000));
+    Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold", UintegerValue(ss * mss));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(sndbuf));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(2 * sndbuf));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(sack));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(timestamps));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
 
     NodeContainer routers;
@@ -128,17 +145,32 @@ main(int argc, char** argv)
     stack.InstallAll();
 
     PointToPointHelper bottle;
-    bottle.DisableFlowControl();
+    if (disc.empty())
+    {
+        bottle.DisableFlowControl();
+    }
     bottle.SetDeviceAttribute("DataRate", DataRateValue(DataRate(uint64_t(c * 1e6))));
     bottle.SetChannelAttribute("Delay", TimeValue(MilliSeconds(10)));
     bottle.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1000000p"));
     NetDeviceContainer bd = bottle.Install(routers);
     Ptr<PointToPointNetDevice> bdev = DynamicCast<PointToPointNetDevice>(bd.Get(0));
-    bdev->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, buf));
+    bdev->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, disc.empty() ? buf : 1));
+    Ptr<QueueDisc> root;
+    TrafficControlHelper control;
+    if (!disc.empty())
+    {
+        control.SetRootQueueDisc("ns3::" + disc + "QueueDisc", "MaxSize", StringValue(std::to_string(buf) + "p"));
+        root = control.Install(bd.Get(0)).Get(0);
+    }
 
     Ipv4AddressHelper addr;
     addr.SetBase("10.0.0.0", "255.255.255.252");
     addr.Assign(bd);
+    if (root)
+    {
+        // Assigning an address installs ns-3's usual queue disc on a device without one.
+        control.Uninstall(bd.Get(1));
+    }
 
     std::vector<Ptr<PacketSink>> sinks;
     std::vector<Ipv4Address> rcvAddr;
@@ -165,7 +197,7 @@ main(int argc, char** argv)
         ApplicationContainer sa = sh.Install(rcv.Get(h));
         sinks.push_back(DynamicCast<PacketSink>(sa.Get(0)));
         BulkSendHelper bh("ns3::TcpSocketFactory", InetSocketAddress(rcvAddr[h], port));
-        bh.SetAttribute("SendSize", UintegerValue(1000));
+        bh.SetAttribute("SendSize", UintegerValue(mss));
         bh.Install(snd.Get(h)).Start(Seconds(start * i / n));
     }
     if (routing == "global")
@@ -173,30 +205,40 @@ main(int argc, char** argv)
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     }
 
-    double setup = CpuSeconds();
-    Simulator::Stop(Seconds(t));
-    Simulator::Run();
-    double run = CpuSeconds() - setup;
-
-    uint64_t good = 0;
-    for (auto& s : sinks)
-    {
-        good += s->GetTotalRx();
-    }
     Ptr<Queue<Packet>> q = bdev->GetQueue();
     // Total received = accepted by the queue; packets still queued have not left yet.
-    double dep = q->GetTotalReceivedPackets() - q->GetNPackets();
-    double drops = q->GetTotalDroppedPackets();
+    auto departed = [&] { return double(q->GetTotalReceivedPackets() - q->GetNPackets()); };
+    auto dropped = [&] { return double(root ? root->GetStats().nTotalDroppedPackets : q->GetTotalDroppedPackets()); };
+    auto received = [&] {
+        return std::accumulate(sinks.begin(), sinks.end(), 0.0, [](double sum, auto& sink) { return sum + sink->GetTotalRx(); });
+    };
+
+    double setup = CpuSeconds();
+    Simulator::Stop(Seconds(warmup));
+    Simulator::Run();
+    double dep = -departed();
+    double drops = -dropped();
+    double good = -received();
+    uint64_t events = Simulator::GetEventCount();
+    double run = -CpuSeconds();
+    Simulator::Stop(Seconds(t - warmup));
+    Simulator::Run();
+    run += CpuSeconds();
+    events = Simulator::GetEventCount() - events;
+    dep += departed();
+    drops += dropped();
+    good += received();
+    uint32_t size = mss + (timestamps ? 52 : 40);
     printf("setup_cpu_s %.6f run_cpu_s %.6f peak_rss_kb %ld events %lu\n",
            setup,
            run,
            MemoryKb("VmHWM:"),
-           (unsigned long)Simulator::GetEventCount());
+           (unsigned long)events);
     printf("delivered %.0f drops %.0f loss %.8g utilisation %.6f goodput_packets %.0f\n",
            dep,
            drops,
            drops / (drops + dep),
-           dep * 1040 * 8 / (c * 1e6 * t),
-           good / 1000.0);
+           dep * size * 8 / (c * 1e6 * (t - warmup)),
+           good / mss);
     return 0;
 }
