@@ -116,6 +116,29 @@ def test_results_have_one_row_per_flow_and_simulated_flows_share_the_queue() -> 
     assert run.provenance["user_code"][0]["kind"] == "host"
 
 
+def test_dualpi2_places_packets_by_their_ecn_field() -> None:
+    queue = {"buffer": "50 packets", "scheduler": "dualpi2"}
+    for field, row in ((Ecn.NOT_ECT, 1), (Ecn.ECT0, 1), (Ecn.ECT1, 0), (Ecn.CE, 0)):
+        given = scenario(tcp={"parameters": {"times": [0.5] * 4, "ecn": int(field)}}).with_({"topology.dumbbell.queue": queue})
+        run = tb.simulate(given.with_({"record.traces": ["packets"]}))
+        assert list(run.classes.where(queue="bottleneck")["class"]) == ["L", "C"]
+        arrived = run.classes.where(queue="bottleneck")["arrived_units"]
+        assert [arrived[row], arrived[1 - row]] == [4, 0]
+        assert set(run.trace("packets")["ecn"]) == {{Ecn.NOT_ECT: "", Ecn.ECT0: "capable"}.get(field, "l4s")}
+
+
+def test_after_a_rebinding_answers_to_the_old_port_are_lost() -> None:
+    # An answer arrives after 22 ms.
+    times = [0.1 * number for number in range(1, 10)]
+    given = scenario(tcp={"parameters": {"times": times}}).with_(
+        {"timeline": [{"at": at, "group": "web", "rebind": True} for at in ("0.31 s", "0.61 s")]}
+    )
+    Script.seen = []
+    tb.simulate(given)
+    answered = [at for is_sender, at, *_ in Script.seen if is_sender]
+    assert [round(at - 0.022, 6) for at in answered] == [round(at, 6) for at in times if at not in (times[2], times[5])]
+
+
 UNKNOWN = [
     *("retransmitted_packets", "spurious_retransmissions", "fast_retransmits", "timeouts", "dropped_acks", "waiting_at_end"),
     *("active_share", "completion_time_s", "slowdown", "backlog_packets", "mean_rtt_s"),

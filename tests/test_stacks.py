@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
@@ -74,6 +75,42 @@ def test_an_mtu_below_that_of_quic_is_an_error() -> None:
     assert tb.simulate(scenario({"stack": "quinn", "mtu": "1280 B"})).complete
     with pytest.raises(tb.ParameterError, match="the MTU is 1000 bytes; QUIC requires at least 1228"):
         tb.simulate(scenario({"stack": "quinn", "mtu": "1000 B"}))
+
+
+def test_mtu_discovery_finds_the_mtu_of_a_link() -> None:
+    run = tb.simulate(scenario({"stack": "quinn"}).with_({"topology.dumbbell.mtu": "1380 B", "record.traces": ["packets"]}))
+    there = run.queues.where(queue="bottleneck")
+    # Probes of both ends are lost, and nothing else.
+    assert 2 <= there["dropped_mtu"][0] <= 20
+    assert run.queues.where(queue="bottleneck.reverse")["dropped_mtu"][0] >= 2
+    assert there["utilisation"][0] > 0.9
+    sizes = run.trace("packets")["bytes"]
+    # Binary search ends when less than 20 bytes would be gained (the default of quinn).
+    assert 1340 < sizes[len(sizes) // 2 :].max() <= 1380 < max(sizes)
+
+
+def test_a_train_leaves_as_single_packets() -> None:
+    run = tb.simulate(scenario({"stack": "quinn", "parameters": {"train": 10}}).with_({"record.traces": ["packets"]}))
+    packets = run.trace("packets")
+    at, counts = np.unique(packets["time_s"], return_counts=True)
+    assert len(at) < len(packets)
+    assert counts.max() >= 10
+    assert packets["bytes"].max() <= 1500
+
+
+def test_quic_survives_a_nat_that_forgets_it_and_tcp_does_not(tmp_path: Path) -> None:
+    def delivered(stack: str, **changes: Any) -> float:
+        mine = scenario({"stack": stack}).with_({"timeline": [{"at": "5 s", "group": "web", **changes}]})
+        file = tmp_path / f"{stack}.pcapng"
+        file.unlink(missing_ok=True)
+        run = tb.simulate(mine, capture=file)
+        # UDP or TCP from the new port to 443.
+        assert ((50_000).to_bytes(2) + (443).to_bytes(2) in file.read_bytes()) == ("rebind" in changes)
+        bytes_ = run.flows["delivered_bytes"][0]
+        return float(bytes_)
+
+    for stack, least, most in [("quinn", 0.8, 1.0), ("smoltcp", 0.3, 0.7)]:
+        assert least < delivered(stack, rebind=True) / delivered(stack, stop=True) / 2 < most
 
 
 def test_a_library_is_loaded_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,7 @@ class Chain(TypedDict, total=False):
     duplication: Probability
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rates: list[LinkRate]
 class ChanceLoss(TypedDict, total=False):
@@ -208,6 +209,7 @@ class Dragonfly(TypedDict, total=False):
     hosts: int
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     switches: int
@@ -224,6 +226,7 @@ class Dumbbell(TypedDict, total=False):
     duplication: Probability
     jitter: Jitter
     loss: Loss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     reverse: Reverse
@@ -251,6 +254,7 @@ class Event(TypedDict, total=False):
     link: str
     loss: Probability
     rate: Rate
+    rebind: bool
     reroute_after: Duration
     return_route: list[str]
     route: list[str]
@@ -268,6 +272,7 @@ class FatTree(TypedDict, total=False):
     jitter: Jitter
     k: int
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
 Feedback: TypeAlias = Literal['exact', 'one_bit']
@@ -304,6 +309,7 @@ class Graph(TypedDict, total=False):
     jitter: Jitter
     links: list[Edge]
     loss: ChanceLoss
+    mtu: Size
     name_attribute: str
     queue: Queue
     rate: Rate
@@ -327,12 +333,13 @@ class LeafSpine(TypedDict, total=False):
     jitter: Jitter
     leaves: int
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     spines: int
 Link = TypedDict("Link", {"delay": Duration, "duplex": bool, "duplication": Probability, "from": str, "jitter": Jitter, "loss":
-        Loss, "queue": Queue, "rate": LinkRate, "reverse": Reverse, "switching": Switching, "to": str, "transmitters": int},
-        total=False)
+        Loss, "mtu": Size, "queue": Queue, "rate": LinkRate, "reverse": Reverse, "switching": Switching, "to": str,
+        "transmitters": int}, total=False)
 LinkRate: TypeAlias = Rate | dict[str, Any]
 class Loss(TypedDict, total=False):
     at: LossAt
@@ -360,6 +367,7 @@ class ParkingLot(TypedDict, total=False):
     hops: int
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
 Paws: TypeAlias = Literal['off', 'rfc7323', 'linux']
@@ -442,6 +450,7 @@ class RandomRegular(TypedDict, total=False):
     hosts: int
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     switches: int
@@ -465,6 +474,7 @@ class Reverse(TypedDict, total=False):
     duplication: Probability
     jitter: Jitter
     loss: Loss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     switching: Switching
@@ -584,6 +594,7 @@ class Torus(TypedDict, total=False):
     hosts: int
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
 class TraceTable(TypedDict, total=False):
@@ -620,6 +631,7 @@ class Waxman(TypedDict, total=False):
     duplication: Probability
     jitter: Jitter
     loss: ChanceLoss
+    mtu: Size
     queue: Queue
     rate: LinkRate
     routers: int

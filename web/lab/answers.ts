@@ -232,7 +232,7 @@ export interface SizingAnswer {
 }
 
 // In the order of `DropReason::ALL` in the core.
-export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed", "policed"] as const;
+export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed", "policed", "mtu"] as const;
 export const REASON_WORDS: Record<string, string> = {
   full: "the buffer was full",
   early: "the policy rejected it although the buffer was not full",
@@ -242,4 +242,5 @@ export const REASON_WORDS: Record<string, string> = {
   random: "it was lost on the link at random",
   listed: "the scenario lists it for discard",
   policed: "it exceeded the rate of a policer",
+  mtu: "it was larger than the MTU of the link",
 };

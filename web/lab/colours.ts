@@ -6,7 +6,7 @@ const FLOWS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b08900", "#4aa3d8",
 const FLOWS_ON_DARK = ["#56b4e9", "#e8813a", "#1fc797", "#e19cc3", "#e0c233", "#8fd0f5", "#a893ee", "#b5b5b5"];
 // Beyond four flows, lines also differ in their dashes.
 const DASHES: number[][] = [[], [], [], [], [7, 3], [7, 3], [2, 3], [2, 3]];
-const REASONS: Record<string, string> = { full: "#d55e00", early: "#0072b2", late: "#009e73", partial: "#cc79a7", single: "#b08900", random: "#7f7f7f", listed: "#7a5bd0", policed: "#56b4e9" };
+const REASONS: Record<string, string> = { full: "#d55e00", early: "#0072b2", late: "#009e73", partial: "#cc79a7", single: "#b08900", random: "#7f7f7f", listed: "#7a5bd0", policed: "#56b4e9", mtu: "#8c564b" };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

@@ -1,5 +1,6 @@
 //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
+use crate::frame::EcnField;
 use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, PacketKey};
 use crate::ip;
@@ -274,7 +275,11 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
             return;
         };
         self.advance(self.pacer.now());
-        let ecn = if ip::is_capable(packet) { Ecn::ECT } else { Ecn::NOT_ECT };
+        let ecn = match ip::ecn(packet) {
+            EcnField::NotEct => Ecn::NOT_ECT,
+            EcnField::Ect0 => Ecn::ECT,
+            EcnField::Ect1 | EcnField::Ce => Ecn::L4S,
+        };
         let contents = self.segments.get_mut(&flow).map_or(DatagramContents::Unlisted, |segments| segments.identify(packet));
         match self.engine.inject_as(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn, contents) {
             Some(number) => {

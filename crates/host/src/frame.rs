@@ -116,7 +116,7 @@ mod tests {
             let mut packet = Framing::Udp.packet(&sent);
             assert_eq!(packet.len(), 31);
             assert_eq!(Framing::Udp.datagram(&packet), Some(sent));
-            if ip::is_capable(&packet) {
+            if ecn != EcnField::NotEct {
                 ip::mark(&mut packet);
             }
             assert_eq!(Framing::Udp.datagram(&packet), Some(Datagram { ecn: marked, ..sent }));

@@ -1,5 +1,6 @@
 //! The IPv4 (RFC 791) header fields that the loop uses: source, destination and ECN field. Hosts have no other addresses.
 
+use crate::frame::EcnField;
 use std::net::Ipv4Addr;
 
 /// Source and destination.
@@ -13,6 +14,7 @@ pub(crate) const LONGEST: usize = 65_535;
 const ECN_FIELD: usize = 1;
 const PROTOCOL: usize = 9;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// In the byte of a TCP header that has the flags.
 const SYN: u8 = 2;
 const CHECKSUM: usize = 10;
@@ -25,9 +27,9 @@ pub(crate) fn ends(packet: &[u8]) -> Option<Addresses> {
     if is_ipv4 { address(12).zip(address(16)) } else { None }
 }
 
-/// Whether the packet is ECN-capable, so that queues may mark it. Packets that are already marked remain so.
-pub(crate) fn is_capable(packet: &[u8]) -> bool {
-    packet.get(ECN_FIELD).is_some_and(|field| field & CONGESTION_EXPERIENCED != 0)
+/// The ECN field.
+pub(crate) fn ecn(packet: &[u8]) -> EcnField {
+    packet.get(ECN_FIELD).map_or(EcnField::NotEct, |&field| EcnField::of(field))
 }
 
 /// The part of a TCP header that places a segment in its stream (RFC 9293 section 3.1).
@@ -39,14 +41,60 @@ pub(crate) struct TcpSegment {
     pub(crate) payload: usize,
 }
 
+fn is_first_fragment(packet: &[u8]) -> bool {
+    word(packet, 6) & 0x1fff == 0
+}
+
 /// The segment in an IPv4 packet, if it is one of TCP and not a later fragment.
 pub(crate) fn tcp_segment(packet: &[u8]) -> Option<TcpSegment> {
-    let is_first = |packet: &[u8]| u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff == 0;
-    ends(packet).filter(|_| packet[PROTOCOL] == TCP && is_first(packet))?;
+    ends(packet).filter(|_| packet[PROTOCOL] == TCP && is_first_fragment(packet))?;
     let segment = packet.get(4 * usize::from(packet[0] & 0xf)..)?;
     let sequence = u32::from_be_bytes(segment.get(4..8)?.try_into().ok()?);
     let header = 4 * usize::from(*segment.get(12)? >> 4);
     Some(TcpSegment { sequence, is_syn: *segment.get(13)? & SYN != 0, payload: segment.len().saturating_sub(header) })
+}
+
+/// A port in the header of UDP (RFC 768) or TCP (RFC 9293).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PortField {
+    Source,
+    Destination,
+}
+
+/// Positions of a port and of the checksum in a packet with ports.
+fn positions(packet: &[u8], field: PortField) -> Option<(usize, usize)> {
+    ends(packet).filter(|_| is_first_fragment(packet))?;
+    let transport = 4 * usize::from(packet[0] & 0xf);
+    let checksum = match packet[PROTOCOL] {
+        UDP => transport + 6,
+        TCP => transport + 16,
+        _ => return None,
+    };
+    (packet.len() >= checksum + 2).then_some((transport + 2 * field as usize, checksum))
+}
+
+fn word(packet: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([packet[at], packet[at + 1]])
+}
+
+/// The port of a packet of UDP or TCP that is not a later fragment.
+pub(crate) fn port(packet: &[u8], field: PortField) -> Option<u16> {
+    positions(packet, field).map(|(at, _)| word(packet, at))
+}
+
+/// Changes the port and the checksum, if the packet has a port.
+pub(crate) fn set_port(packet: &mut [u8], field: PortField, port: u16) {
+    let Some((at, checksum_at)) = positions(packet, field) else { return };
+    let (before, checksum) = (word(packet, at), word(packet, checksum_at));
+    packet[at..at + 2].copy_from_slice(&port.to_be_bytes());
+    // A datagram may have no checksum, which is 0; a computed 0 is sent as its complement (RFC 768).
+    let is_absent = checksum == 0 && packet[PROTOCOL] == UDP;
+    let checksum = match updated(checksum, HeaderWord { before, after: port }) {
+        _ if is_absent => 0,
+        0 if packet[PROTOCOL] == UDP => 0xffff,
+        other => other,
+    };
+    packet[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// Marks the packet (CE) and updates the header's checksum (RFC 1624 section 3).
@@ -57,7 +105,7 @@ pub(crate) fn mark(packet: &mut [u8]) {
     }
     let marked = field | CONGESTION_EXPERIENCED;
     packet[ECN_FIELD] = marked;
-    let checksum = u16::from_be_bytes([packet[CHECKSUM], packet[CHECKSUM + 1]]);
+    let checksum = word(packet, CHECKSUM);
     let (before, after) = (u16::from_be_bytes([version, field]), u16::from_be_bytes([version, marked]));
     packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&updated(checksum, HeaderWord { before, after }).to_be_bytes());
 }
@@ -78,6 +126,7 @@ fn updated(checksum: u16, word: HeaderWord) -> u16 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use etherparse::PacketBuilder;
 
     /// A packet of `length` bytes with an ECN field and the checksum of RFC 791.
     pub(crate) fn packet(ends: Addresses, length: u16, ecn: u8) -> Vec<u8> {
@@ -114,12 +163,45 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_packet_with_another_port_is_that_of_a_host_with_this_port() {
+        let udp = |source, destination, payload: &[u8]| {
+            let mut packet = Vec::new();
+            let builder = PacketBuilder::ipv4(ENDS.0.octets(), ENDS.1.octets(), 64).udp(source, destination);
+            builder.write(&mut packet, payload).unwrap();
+            packet
+        };
+        let tcp = |source, destination, payload: &[u8]| {
+            let mut packet = Vec::new();
+            let builder = PacketBuilder::ipv4(ENDS.0.octets(), ENDS.1.octets(), 64).tcp(source, destination, 7, 8);
+            builder.write(&mut packet, payload).unwrap();
+            packet
+        };
+        // Some of these checksums are 0.
+        for number in 0..70_000_u32 {
+            let payload = &number.to_be_bytes()[2..];
+            let mut packet = udp(1000, 443, payload);
+            set_port(&mut packet, PortField::Source, 2000);
+            assert_eq!((&packet, port(&packet, PortField::Destination)), (&udp(2000, 443, payload), Some(443)));
+            set_port(&mut packet, PortField::Destination, 444);
+            assert_eq!((&packet, port(&packet, PortField::Source)), (&udp(2000, 444, payload), Some(2000)));
+        }
+        let mut packet = tcp(1000, 443, &[1]);
+        set_port(&mut packet, PortField::Source, 2000);
+        assert_eq!(packet, tcp(2000, 443, &[1]));
+        let mut without = udp(1000, 443, &[1]);
+        without[26..28].fill(0);
+        set_port(&mut without, PortField::Source, 2000);
+        assert_eq!(without[26..28], [0, 0]);
+        assert_eq!(port(&packet[..27], PortField::Source), None);
+    }
+
+    #[test]
     fn truncated_or_other_packets_have_no_ends() {
         let whole = packet(ENDS, 40, 0b10);
-        assert_eq!((ends(&whole), is_capable(&whole)), (Some(ENDS), true));
+        assert_eq!((ends(&whole), ecn(&whole)), (Some(ENDS), EcnField::Ect0));
         assert_eq!(ends(&whole[..19]), None);
         assert_eq!(ends(&[0x60; 40]), None);
         mark(&mut []);
-        assert!(!is_capable(&[]));
+        assert_eq!(ecn(&[]), EcnField::NotEct);
     }
 }

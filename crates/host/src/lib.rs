@@ -16,6 +16,7 @@
 //! * `driver`: the event loop
 //! * `hosts`: sources and destinations of packets, as the loop sees them
 //! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
+//! * `nat`: changes of the port that others see
 //! * `ip`: addresses and ECN field of a packet
 //! * `in_flight`: the packets in the network
 //! * `segment_numbers`: the numbers of segments, for listed drops
@@ -33,6 +34,7 @@ mod hosts;
 mod in_flight;
 mod ip;
 pub mod library;
+mod nat;
 mod pacer;
 mod packet_observer;
 mod segment_numbers;
@@ -44,11 +46,12 @@ pub use driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunPropert
 pub use frame::{Datagram, EcnField, Framing};
 pub use host::{Host, Outbox, report_fault};
 pub use hosts::Hosts;
+pub use nat::Rebinding;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
 pub use segment_numbers::ListedSegments;
 pub use testbed::{Outcome, Testbed, TestbedError};
-pub use virtual_hosts::{HostError, HostFault, Rebinding};
+pub use virtual_hosts::{HostError, HostFault};
 pub use virtual_run::VirtualRun;
 
 /// A fingerprint of the sources from which this crate was built.

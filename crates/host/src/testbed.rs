@@ -2,8 +2,9 @@
 
 use crate::driver::{RejectedPackets, RunProperties};
 use crate::host::Host;
+use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
-use crate::virtual_hosts::{HostError, Rebinding, VirtualHost};
+use crate::virtual_hosts::{HostError, VirtualHost};
 use crate::virtual_run::{HostAt, VirtualRun};
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -45,8 +46,6 @@ pub enum TestbedError {
     UnknownGroup { name: String, known: Vec<String> },
     /// The scenario uses a class in Python of this name.
     UserCode(String),
-    /// The host with this name sends whole IPv4 packets, whose source port cannot change.
-    NoPort(String),
     /// The capture cannot be written.
     Capture(io::Error),
     /// The results cannot be computed.
@@ -66,7 +65,6 @@ impl fmt::Display for TestbedError {
             TestbedError::UnknownAddress(address) => write!(f, "no host has the address {address}"),
             TestbedError::UnknownGroup { name, known } => unknown(f, "group that runs on hosts", name, known),
             TestbedError::UserCode(name) => write!(f, "`user:{name}` is a class in Python, which a testbed cannot run"),
-            TestbedError::NoPort(host) => write!(f, "`{host}` sends whole IPv4 packets; only UDP hosts can change their port"),
             TestbedError::Capture(error) => write!(f, "the capture cannot be written: {error}"),
             TestbedError::Results(problem) => f.write_str(problem),
         }
@@ -172,7 +170,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Changes the source port of a host during the run (UDP only).
+    /// Changes the source port of a host (UDP or TCP) during the run.
     ///
     /// # Errors
     /// No host has this address.
@@ -196,12 +194,9 @@ impl Testbed {
     /// Runs to the end of the scenario, or to the fault of a host.
     ///
     /// # Errors
-    /// A host cannot change its port; the capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
+    /// The capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
     pub fn run(self) -> Result<Outcome, TestbedError> {
         let Testbed { engine, properties, ways, hosts, observer, .. } = self;
-        if let Some(host) = hosts.iter().find(|host| host.cannot_rebind()) {
-            return Err(TestbedError::NoPort(host.name.clone()));
-        }
         let mut run = VirtualRun::new(engine, properties, &ways, hosts, observer);
         run.run_for(Time::NEVER, u64::MAX);
         if let Some(problem) = run.finish_capture() {
@@ -417,27 +412,6 @@ mod tests {
             None
         };
         assert_eq!(fault(100_000, giant), HostFault::PacketTooLarge { bytes: Bytes(65_536), mtu: Bytes(65_535) });
-    }
-
-    #[test]
-    fn only_udp_hosts_change_their_port() {
-        struct Whole;
-        impl Host for Whole {
-            fn receive(&mut self, _now: Time, _datagram: &Datagram<'_>) {}
-            fn poll(&mut self, _now: Time, _outbox: &mut Outbox) {}
-            fn deadline(&self) -> Option<Time> {
-                None
-            }
-            fn framing(&self) -> Framing {
-                Framing::Ip
-            }
-        }
-        let mut testbed = testbed("buffer = \"9 packets\"");
-        let left = testbed.address("left").unwrap();
-        testbed.rebind(left, Rebinding { at: at(1), port: 2000 }).unwrap();
-        testbed.attach(left, Whole).unwrap();
-        let problem = testbed.run().map(|_| ()).unwrap_err().to_string();
-        assert_eq!(problem, "`left` sends whole IPv4 packets; only UDP hosts can change their port");
     }
 
     #[test]

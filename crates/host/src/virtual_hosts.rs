@@ -1,9 +1,10 @@
 //! Hosts in virtual time: the clock jumps to the next arrival or deadline.
 
-use crate::frame::{Datagram, Framing};
+use crate::frame::Framing;
 use crate::host::{Endless, Host, Outbox, reported};
 use crate::hosts::Hosts;
 use crate::ip;
+use crate::nat::{Nat, Rebinding};
 use crate::pacer::Clock;
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -77,14 +78,6 @@ impl fmt::Display for HostError {
 
 impl error::Error for HostError {}
 
-/// A change of the source port of a host, as by a NAT that has forgotten it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebinding {
-    pub at: Time,
-    /// Packets leave with this source port from then on, and packets to the old one are lost.
-    pub port: u16,
-}
-
 /// A host and its interface.
 pub(crate) struct VirtualHost {
     pub(crate) name: String,
@@ -100,10 +93,7 @@ pub(crate) struct VirtualHost {
     sent: u64,
     /// Polls at the current instant because of deadlines.
     polls: u32,
-    /// Changes of its source port, in order of time.
-    rebound: Vec<Rebinding>,
-    /// Its own port.
-    port: u16,
+    nat: Nat,
 }
 
 /// Polls at one instant because of deadlines. Transports have a handful of timers.
@@ -121,8 +111,7 @@ impl VirtualHost {
             mtu,
             sent: 0,
             polls: 0,
-            rebound: Vec::new(),
-            port: 0,
+            nat: Nat::default(),
         }
     }
 
@@ -136,25 +125,13 @@ impl VirtualHost {
         self.start = start;
     }
 
-    /// From `at` on, packets leave with this source port, and only packets to it arrive.
     pub(crate) fn rebind(&mut self, rebinding: Rebinding) {
-        self.rebound.push(rebinding);
-        self.rebound.sort_by_key(|rebinding| rebinding.at);
+        self.nat.add(rebinding);
     }
 
     /// IPv4 has no packets above 65,535 bytes, whatever the MTU.
     pub(crate) fn set_mtu(&mut self, mtu: Bytes) {
         self.mtu = mtu.min(Bytes(ip::LONGEST as u64));
-    }
-
-    /// Its source port is to change, although its packets have none.
-    pub(crate) fn cannot_rebind(&self) -> bool {
-        self.outbox.framing() == Framing::Ip && !self.rebound.is_empty()
-    }
-
-    /// The port that others see.
-    fn outer_port(&self, now: Time) -> Option<u16> {
-        self.rebound.iter().take_while(|rebinding| rebinding.at <= now).last().map(|rebinding| rebinding.port)
     }
 
     /// Calls the transport; a panic becomes a fault.
@@ -193,16 +170,10 @@ impl VirtualHost {
     }
 
     fn receive(&mut self, now: Time, packet: &[u8]) -> io::Result<bool> {
-        let outer = self.outer_port(now);
-        let Some(mut datagram) = self.outbox.framing().datagram(packet).filter(|_| self.transport.is_some()) else {
+        let Some(packet) = self.nat.translate_received(now, packet) else { return Ok(false) };
+        let Some(datagram) = self.outbox.framing().datagram(&packet).filter(|_| self.transport.is_some()) else {
             return Ok(false);
         };
-        if let Some(outer) = outer {
-            if datagram.destination.port() != outer {
-                return Ok(false);
-            }
-            datagram.destination.set_port(self.port);
-        }
         self.polls = 0;
         self.call(now, |transport, _| transport.receive(now, &datagram))?;
         self.poll(now)?;
@@ -211,20 +182,12 @@ impl VirtualHost {
 
     /// The next packet that leaves its interface.
     fn take(&mut self, now: Time) -> io::Result<Option<Vec<u8>>> {
-        let Some(packet) = self.outbox.take() else { return Ok(None) };
+        let Some(mut packet) = self.outbox.take() else { return Ok(None) };
         if packet.len() as u64 > self.mtu.0 {
             return Err(self.fault(now, HostFault::PacketTooLarge { bytes: Bytes(packet.len() as u64), mtu: self.mtu }));
         }
         self.sent += 1;
-        let Some(outer) = self.outer_port(now) else { return Ok(Some(packet)) };
-        let framing = self.outbox.framing();
-        let translated = framing.datagram(&packet).map(|datagram| {
-            let mut source = datagram.source;
-            source.set_port(outer);
-            (datagram.source.port(), framing.packet(&Datagram { source, ..datagram }))
-        });
-        let Some((own, packet)) = translated else { return Ok(Some(packet)) };
-        self.port = own;
+        self.nat.translate_sent(now, &mut packet);
         Ok(Some(packet))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::driver::{AddressPair, Driver, RejectedPackets, RunProperties};
 use crate::host::Host;
+use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, VirtualClock, VirtualHost, VirtualHosts};
 use std::collections::{HashMap, HashSet};
@@ -69,7 +70,10 @@ impl VirtualRun {
                     if counts[flow.stack] == 1 { format!("{group}.{end}") } else { format!("{group}.{end}[{}]", flow.index) }
                 };
                 let mtu = hosted.stacks[flow.stack].mtu;
-                let sender = connected(name("sender"), (flow.from, mtu, flow.start), sender);
+                let mut sender = connected(name("sender"), (flow.from, mtu, flow.start), sender);
+                for (&at, port) in flow.rebinds.iter().zip((FIRST_REBOUND..=u16::MAX).cycle()) {
+                    sender.rebind(Rebinding { at, port });
+                }
                 [sender, connected(name("receiver"), (flow.to, mtu, Time::ZERO), receiver)]
             })
             .collect();
@@ -147,6 +151,9 @@ impl VirtualRun {
         (all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect(), rejected)
     }
 }
+
+/// Ports that a NAT assigns, in order. Those of stacks are the first of the ephemeral ports (RFC 6335 section 6).
+const FIRST_REBOUND: u16 = 50_000;
 
 fn connected(name: String, (address, mtu, start): (Ipv4Addr, Bytes, Time), transport: Box<dyn Host>) -> VirtualHost {
     let mut host = VirtualHost::new(name, address, mtu);

@@ -61,6 +61,8 @@ pub struct HostedFlow {
     pub size: Option<Bytes>,
     /// Seeds of the sender's and the receiver's random numbers.
     pub seeds: [u64; 2],
+    /// Times at which a NAT gives the sender another port.
+    pub rebinds: Vec<Time>,
 }
 
 impl Scenario {
@@ -85,6 +87,13 @@ impl Scenario {
             let Some(group) = build.group(name) else { continue };
             let back = build.reverse_group(group);
             reverse.push(back);
+            let rebinds: Vec<Time> = self
+                .description
+                .timeline
+                .iter()
+                .filter(|event| event.rebind && event.group.as_ref().is_some_and(|group| group.as_str() == name))
+                .map(|event| Time::ZERO + event.at.time_delta())
+                .collect();
             let (sender, receiver) = (build.host(format!("{name}.sender")), build.host(format!("{name}.receiver")));
             for (index, there) in (0..).zip(build.flows_of(group)) {
                 let (from, to) = (build.address(sender), build.address(receiver));
@@ -102,6 +111,7 @@ impl Scenario {
                     stop: given.stop,
                     size: given.size,
                     seeds: [random.bits(0), random.bits(1)],
+                    rebinds: rebinds.clone(),
                 });
                 build.open(ends, back, (from, to));
             }
@@ -166,6 +176,15 @@ mod tests {
         assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
         assert_eq!((there.forward, there.backward, there.size, there.start), (back.backward, back.forward, None, Time::ZERO));
         assert_eq!(hosted.network.groups[hosted.hosts.reverse[0]].name, "web.reverse");
+    }
+
+    #[test]
+    fn a_nat_forgets_the_senders_of_a_group() {
+        let event = |group| format!("[[timeline]]\nat = \"4 s\"\ngroup = \"{group}\"\nrebind = true\n");
+        let hosted = scenario("stack = \"quinn\"", &event("web")).hosted().unwrap().hosts;
+        assert!(hosted.flows.iter().all(|flow| flow.rebinds == [Time(4_000_000_000_000)]));
+        let refused = scenario("stack = \"quinn\"", &event("cross")).hosted().unwrap_err().to_string();
+        assert!(refused.contains("`rebind` requires a `stack`"), "{refused}");
     }
 
     #[test]

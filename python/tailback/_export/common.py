@@ -55,6 +55,8 @@ def omit_of_link(port: Port, omitted: Omissions) -> None:
         omitted.add(f"{port.at}.transmitters", "one transmitter has the rate of all")
     if (port.settings.get("loss") or {}).get("drops"):
         omitted.add(f"{port.at}.loss.drops", "individual losses are not exported")
+    if port.settings.get("mtu"):
+        omitted.add(f"{port.at}.mtu", "the MTU is not exported")
 
 
 def iperf3_options(flow: Flow, duration_s: float, omitted: Omissions) -> str | None:

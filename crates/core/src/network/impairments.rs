@@ -1,6 +1,7 @@
-//! Impairments of a link: loss, jitter and duplication.
+//! Impairments of a link: loss, jitter, duplication, and a limit of the packet size.
 
 use super::Delay;
+use crate::primitives::units::Bytes;
 use crate::settings::{PlainWords, words};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
     /// Probability that a packet which is not lost is duplicated, 0 to 1.
     pub duplication: f64,
+    /// Largest packet that the link carries; larger ones are discarded on arrival. `None`: no limit.
+    pub mtu: Option<Bytes>,
 }
 
 words! {

@@ -139,14 +139,14 @@ pub struct Port {
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
-    /// Ports that carry cells neither duplicate nor reorder packets. A port that feeds a cut-through port has no jitter and no duplication.
+    /// Ports that carry cells neither duplicate nor reorder packets, and have no MTU. A port that feeds a cut-through port has no jitter and no duplication.
     pub impairments: Impairments,
 }
 
 impl Port {
     /// The feature of the link that the closed forms do not model, as a verb phrase whose subject is the link.
     pub fn unmodelled(&self) -> Option<&'static str> {
-        let Impairments { loss_at, bursts, jitter, duplication } = self.impairments;
+        let Impairments { loss_at, bursts, jitter, duplication, mtu: _ } = self.impairments;
         match () {
             () if self.scheduling.is_some() => Some("has several queues"),
             () if self.shaper.is_some() => Some("has a shaper"),

@@ -61,6 +61,8 @@ impl Ecn {
     pub const ECT: Ecn = Ecn(ECT);
     /// Capable, and the first new data since the window was reduced (CWR).
     pub const CWR: Ecn = Ecn(ECT | CWR);
+    /// ECT(1) or CE of a datagram of an external flow, which selects the queue of L4S (RFC 9331). It shares the flag of TCP's CWR.
+    pub const L4S: Ecn = Ecn::CWR;
 }
 
 /// A data packet as its sender hands it down.
@@ -324,6 +326,12 @@ impl Packet {
     #[inline]
     pub fn signals(&self) -> bool {
         self.place & (CE | SIGNALS) != 0
+    }
+
+    /// In a datagram of an external flow: it was sent as [`Ecn::L4S`].
+    #[inline]
+    pub fn is_l4s(&self) -> bool {
+        self.has_cwr()
     }
 
     /// The sender has reduced its window (CWR), in a data packet.

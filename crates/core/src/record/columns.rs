@@ -103,6 +103,7 @@ pub const TABLES: &[Described] = &[
             ),
             ("dropped_listed", "Units discarded because the scenario lists them: `loss.drops`."),
             ("dropped_policed", "Units discarded by a policer. Only if the run has a policer."),
+            ("dropped_mtu", "Packets discarded because they were larger than the link's `mtu`. Only if some link has one."),
             (
                 "loss_rate",
                 "Discarded share of `arrived_units`, without units that arrived during the warm-up; 0 if none arrived.",

@@ -169,6 +169,7 @@ impl Packets {
     pub(super) fn on_send(&mut self, time: Time, packet: &OutgoingPacket, ecn: Ecn) {
         let ecn_state = match ecn {
             Ecn::ECT | Ecn::CWR if self.headers[packet.flow].l4s => EcnState::L4s,
+            Ecn::L4S if self.headers[packet.flow].mss == Bytes(0) => EcnState::L4s,
             Ecn::CWR => EcnState::Reduced,
             Ecn::ECT => EcnState::Capable,
             _ => EcnState::Nothing,

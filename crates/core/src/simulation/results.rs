@@ -319,6 +319,9 @@ impl Engine {
         if self.network.ports.iter().any(polices) {
             columns.push(("dropped_policed", integer(&|i| discarded(i, DropReason::Policed))));
         }
+        if self.network.ports.iter().any(|port| port.impairments.mtu.is_some()) {
+            columns.push(("dropped_mtu", integer(&|i| discarded(i, DropReason::AboveMtu))));
+        }
         columns.extend([
             ("loss_rate", float(&|i| Share { part: all(i) - counts(i).discarded_of_warmup, whole: arrived(i) }.value())),
             ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
@@ -535,8 +538,8 @@ fn known_sorted(flows: &[FlowId], of: &dyn Fn(FlowId) -> f64) -> Vec<f64> {
     known
 }
 
-/// All reasons except the policer's, which few networks use.
-const DISCARDED: [(&str, DropReason); DropReason::ALL.len() - 1] = [
+/// All reasons except those of policers and MTUs, which few networks have.
+const DISCARDED: [(&str, DropReason); DropReason::ALL.len() - 2] = [
     ("dropped_full", DropReason::Full),
     ("dropped_early", DropReason::Early),
     ("dropped_late", DropReason::Late),

@@ -498,6 +498,7 @@ fn random_impairments(dice: &mut TestRandom, in_cells: bool) -> Impairments {
         }),
         jitter: dice.chance(3).then(|| Jitter { delay: dice.one_of(&delays), reordering: !in_cells && dice.chance(2) }),
         duplication: if !in_cells && dice.chance(4) { share(dice) / 10.0 } else { 0.0 },
+        mtu: (!in_cells && dice.chance(8)).then(|| Bytes(dice.pick(300, 1600))),
     }
 }
 

@@ -75,6 +75,22 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
 }
 
 #[test]
+fn a_packet_above_the_mtu_is_discarded_whatever_the_room() {
+    let impairments = Impairments { mtu: Some(Bytes(1000)), ..Impairments::default() };
+    let mut engine = external_through(Port { impairments, ..bottleneck(Buffer::Unlimited) });
+    for payload in [960, 961, 1200] {
+        engine.inject(FlowId(0), Bytes(payload), Ecn::NOT_ECT).unwrap();
+    }
+    engine.run_until(Time::NEVER);
+    let outcome = DatagramOutcome::Discarded { port: PortId(0), reason: DropReason::AboveMtu };
+    let fates = fates(&mut engine);
+    assert_eq!(fates.iter().filter(|fate| fate.outcome == outcome).map(|fate| fate.datagram).collect::<Vec<_>>(), [1, 2]);
+    let results = engine.results().unwrap();
+    let of = |column| results.queues.floats(column).unwrap()[0];
+    assert_eq!([of("arrived_units"), of("departed_units"), of("dropped_mtu"), of("dropped_units")], [3.0, 1.0, 2.0, 2.0]);
+}
+
+#[test]
 fn a_listed_drop_of_a_datagram_that_is_a_segment_hits_that_segment() {
     let mut port = bottleneck(Buffer::Units(9));
     port.listed_drops =

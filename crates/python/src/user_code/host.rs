@@ -61,6 +61,8 @@ impl PythonHost {
 
 impl Host for PythonHost {
     fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
+        // A NAT may have changed the address of the other end.
+        self.end.remote = datagram.source;
         self.attached(|host| {
             let data = PyBytes::new(host.py(), datagram.payload);
             host.call_method1(intern!(host.py(), "receive"), (now.seconds(), data, datagram.ecn as u8)).map(|_| ())

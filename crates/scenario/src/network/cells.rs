@@ -7,7 +7,7 @@ use crate::problem::Report;
 use crate::schema::Framing;
 use crate::values::Name;
 use std::collections::{BTreeMap, BTreeSet};
-use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
+use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, Impairments, PortId, Transport};
 use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::PolicySpec;
 use tailback_core::traffic::PacketSize;
@@ -78,12 +78,13 @@ impl Crossing<'_> {
     }
 }
 
-/// A virtual channel delivers its cells in order and once (ITU-T I.150).
+/// A virtual channel delivers its cells in order and once (ITU-T I.150), and has no MTU: packets become cells before it.
 fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     for id in crossing.ports().collect::<BTreeSet<PortId>>() {
         let port = &graph.ports[id];
+        let Impairments { duplication, mtu, .. } = port.impairments;
         for (key, is_given) in
-            [("duplication", port.impairments.duplication > 0.0), ("jitter.reordering", port.impairments.reorders())]
+            [("duplication", duplication > 0.0), ("jitter.reordering", port.impairments.reorders()), ("mtu", mtu.is_some())]
         {
             let at = format!("{}.{key}", graph.place(id));
             if is_given && report.is_valid(&at) {

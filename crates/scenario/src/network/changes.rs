@@ -121,6 +121,7 @@ impl Changes {
             ("return_route", event.return_route.is_some()),
             ("start", event.start),
             ("stop", event.stop),
+            ("rebind", event.rebind),
         ];
         refuse(&strange, "link", "`rate`, `delay`, `loss`, `buffer`, `down` or `up`", at, report);
         let Some(port) = event.link.as_ref().and_then(|name| graph.port(name, &format!("{at}.link"), report)) else { return };
@@ -176,7 +177,7 @@ impl Changes {
             ("up", event.up),
             ("reroute_after", event.reroute_after.is_some()),
         ];
-        refuse(&strange, "group", "`route`, `start` or `stop`", at, report);
+        refuse(&strange, "group", "`route`, `start`, `stop` or `rebind`", at, report);
         let Some(name) = &event.group else { return };
         let Some(flows) = groups.flows(name.as_str(), &format!("{at}.group"), report) else { return };
         let Some(flow) = description.flows.get(name) else { return };
@@ -194,8 +195,13 @@ impl Changes {
         if event.route.is_none() && event.return_route.is_some() {
             report.add(format!("{at}.return_route"), "`return_route` requires `route`").expected("also `route`");
         }
-        if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.is_valid(at) {
-            report.add(at, format!("{} changes nothing", key(at))).expected("`route`, `start` or `stop` with `group`");
+        if event.rebind && !flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some()) {
+            let problem = report.add(format!("{at}.rebind"), "`rebind` requires a `stack`: simulated flows have no ports");
+            problem.given(format!("`{name}`")).expected("a group with `tcp = {stack = ...}`");
+        }
+        let has_effect = event.route.is_some() || event.start || event.stop || event.rebind;
+        if !has_effect && event.return_route.is_none() && report.is_valid(at) {
+            report.add(at, format!("{} changes nothing", key(at))).expected("`route`, `start`, `stop` or `rebind` with `group`");
         }
         if event.route.is_some() {
             let flows = FlowId::range(flows);

@@ -78,6 +78,7 @@ pub(super) fn flows(
             }
             let segments =
                 |(forward, _): &RoutePair| max_segments(description, flow, &group.transport, forward, changes, changes_here);
+            check_mtu(name, &group.transport, &distinct, graph, report);
             let expansion = Expansion {
                 name,
                 flow,
@@ -233,6 +234,18 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
                 report.add(at, message).expected("drops at a link on the route of these flows");
             }
         }
+    }
+}
+
+/// Reports simulated packets that a link on their way cannot carry: their senders do not discover its MTU.
+fn check_mtu(name: &Name, transport: &Transport, ways: &[RoutePair], graph: &Graph, report: &mut Report) {
+    let at = format!("flows.{name}");
+    let Some(packet) = transport.full_packet().filter(|_| report.is_valid(&at)) else { return };
+    let ports = ways.iter().flat_map(|(forward, _)| forward).map(|&port| &graph.ports[port]);
+    let smallest = ports.filter_map(|port| Some((port.impairments.mtu?, &port.name))).min();
+    if let Some((mtu, link)) = smallest.filter(|(mtu, _)| packet > *mtu) {
+        let problem = report.add(at, format!("packets of `{name}` are larger than the `mtu` of `{link}`, and none would arrive"));
+        problem.given(format!("{} B", packet.0)).expected(format!("at most {} B with all headers", mtu.0));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, Taken};
+use super::transport::{MAX_MTU, MIN_MTU};
 use crate::link_rate::LinkRate;
 use crate::problem::{RepeatedErrors, Report, key};
 use crate::quantity::{Duration, Probability, Rate, Size};
@@ -320,6 +321,7 @@ fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], context: &Co
         loss: link.loss.as_ref(),
         jitter: link.jitter.as_ref(),
         duplication: link.duplication,
+        mtu: link.mtu,
     };
     direction.check_trace(transmitters, at, report);
     let port = direction.port(transmitters, [at, &there], context, report);
@@ -339,6 +341,7 @@ fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], context: &Co
         loss: reverse.loss.as_ref(),
         jitter: reverse.jitter.as_ref(),
         duplication: reverse.duplication,
+        mtu: reverse.mtu.or(link.mtu),
     };
     if reverse.rate.is_some() || reverse.switching.is_some() {
         direction.check_trace(transmitters, back_at, report);
@@ -369,6 +372,7 @@ struct Direction<'d> {
     loss: Option<&'d Loss>,
     jitter: Option<&'d Jitter>,
     duplication: Probability,
+    mtu: Option<Size>,
 }
 
 impl Direction<'_> {
@@ -400,6 +404,7 @@ impl Direction<'_> {
                 bursts: self.bursts(at, report),
                 jitter: self.jitter.map(|jitter| network::Jitter { delay: jitter.delay.delay(), reordering: jitter.reordering }),
                 duplication: self.duplication.0,
+                mtu: self.mtu(at, report),
             },
         }
     }
@@ -488,6 +493,16 @@ impl Direction<'_> {
         }
     }
 
+    fn mtu(&self, at: &str, report: &mut Report) -> Option<Bytes> {
+        let mtu = self.mtu?;
+        let at = format!("{at}.mtu");
+        if !(MIN_MTU..=MAX_MTU).contains(&mtu.bytes()) && report.is_valid(&at) {
+            let problem = report.add(at, "`mtu` is out of range");
+            problem.given(mtu.to_string()).expected(format!("{MIN_MTU} B to {MAX_MTU} B"));
+        }
+        Some(Bytes(mtu.bytes()))
+    }
+
     fn bursts(&self, at: &str, report: &mut Report) -> Option<network::GilbertElliott> {
         let given = self.loss?.gilbert_elliott.as_ref()?;
         let at = format!("{at}.loss.gilbert_elliott.r");
@@ -530,7 +545,7 @@ mod tests {
     use crate::Scenario;
     use crate::network::tests::{graph, names};
     use tailback_core::network::{Buffer, Delay, GilbertElliott, Impairments, Jitter, LossAt, Network};
-    use tailback_core::primitives::units::{Rate, TimeDelta};
+    use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 
     fn forward(links: &[(&str, &str, &str, u32)]) -> Vec<String> {
         let network = graph(links, ("a", "c"), "");
@@ -572,6 +587,7 @@ mod tests {
             bursts: Some(GilbertElliott { p: 0.01, r: 0.5, loss_in_good: 0.001, loss_in_bad: 1.0 }),
             jitter: Some(Jitter { delay, reordering: false }),
             duplication: 0.01,
+            mtu: None,
         };
         let jitter = Some(Jitter { delay: Delay::Exponential(TimeDelta::from_millis(2)), reordering: true });
         let back = Impairments { jitter, ..Impairments::default() };
@@ -579,6 +595,21 @@ mod tests {
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
         assert_eq!((again.content_hash(""), again.build().unwrap()), (scenario.content_hash(""), network));
         assert!(scenario.is_random());
+    }
+
+    #[test]
+    fn an_mtu_applies_to_both_directions_and_to_all_simulated_packets() {
+        let mtus = |link: &str| built(link).1.ports.into_iter().map(|port| port.impairments.mtu).collect::<Vec<_>>();
+        let [large, small] = [Some(Bytes(1500)), Some(Bytes(68))];
+        assert_eq!(mtus("rate = \"1 Mbps\"\nmtu = \"1500 B\"\n"), [large, large]);
+        assert_eq!(mtus("rate = \"1 Mbps\"\nmtu = \"1500 B\"\nreverse = {mtu = \"68 B\"}\n"), [large, small]);
+        let refused = |link: &str| {
+            let scenario = Scenario::from_toml(&format!("{WIRE}rate = \"1 Mbps\"\n{link}"), "");
+            scenario.and_then(|scenario| scenario.build()).unwrap_err().to_string()
+        };
+        let larger = refused("mtu = \"1499 B\"\n");
+        assert!(larger.contains("packets of `web` are larger than the `mtu` of `wire`"), "{larger}");
+        assert!(refused("mtu = \"67 B\"\n").contains("`mtu` is out of range"));
     }
 
     #[test]

@@ -86,8 +86,8 @@ pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -
 }
 
 /// RFC 791: every interface forwards 68 bytes, and no packet is longer than 65,535.
-const MIN_MTU: u64 = 68;
-const MAX_MTU: u64 = 65_535;
+pub(super) const MIN_MTU: u64 = 68;
+pub(super) const MAX_MTU: u64 = 65_535;
 
 /// `framing` bounds the size of a datagram.
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {

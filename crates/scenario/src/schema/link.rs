@@ -3,7 +3,7 @@
 use super::node::Processing;
 use super::queue::Queue;
 use crate::link_rate::LinkRate;
-use crate::quantity::{Duration, Probability};
+use crate::quantity::{Duration, Probability, Size};
 use crate::record::record;
 use crate::values::{FlowIndex, Integer, Name, Word};
 use tailback_core::network::{LossAt, Switching};
@@ -31,6 +31,8 @@ record! {
         jitter: Option<Jitter>,
         /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
+        /// Largest packet that the link carries, with its IP header; larger ones are discarded, as with the DF bit. Default: no limit.
+        mtu: Option<Size>; "1400 B",
         /// Create a reverse link, NAME.reverse, with the same rate and delay and an unlimited queue.
         duplex: bool = true,
         /// Settings of the reverse link that differ.
@@ -55,6 +57,8 @@ record! {
         jitter: Option<Jitter>,
         /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
+        /// Largest packet that the reverse link carries. Default: that of the link.
+        mtu: Option<Size>; "1400 B",
     }
 }
 

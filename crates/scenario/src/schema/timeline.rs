@@ -38,5 +38,8 @@ record! {
         start: bool = false,
         /// Stop the group: it sends no new data from this time on.
         stop: bool = false,
+        /// A NAT forgets the senders of the group, which must have a `stack`: their packets leave with another source port from now on, and
+        /// packets to the old port are lost.
+        rebind: bool = false,
     }
 }

@@ -37,11 +37,13 @@ pub enum DropReason {
     Listed,
     /// The unit exceeded the rate of a token bucket.
     Policed,
+    /// The packet was larger than the link's MTU. Fragments do not exist: all packets have the DF bit of RFC 791.
+    AboveMtu,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::Full,
         DropReason::Early,
         DropReason::Late,
@@ -50,11 +52,12 @@ impl DropReason {
         DropReason::Random,
         DropReason::Listed,
         DropReason::Policed,
+        DropReason::AboveMtu,
     ];
 
     /// Name in columns.
     pub fn name(self) -> &'static str {
-        ["full", "early", "late", "partial", "single", "random", "listed", "policed"][self as usize]
+        ["full", "early", "late", "partial", "single", "random", "listed", "policed", "mtu"][self as usize]
     }
 
     /// Whether units discarded for this reason had been accepted before.

@@ -75,6 +75,8 @@ pub(super) struct ColdPortState {
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
     listed: ListedLosses,
+    /// Largest packet that the link carries.
+    mtu: Option<Bytes>,
     waits: Option<Histogram>,
     shaper: Option<Box<TokenBucket>>,
     /// Occupancy after each change, if traced.
@@ -141,6 +143,7 @@ impl Equipment {
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: ListedLosses::new(&spec.listed_drops, of),
+                mtu: spec.impairments.mtu,
                 waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
                 trace: kept.occupancy.then(Vec::new),
@@ -189,8 +192,8 @@ impl Equipment {
 
     /// The same without percentiles of waiting times.
     pub(super) fn observes_more_than_waits(&self) -> bool {
-        let ColdPortState { losses, listed, of_flows, departures, .. } = &*self.rest;
-        of_flows.is_some() || departures.is_some() || !listed.is_empty() || losses.may_happen()
+        let ColdPortState { losses, listed, mtu, of_flows, departures, .. } = &*self.rest;
+        of_flows.is_some() || departures.is_some() || !listed.is_empty() || mtu.is_some() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -274,8 +277,13 @@ impl Equipment {
         interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), DropReason> {
-        if C::HAS_OBSERVERS && self.is_observed && self.rest.listed.discards(packet, prices) {
-            return Err(DropReason::Listed);
+        if C::HAS_OBSERVERS && self.is_observed {
+            if self.rest.mtu.is_some_and(|mtu| bytes > mtu) {
+                return Err(DropReason::AboveMtu);
+            }
+            if self.rest.listed.discards(packet, prices) {
+                return Err(DropReason::Listed);
+            }
         }
         let full = held.busy
             && match of_queue {

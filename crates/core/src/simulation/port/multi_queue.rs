@@ -29,6 +29,9 @@ pub(crate) struct MultiQueue {
     pub(crate) classes: Vec<ClassCounts>,
 }
 
+/// In place of a queue: each packet of the flow chooses between the queue of L4S and the other.
+const BY_PACKET: u32 = u32::MAX;
+
 /// The queue of each flow that crosses the port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct QueuesOfFlows {
@@ -81,14 +84,16 @@ impl QueuesOfFlows {
                     let class = network.groups[network.flows[flow].group].class;
                     of_classes.get(class as usize).copied().flatten().unwrap_or(0)
                 }
-                Queues::L4sAndClassic => u32::from(!network.groups[network.flows[flow].group].l4s),
+                Queues::L4sAndClassic if network.groups[network.flows[flow].group].l4s => 0,
+                Queues::L4sAndClassic if network.is_external(flow) => BY_PACKET,
+                Queues::L4sAndClassic => 1,
             };
         }
         QueuesOfFlows { first, queues }
     }
 
-    fn of(&self, flow: FlowId) -> usize {
-        self.queues[(flow - self.first) as usize] as usize
+    fn of(&self, flow: FlowId) -> u32 {
+        self.queues[(flow - self.first) as usize]
     }
 
     /// All queues with their flows.
@@ -101,7 +106,12 @@ impl QueuesOfFlows {
             }
         };
         let mut specs: Vec<QueueSpec> = policies.into_iter().map(|policy| QueueSpec { policy, flows: Vec::new() }).collect();
-        flows.iter().for_each(|&flow| specs[self.of(flow)].flows.push(flow));
+        for &flow in flows {
+            match self.of(flow) {
+                BY_PACKET => specs.iter_mut().for_each(|spec| spec.flows.push(flow)),
+                queue => specs[queue as usize].flows.push(flow),
+            }
+        }
         specs
     }
 }
@@ -138,7 +148,10 @@ impl MultiQueue {
     }
 
     pub(super) fn queue_of(&self, packet: &Packet) -> usize {
-        self.of_flows.of(packet.flow)
+        match self.of_flows.of(packet.flow) {
+            BY_PACKET => usize::from(!packet.is_l4s()),
+            queue => queue as usize,
+        }
     }
 
     /// Whether the queue's own buffer has no room for another unit.

@@ -1,7 +1,7 @@
 //! Impairments of all links of a generator.
 
 use super::plan::Style;
-use crate::quantity::Probability;
+use crate::quantity::{Probability, Size};
 use crate::record::record;
 use crate::schema::link::{GilbertElliott, Jitter, Loss};
 use crate::values::Word;
@@ -16,6 +16,8 @@ record! {
         jitter: Option<Jitter>,
         /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
+        /// Largest packet that each link carries in both directions, with its IP header; larger ones are discarded. Default: no limit.
+        mtu: Option<Size>; "1400 B",
     }
 }
 
@@ -45,6 +47,7 @@ impl Disturbances {
             style.is_alike = true;
         }
         (style.link.loss, style.link.jitter, style.link.duplication) = (loss, self.jitter.clone(), self.duplication);
+        style.link.mtu = self.mtu;
         style
     }
 }

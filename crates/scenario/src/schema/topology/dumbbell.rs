@@ -3,7 +3,7 @@
 use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
-use crate::quantity::{Duration, Probability};
+use crate::quantity::{Duration, Probability, Size};
 use crate::record::record;
 use crate::schema::link::{Jitter, Loss, Reverse};
 use crate::schema::queue::Queue;
@@ -23,6 +23,8 @@ record! {
         jitter: Option<Jitter>,
         /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
+        /// Largest packet that the bottleneck carries in both directions, with its IP header; larger ones are discarded. Default: no limit.
+        mtu: Option<Size>; "1400 B",
         /// Settings of the reverse link that differ. Its default queue is unlimited.
         reverse: Option<Reverse>,
     }
@@ -54,6 +56,7 @@ impl Generator for Dumbbell {
         style.link.loss = self.loss.clone();
         style.link.jitter = self.jitter.clone();
         style.link.duplication = self.duplication;
+        style.link.mtu = self.mtu;
         style.link.reverse = self.reverse.clone();
         style.queues = ["queue", "reverse.queue"];
         let style = plan.style(style);
