@@ -57,6 +57,7 @@ def everything() -> list[tb.Run]:
             "record.queue_flows": True,
             "topology.dumbbell.duplication": 0.01,
             "topology.dumbbell.queue": policer,
+            "topology.dumbbell.mtu": "1500 B",
         }
     )
     rates = tb.load(ROOT / "examples/abr.toml").with_({"duration": "1 s"})

@@ -195,7 +195,7 @@ impl Changes {
         if event.route.is_none() && event.return_route.is_some() {
             report.add(format!("{at}.return_route"), "`return_route` requires `route`").expected("also `route`");
         }
-        if event.rebind && !flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some()) {
+        if event.rebind && flow.tcp.as_ref().is_none_or(|tcp| tcp.stack().is_none()) {
             let problem = report.add(format!("{at}.rebind"), "`rebind` requires a `stack`: simulated flows have no ports");
             problem.given(format!("`{name}`")).expected("a group with `tcp = {stack = ...}`");
         }
