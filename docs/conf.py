@@ -35,6 +35,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "Tailback"
 html_static_path = ["static", str(SCRIPT)]
+# Schemas by version, at addresses that do not change.
+html_extra_path = ["site"]
 html_css_files = ["site.css"]
 # All pages load the package's script; it does nothing on pages without plots.
 html_js_files = [(SCRIPT.name, {"defer": "defer"})]

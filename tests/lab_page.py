@@ -23,6 +23,13 @@ PATIENCE = 30_000
 Open = Callable[..., Page]
 
 
+def example(name: str) -> str:
+    """The text of an example in the lab, without the address of its schema."""
+    directive, _, text = (ROOT / f"examples/{name}.toml").read_text().partition("\n")
+    assert directive.startswith("#:schema")
+    return text
+
+
 def run(page: Page, speed: str = FASTEST) -> str:
     """Run the open scenario to its end, and return the hash of its results."""
     page.select_option("#speed", label=speed)

@@ -83,7 +83,8 @@ function examples() {
   const first = (name) => (foremost.indexOf(name) + foremost.length + 1) % (foremost.length + 1);
   const rank = ({ name, toml }) => (/^(framing|abr) =|\{ *framing|, *framing/m.test(toml) ? foremost.length + 1 : first(name));
   const read = names.map((name) => {
-    const toml = readFileSync(here(`../examples/${name}`), "utf8");
+    // Without the address of the schema, which the editor of the lab has.
+    const toml = readFileSync(here(`../examples/${name}`), "utf8").replace(/^#:schema .*\n/, "");
     const comment = toml.slice(0, toml.search(/^[^#]/m)).split(/^#\s*$/m);
     const prose = (lines = "") => lines.replace(/^#\s?/gm, "").replaceAll("`", "").replace(/\s+/g, " ").trim();
     return { name: name.replace(".toml", ""), question: prose(comment[0]), see: prose(comment[1]), toml };

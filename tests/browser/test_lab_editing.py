@@ -9,8 +9,21 @@ from playwright.sync_api import expect
 
 import tailback as tb
 from browsing import BrowserPages
-from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, expect_text, of_wheel, replace_text, run, text_of, until, write
-from support import ROOT
+from lab_page import (
+    FASTEST,
+    GOLDEN,
+    PATIENCE,
+    Open,
+    dropped,
+    example,
+    expect_text,
+    of_wheel,
+    replace_text,
+    run,
+    text_of,
+    until,
+    write,
+)
 
 
 def test_a_control_changes_the_text_and_the_run(opened: Open) -> None:
@@ -21,7 +34,7 @@ def test_a_control_changes_the_text_and_the_run(opened: Open) -> None:
     expect_text(page, re.compile('buffer = "7 packets"'))
     toml = text_of(page)
     # Nothing else has changed, including comments.
-    assert toml == re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', (ROOT / "examples/one_flow.toml").read_text())
+    assert toml == re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', example("one_flow"))
     assert run(page) == of_wheel(toml, 1)
 
 
@@ -94,7 +107,7 @@ def test_a_link_holds_both_variants_and_the_seed(opened: Open) -> None:
     other = opened(place)
     assert other.input_value("#seed") == "5"
     expect(other.locator(".pane")).to_have_count(2)
-    assert run(other) == of_wheel((ROOT / "examples/md1.toml").read_text(), 5)
+    assert run(other) == of_wheel(example("md1"), 5)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +129,11 @@ def test_an_invalid_link_is_reported_and_keeps_the_scenario(opened: Open, place:
         place = whole[:-9] if place == "cut" else whole[:60] + ("A" if whole[60] != "A" else "B") + whole[61:]
     page.evaluate("place => { location.hash = place; }", place)
     expect(page.locator("#notice")).to_contain_text(told)
-    assert text_of(page) == (ROOT / "examples/one_flow.toml").read_text()
+    assert text_of(page) == example("one_flow")
 
 
 def test_the_contents_of_a_link_are_not_executed(opened: Open, windows: BrowserPages) -> None:
-    hostile = (ROOT / "examples/one_flow.toml").read_text().replace('name = "', 'name = "<img src=x onerror=alert(1)>', 1)
+    hostile = example("one_flow").replace('name = "', 'name = "<img src=x onerror=alert(1)>', 1)
     page = opened("#example=one_flow")
     write(page, "# <script>alert(1)</script>\n" + hostile)
     expect(page.locator("#title")).to_contain_text("<img src=x")
@@ -151,7 +164,7 @@ def test_a_dropped_scenario_is_opened_and_other_files_are_rejected(opened: Open)
     page = opened()
     dropped(page, "noise.toml", "\x01 = [[[")
     expect(page.locator("#problems")).to_contain_text("not valid TOML")
-    dropped(page, "md1.toml", (ROOT / "examples/md1.toml").read_text())
+    dropped(page, "md1.toml", example("md1"))
     expect(page.locator("#problems li")).to_have_count(0)
     assert run(page) == GOLDEN["md1.toml"]["1"]["results"]
     huge = 'duration = "1 s"\n[topology]\ndumbbell = {rate = "1 Gbps", delay = "1 ms", queue = {buffer = "9 packets"}}\n'
@@ -207,7 +220,7 @@ def test_the_seed_field_and_the_text_stay_in_step(opened: Open) -> None:
 
 def test_a_seed_that_is_set_is_added_to_the_text(opened: Open) -> None:
     page = opened("#example=random_loss")
-    shipped = (ROOT / "examples/random_loss.toml").read_text()
+    shipped = example("random_loss")
     assert "seed" not in shipped
     # Typed input has priority, so there is no need to wait.
     page.fill("#seed", "2")
@@ -303,7 +316,7 @@ def test_back_and_forward_keep_the_edits(opened: Open) -> None:
     expect(page.locator("#view-lab")).to_be_visible()
     assert (text_of(page), page.inner_text("#clock")) == (edited, clock)
     # A file survives, and so does the scenario that it replaced.
-    md1 = (ROOT / "examples/md1.toml").read_text()
+    md1 = example("md1")
     dropped(page, "md1.toml", md1)
     expect_text(page, md1)
     replace_text(page, md1 + "# mine\n")
@@ -317,7 +330,7 @@ def test_back_and_forward_keep_the_edits(opened: Open) -> None:
     # Choosing the example again restores it.
     page.click("#tab-gallery")
     page.click("[data-example=one_flow]")
-    expect_text(page, (ROOT / "examples/one_flow.toml").read_text())
+    expect_text(page, example("one_flow"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 import tailback as tb
 from browsing import PHONE, finger, widths
-from lab_page import GOLDEN, PATIENCE, Open, expect_text, of_wheel, run, text_of, until
+from lab_page import GOLDEN, PATIENCE, Open, example, expect_text, of_wheel, run, text_of, until
 from support import ROOT
 from tailback._lab import write as write_page
 from tailback.papers import document, experiments
@@ -194,7 +194,7 @@ def test_every_experiment_opens_and_has_curves(opened: Open) -> None:
     assert len(names) == len(list((ROOT / "examples").glob("*.toml")))
     for name in names:
         page.evaluate("name => { location.hash = `example=${name}`; }", name)
-        expect_text(page, (ROOT / f"examples/{name}.toml").read_text())
+        expect_text(page, example(name))
         page.click("[data-step=round_trip]")
         until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
         assert page.locator("#problems li").count() == 0, name

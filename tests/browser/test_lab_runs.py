@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import tailback as tb
-from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, expect_text, of_wheel, run, text_of, until
+from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, example, expect_text, of_wheel, run, text_of, until
 from support import ROOT
 
 
@@ -103,7 +103,7 @@ def test_a_run_stops_at_the_first_loss(opened: Open) -> None:
     page.select_option("#speed", label=FASTEST)
     page.click("#play")
     expect(page.locator("#status")).to_contain_text("a loss at bottleneck (full)", timeout=PATIENCE)
-    toml = (ROOT / "examples/one_flow.toml").read_text().partition("[record]")[0] + '[record]\ntraces = ["drops"]\n'
+    toml = example("one_flow").partition("[record]")[0] + '[record]\ntraces = ["drops"]\n'
     drops = tb.simulate(tb.Scenario.from_toml(toml)).trace("drops")
     assert float(page.inner_text("#clock").split("\u202f")[0]) == pytest.approx(float(drops["time_s"][0]), abs=2e-3)
 
@@ -142,7 +142,7 @@ def test_exported_files_can_be_read(opened: Open, tmp_path: Path) -> None:
             page.click(f"#exports button:has-text('{label}')")
         return download.value.path().read_bytes()
 
-    assert taken("Scenario (TOML)") == (ROOT / "examples/md1.toml").read_bytes()
+    assert taken("Scenario (TOML)") == example("md1").encode()
     header, *rows = taken("Table queues (CSV)").decode().splitlines()
     queues = tb.simulate(tb.load(ROOT / "examples/md1.toml"), seed=1).queues
     assert header.split(",") == list(queues.columns)
@@ -159,7 +159,7 @@ def test_a_step_does_not_apply_to_a_scenario_opened_meanwhile(opened: Open) -> N
     page.click("[data-step=round_trip]")
     page.evaluate("location.hash = 'example=fat_tree'")
     page.click("[data-step=round_trip]")
-    expect_text(page, (ROOT / "examples/fat_tree.toml").read_text())
+    expect_text(page, example("fat_tree"))
     page.click("[data-step=round_trip]")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
 
@@ -169,7 +169,7 @@ def test_the_theory_equals_the_predictions_of_the_package(opened: Open) -> None:
     drawn = set()
     for file in sorted((ROOT / "examples").glob("*.toml")):
         page.evaluate("name => { location.hash = `example=${name}`; }", file.stem)
-        expect_text(page, file.read_text())
+        expect_text(page, example(file.stem))
         lines = page.locator(".theory dt").evaluate_all(
             "terms => terms.map(({ dataset }) => [dataset.panel, dataset.label, JSON.parse(dataset.values)])"
         )

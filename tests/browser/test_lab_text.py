@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tailback as tb
-from lab_page import Open, expect_text, of_wheel, replace_text, run, text_of, write
-from support import ROOT
+from lab_page import Open, example, expect_text, of_wheel, replace_text, run, text_of, write
 
-RED = (ROOT / "examples/red.toml").read_text()
+RED = example("red")
 OPTIONS = "#toml .cm-tooltip-autocomplete li"
 
 
@@ -148,7 +147,7 @@ def test_each_variant_has_its_own_history(page: Page) -> None:
     expect_text(page, RED)
     # Another scenario has none.
     page.evaluate("location.hash = 'example=md1'")
-    md1 = (ROOT / "examples/md1.toml").read_text()
+    md1 = example("md1")
     expect_text(page, md1)
     page.locator("#toml .cm-content").focus()
     page.keyboard.press("Control+z")

@@ -44,9 +44,9 @@ function ofDocument(experiment: Experiment): Example {
   return { place: `#experiment=${name}`, name, document, question, see, toml };
 }
 
-// The comment at the beginning of a scenario.
+// The comment at the beginning of a scenario, below directives for editors.
 export function questionOf(toml: string): string {
-  const lines = toml.split("\n");
+  const lines = toml.replace(/^(#:.*\n)+/, "").split("\n");
   const end = lines.findIndex((line) => !line.startsWith("#") || line.trim() === "#");
   return lines.slice(0, end < 0 ? lines.length : end).map((line) => line.replace(/^#\s?/, "")).join(" ");
 }

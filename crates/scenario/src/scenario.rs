@@ -234,6 +234,9 @@ impl Scenario {
 pub fn json_schema() -> serde_json::Value {
     let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12());
     let mut schema = generator.root_schema_for::<Description>();
+    // A name, not an address: the schema is published with the documentation, wherever that is hosted.
+    let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+    schema.insert("$id".into(), format!("urn:tailback:scenario:{version}").into());
     schema.insert("title".into(), "Tailback scenario".into());
     // Flow groups have an empty default only because a scenario may be checked without flows.
     if let Some(required) = schema.pointer_mut("/required").and_then(|keys| keys.as_array_mut()) {
