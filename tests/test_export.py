@@ -38,6 +38,7 @@ QUEUES: list[dict[str, Any]] = [
     {"buffer": "200 packets", "policy": "red", "min_threshold": "20 packets", "max_threshold": "60 packets"},
     {"buffer": "1000 packets", "policy": "codel", "scheduler": {"kind": "flow_queue", "queues": 1024}},
     {"buffer": "100 packets", "scheduler": "sfq"},
+    {"buffer": "1000 packets", "scheduler": "dualpi2"},
     {"buffer": "100 packets", "shaper": {"rate": "5 Mbps", "burst": "15 kB"}},
 ]
 WIRES: list[dict[str, Any]] = [
@@ -53,15 +54,44 @@ def dumbbell(queue: dict[str, Any], **wire: Any) -> tb.Scenario:
     return tb.dumbbell(rate="12 Mbps", delay="10 ms", queue=queue, flows=flows, duration="5 s", **wire)  # type: ignore[arg-type]
 
 
-ALL = [*(dumbbell(queue) for queue in QUEUES), *(dumbbell({"buffer": "20 packets"}, **wire) for wire in WIRES), CHAIN]
+CHANGES: list[dict[str, Any]] = [
+    {"at": "1 s", "link": "bottleneck", "rate": "6 Mbps", "delay": "20 ms", "loss": "1 %"},
+    {"at": "2 s", "link": "bottleneck", "buffer": "50 packets"},
+    {"at": "3 s", "link": "bottleneck", "down": True},
+    {"at": "3.5 s", "link": "bottleneck", "up": True},
+]
+CHANGING = dumbbell({"buffer": "20 packets"}).with_({"timeline": CHANGES})
+
+
+def classes(scheduler: str) -> tb.Scenario:
+    shared = {
+        "buffer": "100 packets",
+        "scheduler": scheduler,
+        "classes": [
+            {"name": "gold", "policy": "codel", **({} if scheduler == "strict_priority" else {"share": 3})},
+            {"name": "silver", "buffer": "30 packets", "default": True},
+        ],
+    }
+    tcp = {"tcp": {"preset": "linux/cubic"}}
+    flows = {name: {"from": "left", "to": "right", "class": name, **tcp} for name in ("gold", "silver")}
+    return dumbbell(shared).with_({"flows": flows})
+
+
+SHARED = [classes("drr"), classes("strict_priority")]
+ALL = [
+    *(dumbbell(queue) for queue in QUEUES),
+    *(dumbbell({"buffer": "20 packets"}, **wire) for wire in WIRES),
+    CHAIN,
+    CHANGING,
+    *SHARED,
+]
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_omissions_are_listed_in_the_header(target: str) -> None:
-    found = CHAIN.with_({"flows.web.jitter": "1 ms", "timeline": [{"at": "2 s", "link": "link1", "rate": "5 Mbps"}]}).export(
-        target
-    )
-    assert ("timeline[0]", "changes during the run are not exported") in found.omissions
+    route = {"at": "2 s", "group": "web", "route": ["link1", "link2"]}
+    found = CHAIN.with_({"flows.web.jitter": "1 ms", "timeline": [route]}).export(target)
+    assert ("timeline[0].route", "routes do not change during the run") in found.omissions
     head = found.text.partition("\n\n")[0]
     assert [line for line in head.splitlines() if "flows.web.jitter: has no counterpart" in line]
     assert found.text == found.text.encode().decode() == str(found)
@@ -103,8 +133,61 @@ def test_queues_and_wires_become_qdiscs() -> None:
         "loss gemodel 0.1% 20% 50% 0.01%",
         "delay 12000us 1000us\n",
         "delay 15000us 1000us distribution normal",
+        "dualpi2 limit 1000 coupling_factor 2 step_thresh 1000us classic_protection 6% target 15000us tupdate 15000us",
     ):
         assert words in lines, words
+
+
+def test_changes_of_links_become_commands_at_their_times() -> None:
+    found = CHANGING.export("tc")
+    # A FIFO behind the token bucket is renewed with it, and the wire has netem from the beginning.
+    tbf = "root handle 1: stab overhead -14 linklayer ethernet tbf rate 6000000bit burst 1514 limit 3028"
+    left, wires = 'tc -n "${PREFIX}left" qdisc replace dev l0a', 'tc -n "$WIRES" qdisc replace dev w0z'
+    assert found.text[found.text.index("changes() {") : found.text.index("run() {")].splitlines()[1:-2] == [
+        "    at 1000000",
+        f"    {left} {tbf}",
+        f"    {left} parent 1:1 handle 2: pfifo limit 20",
+        f"    {wires} root handle 1: netem limit 10000000 delay 20000us loss 1%",
+        "    at 2000000",
+        f"    {left} parent 1:1 handle 2: pfifo limit 50",
+        "    at 3000000",
+        '    ip -n "$WIRES" link set b0 down',
+        "    at 3500000",
+        '    ip -n "$WIRES" link set b0 up',
+    ]
+    assert found.omissions == ()
+    assert CHANGING.export("mininet").omissions[0] == ("timeline[0].rate", "is not exported")
+    assert 'Seconds(1.0), Change, 0, 0, 0.015, "6000000bps", "20p", 0.01)' in CHANGING.export("ns3").text
+    assert ("timeline[0].loss", "is not exported") in CHANGING.export("mahimahi").omissions
+
+
+def test_a_table_of_rates_becomes_changes(tmp_path: Path) -> None:
+    (tmp_path / "leo.csv").write_text("at_s,rate_Mbps,delay_ms,loss\n0,12,10,0\n1,24,30,0.01\n")
+    table = {"trace": str(tmp_path / "leo.csv")}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": table, "duration": "3 s"})
+    text = scenario.export("tc").text
+    assert re.findall(r"add dev l0a root .* rate (\d+)bit", text) == ["12000000"]
+    # The table repeats after 2 s.
+    times = re.findall(r"at (\d+)\n.*dev l0a .* rate (\d+)bit.*\n.*\n.*(netem .*)", text)
+    assert times == [
+        ("1000000", "24000000", "netem limit 10000000 delay 30000us loss 1%"),
+        ("2000000", "12000000", "netem limit 10000000 delay 10000us"),
+    ]
+    [trace] = re.findall(r"0\.up\" <<'END'\n(.*?)\nEND", scenario.export("mahimahi").text, re.S)
+    lines = [int(line) for line in trace.splitlines()]
+    assert [sum(at < line <= at + 1000 for line in lines) for at in (0, 1000, 2000)] == [1000, 2000, 1000]
+
+
+def test_classes_become_a_classful_qdisc() -> None:
+    for scenario, first in zip(SHARED, ("drr", "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"), strict=True):
+        found = scenario.export("tc")
+        words = [line.split(" dev l0a ")[1] for line in found.text.splitlines() if " parent " in line and " dev l0a " in line]
+        assert words[0] == f"parent 1:1 handle 2: {first}"
+        children = ["codel limit 100 target 5000us interval 100000us ecn", "pfifo limit 30"]
+        assert [line.split(": ")[1] for line in words if line.startswith("parent 2:") and "handle" in line] == children
+        assert "parent 2: protocol ip prio 1 u32 match ip dport 5201 0xffff flowid 2:1" in words
+        assert [at for at, _ in found.omissions] == ["links.bottleneck.queue.classes"]
+    assert re.findall(r"classid (2:\d) drr quantum (\d+)", SHARED[0].export("tc").text) == [("2:1", "4500"), ("2:2", "1500")]
 
 
 @pytest.fixture
@@ -124,7 +207,7 @@ def test_tc_accepts_every_qdisc() -> None:
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
         subprocess.run(["ip", "-n", name, "link", "add", "v", "type", "veth", "peer", "name", "w"], check=True)
-        found = {words for each in ALL for words in re.findall(r"handle [12]: (.*)", each.export("tc").text)}
+        found = {words for each in ALL for words in re.findall(r"qdisc add .* handle [12]: (.*)", each.export("tc").text)}
         for words in found:
             done = subprocess.run(
                 ["tc", "-n", name, "qdisc", "add", "dev", "v", "root", "handle", "1:", *words.split()],
@@ -132,7 +215,8 @@ def test_tc_accepts_every_qdisc() -> None:
                 text=True,
             )
             # Kernels may lack qdiscs; tc checks the words first.
-            assert done.returncode == 0 or "qdisc kind is unknown" in done.stderr, (words, done.stderr)
+            unknown = ("qdisc kind is unknown", 'Unknown qdisc "dualpi2"')
+            assert done.returncode == 0 or any(text in done.stderr for text in unknown), (words, done.stderr)
             subprocess.run(["tc", "-n", name, "qdisc", "del", "dev", "v", "root"], capture_output=True)
     finally:
         subprocess.run(["ip", "netns", "del", name], check=True)
@@ -152,6 +236,26 @@ def test_a_script_of_tc_builds_the_network(tmp_path: Path) -> None:
         way = subprocess.run(["ip", "-n", f"{prefix}n0", "route", "get", "10.128.0.3"], **run).stdout  # type: ignore[call-overload]
         assert "via 10.0.0.2" in way
         assert "src 10.128.0.1" in way
+    finally:
+        subprocess.run(["bash", script, "down"], **run)  # type: ignore[call-overload]
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_changes_apply_to_the_network_of_a_script(tmp_path: Path) -> None:
+    changes = [{"at": "1 s", "link": "link1", "rate": "5 Mbps"}, {"at": "2 s", "link": "link1", "down": True}]
+    script, prefix = tmp_path / "chain.sh", f"tb{os.getpid()}c-"
+    script.write_text(CHAIN.with_({"timeline": changes}).export("tc").text)
+    env = {**os.environ, "PREFIX": prefix, "WIRES": f"{prefix}wires"}
+    run = {"env": env, "check": True, "capture_output": True, "text": True}
+    try:
+        subprocess.run(["bash", script, "up"], **run)  # type: ignore[call-overload]
+        body = re.findall(r"changes\(\) \{\n(.*?)\n\}", script.read_text(), re.S)[0]
+        subprocess.run(["bash", "-ec", re.sub(r" at \d+\n", "\n", body)], **run)  # type: ignore[call-overload]
+        shown = subprocess.run(["tc", "-n", f"{prefix}n0", "qdisc", "show"], **run).stdout  # type: ignore[call-overload]
+        assert "rate 5Mbit" in shown
+        assert "limit 40p" in shown
+        wires = subprocess.run(["ip", "-n", env["WIRES"], "link", "show", "b0"], **run).stdout  # type: ignore[call-overload]
+        assert "state DOWN" in wires
     finally:
         subprocess.run(["bash", script, "down"], **run)  # type: ignore[call-overload]
 

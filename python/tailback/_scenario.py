@@ -284,8 +284,7 @@ class Scenario:
         Parameters
         ----------
         target : str
-            ``tc``: a shell script with network namespaces, qdiscs and iperf3. ``mahimahi``: a shell script with nested shells for
-            the path of the first flow. ``mininet``: a Python script. ``ns3``: a C++ program for ns-3.37 or later.
+            Such as ``tc`` (network namespaces of Linux) or ``ns3``; ``tailback export --help`` lists all.
         seed : int, optional
             Seed of the run, by default the scenario's: random delays, starts and sizes of flows are exported as drawn.
 

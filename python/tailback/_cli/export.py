@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,15 +14,29 @@ from tailback._cli.user_code import load_code
 __all__ = ["export"]
 
 
+class _Target(click.Option):
+    """Lists the targets in the help; they are imported only for it."""
+
+    @property
+    def help(self) -> str:
+        from tailback._export import TARGETS
+
+        return "; ".join(f"`{target.name}`: {target.summary}" for target in TARGETS.values()) + "."
+
+    @help.setter
+    def help(self, text: Any) -> None:
+        pass
+
+
 @click.command
 @options.file
-@click.option("--as", "target", required=True, metavar="TARGET", help="`tc`, `mahimahi`, `mininet` or `ns3`.")
+@click.option("--as", "target", required=True, metavar="TARGET", cls=_Target)
 @click.option("--out", type=options.PATH, metavar="FILE", help="Write to this new file instead of stdout.")
 @options.seed
 @options.code
 @command
 def export(file: Path, target: str, out: Path | None, seed: int | None, code: tuple[Path, ...]) -> ExitCode:
-    """Write a scenario as a script for Linux (tc), Mahimahi or Mininet, or as a program for ns-3.
+    """Write a scenario as input of another tool: an emulator or another simulator.
 
     Lists the parts of the scenario that the target cannot express on stderr and in the header of the file. Exit code 1 if there
     are any.

@@ -8,6 +8,7 @@ from typing import Any
 
 from tailback._core import __version__
 from tailback._export import mahimahi, mininet, ns3, tc
+from tailback._export.changes import follow
 from tailback._export.common import omit_common
 from tailback._export.network import Network, Omissions
 from tailback.errors import UnknownName
@@ -24,7 +25,7 @@ class Export:
     Attributes
     ----------
     target : str
-        Name of the target: ``tc``, ``mahimahi``, ``mininet`` or ``ns3``.
+        Name of the target.
     text : str
         Content of the file. Its header lists the omissions.
     omissions : tuple of (str, str)
@@ -55,6 +56,7 @@ def exported(description: dict[str, Any], flows: list[dict[str, Any]], target: s
         raise UnknownName("target", target, TARGETS)
     chosen, network, omitted = TARGETS[target], Network(description, flows), Omissions()
     omit_common(network, description, omitted)
+    network.changes = follow(network, description["timeline"], chosen.changes, omitted)
     body = chosen.written(network, omitted)
     stem = re.sub(r"[^A-Za-z0-9]+", "_", network.name).strip("_").lower() or "scenario"
     name = f"{stem}.{chosen.suffix}"

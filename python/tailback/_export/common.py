@@ -28,9 +28,7 @@ _LINUX = {
 
 
 def omit_common(network: Network, description: dict[str, Any], omitted: Omissions) -> None:
-    """What only Tailback has: changes over time, prices, cells, and delays within hosts."""
-    for index, _ in enumerate(description["timeline"]):
-        omitted.add(f"timeline[{index}]", "changes during the run are not exported")
+    """What only Tailback has: prices, cells, and delays within hosts."""
     if description.get("prices"):
         omitted.add("prices", "packets carry no prices")
     if any(node.get("send_processing") or node.get("receive_processing") for node in description["nodes"].values()):
@@ -47,7 +45,7 @@ def omit_common(network: Network, description: dict[str, Any], omitted: Omission
 
 def omit_of_link(port: Port, omitted: Omissions) -> None:
     """Settings of a link that no target has."""
-    if port.varies:
+    if port.table:
         omitted.add(f"{port.at}.rate", "rates, delays and losses over time are not exported; the mean rate is used")
     if port.settings.get("switching") == "cut_through":
         omitted.add(f"{port.at}.switching", "packets are stored and forwarded")

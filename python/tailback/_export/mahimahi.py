@@ -5,6 +5,7 @@ Options are those of the manual pages mm-link(1), mm-delay(1) and mm-loss(1) (Ne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -47,12 +48,12 @@ def written(network: Network, omitted: Omissions) -> str:
         downlink = network.reverse(uplink)
         if downlink is None or downlink.name not in first.backward:
             omitted.add(uplink.at, "data and acknowledgements use different links; the downlink is unlimited")
-        shells += _shells(uplink, downlink, traces, omitted)
+        shells += _shells(network, uplink, downlink, traces, omitted)
     lines = ["set -eu", "traces=$(mktemp -d)", "trap 'rm -r \"$traces\"' EXIT", *traces]
     return "\n".join([*lines, " \\\n    ".join([*shells, '"$@"']), ""])
 
 
-def _shells(uplink: Port, downlink: Port | None, traces: list[str], omitted: Omissions) -> Iterator[str]:
+def _shells(network: Network, uplink: Port, downlink: Port | None, traces: list[str], omitted: Omissions) -> Iterator[str]:
     """Delay, losses and link, from the outside."""
     back = downlink or uplink
     delay = (uplink.delay_s + back.delay_s) / 2
@@ -76,7 +77,7 @@ def _shells(uplink: Port, downlink: Port | None, traces: list[str], omitted: Omi
         return
     number = sum(line.startswith("cat ") for line in traces) // 2
     for port, word in ((uplink, "up"), (back, "down")):
-        opportunities = port.opportunities or _constant(port, omitted)
+        opportunities = port.opportunities or _varying(network, port) or _constant(port, omitted)
         listed = "\n".join(str(at) for at, count in opportunities for _ in range(count))
         traces.append(f"cat > \"$traces/{number}.{word}\" <<'END'\n{listed}\nEND")
     queues = [*_queue(uplink, "uplink", omitted), *_queue(back, "downlink", omitted)]
@@ -96,6 +97,27 @@ def _constant(port: Port, omitted: Omissions) -> tuple[tuple[int, int], ...]:
     counts = [int(near * (at + 1)) - int(near * at) for at in range(period)]
     # The last line is the length of the trace.
     return tuple((at + 1, count) for at, count in enumerate(counts) if count)
+
+
+def _varying(network: Network, port: Port) -> tuple[tuple[int, int], ...]:
+    """Opportunities of a rate that changes, until the end of the run; none if it does not change."""
+    states = [(0.0, port), *((change.at_s, change.after) for change in network.changes if change.after.name == port.name)]
+    if len(states) == 1:
+        return ()
+    ends = [*(at for at, _ in states[1:]), network.duration_s]
+    counts: dict[int, int] = {}
+    bits = 0.0
+    for (begin, state), end in zip(states, ends, strict=True):
+        rate = 0.0 if state.is_down else state.rate_bps or 0.0
+        first, bits = bits, bits + rate * (end - begin)
+        for opportunity in range(int(first / _OPPORTUNITY) + 1, int(bits / _OPPORTUNITY) + 1):
+            at = begin + (opportunity * _OPPORTUNITY - first) / rate
+            millisecond = max(1, math.ceil(at * 1e3 - 1e-6))
+            counts[millisecond] = counts.get(millisecond, 0) + 1
+    # The last line is the length of the trace.
+    last = round(network.duration_s * 1e3)
+    counts[last] = counts.get(last, 0) or 1
+    return tuple(sorted(counts.items()))
 
 
 def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
@@ -131,4 +153,13 @@ def _private(network: Network, name: str) -> tuple[float | None, float]:
     return port.rate_bps, port.delay_s
 
 
-TARGET = Target("mahimahi", "a shell script with nested shells of Mahimahi", "sh", "#", _USAGE, "#!/bin/bash\n", written)
+TARGET = Target(
+    "mahimahi",
+    "a shell script with nested shells of Mahimahi",
+    "sh",
+    "#",
+    _USAGE,
+    "#!/bin/bash\n",
+    written,
+    ("rate", "down"),
+)

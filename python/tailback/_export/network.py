@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+
+if TYPE_CHECKING:
+    from tailback._export.changes import Change
 
 __all__ = ["Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "quantity", "seconds"]
 
@@ -25,8 +28,8 @@ class Omissions(list[tuple[str, str]]):
 class Port:
     """One direction of a link.
 
-    `rate_bps` is the rate of all transmitters, or the mean of a trace; None: no serialisation. `settings` is the table
-    of the link, or its reverse table.
+    `rate_bps` is the rate of all transmitters, or the mean of a trace or table; None: no serialisation. `settings` is the table
+    of the link, or its reverse table. `table` has the columns of a table of rates, or is empty.
     """
 
     name: str
@@ -38,7 +41,9 @@ class Port:
     settings: Mapping[str, Any]
     at: str
     opportunities: tuple[tuple[int, int], ...] = ()
-    varies: bool = False
+    table: Mapping[str, Any] = field(default_factory=dict)
+    transmitters: int = 1
+    is_down: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,7 @@ class Network:
             index = counted[flow["group"]]
             counted[flow["group"]] += 1
             self.flows.append(self._flow(flow, index))
+        self.changes: list[Change] = []
 
     def reverse(self, port: Port) -> Port | None:
         """The other direction of a link."""
@@ -142,7 +148,8 @@ def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mappi
         mean = 12e6 * sum(count for _, count in trace) / trace[-1][0]
     else:
         mean = quantity(rate)[0]
-    return Port(name, source, sink, mean * link["transmitters"], seconds(delay), own["queue"], own, at, trace, table is not None)
+    transmitters = link["transmitters"]
+    return Port(name, source, sink, mean * transmitters, seconds(delay), own["queue"], own, at, trace, table or {}, transmitters)
 
 
 def _mean(table: Mapping[str, Any]) -> float:

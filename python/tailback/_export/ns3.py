@@ -66,6 +66,16 @@ struct Flow
 static std::vector<NetDeviceContainer> links;
 static std::vector<Flow> flows;
 
+// Losses of packets that arrive at a device.
+static void
+Lose(Ptr<NetDevice> device, double probability)
+{
+    Ptr<RateErrorModel> errors = CreateObject<RateErrorModel>();
+    errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    errors->SetRate(probability);
+    device->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+}
+
 static void
 Connect(Ptr<Node> from, Ptr<Node> to, double delay, const Direction& forward, const Direction& backward)
 {
@@ -88,16 +98,32 @@ Connect(Ptr<Node> from, Ptr<Node> to, double delay, const Direction& forward, co
         }
         if (own.loss > 0)
         {
-            Ptr<RateErrorModel> errors = CreateObject<RateErrorModel>();
-            errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-            errors->SetRate(own.loss);
-            devices.Get(1 - end)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+            Lose(devices.Get(1 - end), own.loss);
         }
     }
     static Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     addresses.Assign(devices);
     addresses.NewNetwork();
     links.push_back(devices);
+}
+
+// Changes a direction of a link during the run; the end is that of the sender.
+[[maybe_unused]] static void
+Change(uint32_t link, uint32_t end, double delay, const char* rate, const char* queue, double loss)
+{
+    Ptr<PointToPointNetDevice> device = DynamicCast<PointToPointNetDevice>(links[link].Get(end));
+    device->SetAttribute("DataRate", StringValue(rate));
+    device->GetChannel()->SetAttribute("Delay", TimeValue(Seconds(delay)));
+    Ptr<QueueDisc> disc = device->GetNode()->GetObject<TrafficControlLayer>()->GetRootQueueDiscOnDevice(device);
+    if (disc)
+    {
+        disc->SetMaxSize(QueueSize(queue));
+    }
+    else
+    {
+        device->GetQueue()->SetMaxSize(QueueSize(queue));
+    }
+    Lose(links[link].Get(1 - end), loss);
 }
 
 static Ipv4Address
@@ -189,6 +215,7 @@ def written(network: Network, omitted: Omissions) -> str:
         lines.append(f"    Route(nodes.Get({nodes[node]}), {homes[end]}, {numbers[name]}, {own_end});")
     lines.append("")
     lines += [f"    {line}" for line in _flows(network, nodes, homes, omitted)]
+    lines += [f"    {line}" for line in _changes(network, numbers)]
     return _PROGRAM + "\n" + "\n".join(lines) + "\n" + _END
 
 
@@ -252,10 +279,29 @@ def _link(index: int, ends: tuple[Port, Port | None], nodes: dict[str, int], omi
             pointer = f"&{side}{index}"
             yield f"TrafficControlHelper {side}{index};"
             yield f"{side}{index}.SetRootQueueDisc({disc or _fifo(size)});"
-        rate = _FAST if direction.rate_bps is None else f"{round(direction.rate_bps)}bps"
-        loss = (direction.settings.get("loss") or {}).get("probability", 0)
-        words.append(f'{{"{rate}", "{"1p" if any(discs) else size}", {loss!r}, {pointer}}}')
+        words.append(f'{{"{_rate(direction)}", "{"1p" if any(discs) else size}", {_loss(direction)!r}, {pointer}}}')
     yield f"Connect(nodes.Get({nodes[port.source]}), nodes.Get({nodes[port.sink]}), {delay!r}, {words[0]}, {words[1]});"
+
+
+def _rate(port: Port) -> str:
+    return _FAST if port.rate_bps is None else f"{round(port.rate_bps)}bps"
+
+
+def _loss(port: Port) -> float:
+    return 1.0 if port.is_down else (port.settings.get("loss") or {}).get("probability", 0)
+
+
+def _changes(network: Network, numbers: dict[str, int]) -> Iterator[str]:
+    """Calls of `Change` at the times of the changes."""
+    ports = dict(network.ports)
+    for change in network.changes:
+        port = ports[change.after.name] = change.after
+        other = network.reverse(port)
+        delay = port.delay_s if other is None else (port.delay_s + ports[other.name].delay_s) / 2
+        name = port.name.removesuffix(".reverse")
+        size = _in_packets(_size(port)) if kind_of(port.queue.get("scheduler")) == "flow_queue" else _size(port)
+        words = f'{numbers[name]}, {int(name != port.name)}, {delay!r}, "{_rate(port)}", "{size}", {_loss(port)!r}'
+        yield f"Simulator::Schedule(Seconds({change.at_s!r}), Change, {words});"
 
 
 def _disc(port: Port, omitted: Omissions) -> str | None:
@@ -386,4 +432,4 @@ def _source(flow: Flow, omitted: Omissions) -> str | None:
     return f'Source({number(source["rate"])}, {number(size)}, "{times[0]}", "{times[1]}")'
 
 
-TARGET = Target("ns3", "a C++ program for ns-3", "cc", "//", _USAGE, "", written)
+TARGET = Target("ns3", "a C++ program for ns-3", "cc", "//", _USAGE, "", written, ("rate", "delay", "loss", "buffer", "down"))

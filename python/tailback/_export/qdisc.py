@@ -46,6 +46,8 @@ def queue_discipline(port: Port, omitted: Omissions) -> str:
         omitted.add(f"{at}.counts_in_service", "the packet in transmission has left the qdisc")
     if queue.get("classes"):
         omitted.add(f"{at}.classes", "classes are not exported")
+    elif kind == "dualpi2" and isinstance(scheduler, Mapping):
+        return _dualpi2(port, scheduler, omitted)
     elif kind == "flow_queue" and policy == "codel" and isinstance(scheduler, Mapping):
         return _fq_codel(port, scheduler, omitted)
     elif kind == "sfq" and policy == "drop_tail":
@@ -99,6 +101,26 @@ def netem(port: Port, omitted: Omissions) -> tuple[str, bool]:
     if port.settings.get("duplication"):
         words.append(f"duplicate {_share(port.settings['duplication'])}")
     return "netem " + " ".join(words), in_order
+
+
+def _dualpi2(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
+    """tc-dualpi2(8), of Linux 6.17 and iproute2 of that time. The kernel marks L4S packets from a step on, not by a ramp."""
+    at = f"{port.at}.queue.scheduler"
+    step = seconds(scheduler["l4s_min_threshold"]) + seconds(scheduler["l4s_range"]) / 2
+    if seconds(scheduler["l4s_range"]):
+        omitted.add(f"{at}.l4s_range", "the kernel marks every packet from a step on, here at the middle of the ramp")
+    if scheduler["service"] != "weighted_round_robin":
+        omitted.add(f"{at}.service", "the kernel has weighted round robin")
+    coupling, protection = scheduler["coupling"], 100 * scheduler["classic_share"]
+    if coupling != round(coupling):
+        omitted.add(f"{at}.coupling", "the kernel has whole numbers")
+    if protection != round(protection):
+        omitted.add(f"{at}.classic_share", "the kernel has whole percent")
+    return (
+        f"dualpi2 limit {_packets(port, omitted)} coupling_factor {round(coupling)} step_thresh {_us(step)} "
+        f"classic_protection {round(protection)}% target {_us(seconds(scheduler['target']))} "
+        f"tupdate {_us(seconds(scheduler['period']))} alpha {scheduler['alpha']:g} beta {scheduler['beta']:g}"
+    )
 
 
 def _codel(port: Port, omitted: Omissions) -> str:

@@ -23,3 +23,5 @@ class Target:
     # First line of the file, or empty.
     shebang: str
     written: Callable[[Network, Omissions], str]
+    # Values of links that may change during the run: of `rate`, `delay`, `loss`, `buffer` and `down`.
+    changes: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
 from tailback._export.network import Network, Omissions, Port, host_routes
 from tailback._export.qdisc import netem, queue_discipline, rate_limiter
@@ -46,6 +47,13 @@ wire() {  # number, node at each end, address at each end
     done
 }"""
 
+_CLOCK = """\
+at() {  # microseconds
+    local left=$((BEGAN + $1 - ${EPOCHREALTIME//[.,]/}))
+    if [ "$left" -gt 0 ]; then sleep "$((left / 1000000)).$(printf %06d $((left % 1000000)))"; fi
+}
+"""
+
 
 def written(network: Network, omitted: Omissions) -> str:
     """The script."""
@@ -59,32 +67,67 @@ def written(network: Network, omitted: Omissions) -> str:
         number = numbers[port.name]
         lines += ["", f"    # {port.name}: {port.source} to {port.sink}"]
         lines.append(f"    wire {number} {port.source} {port.sink} {_at_link(number, 1)} {_at_link(number, 2)}")
-        for direction, near, far in ((port, "a", "z"), (reverse, "z", "a")):
+        for direction in (port, reverse):
             if direction is not None:
-                lines += [f"    {line}" for line in _qdiscs(direction, number, near, far, omitted)]
+                found = _commands(direction, number, network, omitted).values()
+                lines += [f"    tc {words.replace('VERB', 'add')}" for words in found]
     lines += ["", "    # Routes to the ends of flows."]
     for (node, end), port in host_routes(network, omitted).items():
         name = port.name.removesuffix(".reverse")
         own, other = ("a", 2) if name == port.name else ("z", 1)
         via = f"via {_at_link(numbers[name], other)} dev l{numbers[name]}{own} src {addresses[node]}"
         lines.append(f'    ip -n "${{PREFIX}}{node}" route add {addresses[end]} {via}')
-    lines += ["}", "", "run() {", *(f"    {line}" for line in _transfers(network, addresses, omitted)), "    wait", "}", ""]
+    lines += ["}", ""]
+    if changes := [f"    {line}" for line in _changes(network, numbers, omitted)]:
+        lines += [_CLOCK, "changes() {", *changes, "}", ""]
+    lines += ["run() {", *(f"    {line}" for line in _transfers(network, addresses, omitted)), "    wait", "}", ""]
     lines += ["down() {", "    for name in wires " + " ".join(network.nodes) + "; do"]
     lines += ['        ip netns del "$PREFIX$name" || true', "    done", "}", ""]
     lines += ['case "${1:-}" in', 'up | run | down) "$1" ;;', '*) echo "usage: $0 up | run | down" >&2; exit 2 ;;', "esac"]
     return "\n".join(lines) + "\n"
 
 
-def _qdiscs(port: Port, number: int, near: str, far: str, omitted: Omissions) -> Iterator[str]:
+def _commands(port: Port, number: int, network: Network, omitted: Omissions) -> dict[str, str]:
+    """The commands of a direction of a link, without `tc` and with VERB in place of `add`, by the part of the link."""
+    near, far = ("a", "z") if not port.name.endswith(".reverse") else ("z", "a")
+    found = {}
     if port.rate_bps is not None:
-        tc = f'tc -n "${{PREFIX}}{port.source}" qdisc add dev l{number}{near}'
-        yield f"{tc} root handle 1: {rate_limiter(port, omitted)}"
-        yield f"{tc} parent 1:1 handle 2: {queue_discipline(port, omitted)}"
+        at = f'-n "${{PREFIX}}{port.source}"'
+        found["rate"] = f"{at} qdisc VERB dev l{number}{near} root handle 1: {rate_limiter(port, omitted)}"
+        classes = class_commands(network, port, omitted)
+        if classes is None:
+            classes = [("qdisc", f"parent 1:1 handle 2: {queue_discipline(port, omitted)}")]
+        for kind, words in classes:
+            found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB dev l{number}{near} {words}"
     wire, in_order = netem(port, omitted)
-    if " delay " in wire or " loss " in wire or " duplicate " in wire:
-        yield f'tc -n "$WIRES" qdisc add dev w{number}{far} root handle 1: {wire}'
+    # A wire with changes has netem from the beginning.
+    changes = any(change.after.name == port.name and netem(change.after, omitted)[0] != wire for change in network.changes)
+    if changes or " delay " in wire or " loss " in wire or " duplicate " in wire:
+        found["wire"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} root handle 1: {wire}'
         if in_order:
-            yield f'tc -n "$WIRES" qdisc add dev w{number}{far} parent 1:1 handle 2: pfifo limit 1000000'
+            found["order"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} parent 1:1 handle 2: pfifo limit 1000000'
+    return found
+
+
+def _changes(network: Network, numbers: dict[str, int], omitted: Omissions) -> Iterator[str]:
+    """The changes of links, at times from the start of the flows."""
+    for change in network.changes:
+        name = change.after.name.removesuffix(".reverse")
+        before, after = (_commands(port, numbers[name], network, omitted) for port in (change.before, change.after))
+        if change.after.delay_s < change.before.delay_s:
+            omitted.add(f"{change.after.at}.delay", "packets overtake others when the delay falls")
+        # A change of the token bucket gives a FIFO behind it the limit of the bucket.
+        renewed = before.get("rate") != after.get("rate")
+        lines = [
+            f"tc {words.replace('VERB', 'replace')}"
+            for key, words in after.items()
+            if words != before.get(key) or (renewed and " parent 1:1 handle 2: " in words and "fifo" in words)
+        ]
+        if change.after.is_down != change.before.is_down and change.after.name == name:
+            lines.append(f'ip -n "$WIRES" link set b{numbers[name]} {"down" if change.after.is_down else "up"}')
+        if lines:
+            yield f"at {round(change.at_s * 1e6)}"
+            yield from lines
 
 
 def _transfers(network: Network, addresses: dict[str, str], omitted: Omissions) -> Iterator[str]:
@@ -94,13 +137,16 @@ def _transfers(network: Network, addresses: dict[str, str], omitted: Omissions) 
         options = iperf3_options(flow, network.duration_s, omitted)
         if options is None:
             continue
-        # Each server serves one test; ports of one node differ.
-        port = 5201 + number % 60000
+        # Each server serves one test.
+        port = port_of_flow(number)
         yield f'ip netns exec "${{PREFIX}}{flow.sink}" iperf3 -s -1 -D -p {port}'
         bind = f"-B {addresses[flow.source]}"
         words = f'ip netns exec "${{PREFIX}}{flow.source}" iperf3 -J -c {addresses[flow.sink]} {bind} -p {port} {options}'
         clients.append(f"{{ sleep {flow.start_s:.6f}; {words}; }} &  # {flow.name}")
     yield "sleep 1"
+    if network.changes:
+        yield "BEGAN=${EPOCHREALTIME//[.,]/}"
+        yield "changes &"
     yield from clients
 
 
@@ -112,4 +158,13 @@ def _address(number: int) -> str:
     return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
 
 
-TARGET = Target("tc", "a shell script with network namespaces, qdiscs and iperf3", "sh", "#", _USAGE, "#!/bin/bash\n", written)
+TARGET = Target(
+    "tc",
+    "a shell script with network namespaces, qdiscs and iperf3",
+    "sh",
+    "#",
+    _USAGE,
+    "#!/bin/bash\n",
+    written,
+    ("rate", "delay", "loss", "buffer", "down"),
+)
