@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from tailback._export.network import Network, Omissions, Port, quantity, seconds
+from tailback._export.network import Change, Network, Omissions, Port, quantity, seconds
 
-__all__ = ["Change", "follow"]
+__all__ = ["follow"]
 
 # Most changes of a file.
 _MAX_CHANGES = 10_000
 
 # Time, port, and its new values.
 _Event = tuple[float, str, dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Change:
-    """The state of a port before and after a change."""
-
-    at_s: float
-    before: Port
-    after: Port
 
 
 def follow(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tailback import _core
 
-if TYPE_CHECKING:
-    from tailback._export.changes import Change
-
-__all__ = ["Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "quantity", "seconds"]
+__all__ = ["Change", "Flow", "Network", "Omissions", "Port", "Quantity", "buffer_of", "host_routes", "quantity", "seconds"]
 
 Quantity = tuple[float, str]
 
@@ -44,6 +41,15 @@ class Port:
     table: Mapping[str, Any] = field(default_factory=dict)
     transmitters: int = 1
     is_down: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """The state of a port before and after a change."""
+
+    at_s: float
+    before: Port
+    after: Port
 
 
 @dataclass(frozen=True)
