@@ -54,7 +54,7 @@ def test_a_controller_in_c_behaves_like_the_same_in_python(library: Path) -> Non
     class Aimd(tb.user_code.Controller):
         def on_ack(self, ack: tb.user_code.Ack) -> None:
             if ack.window_validated:
-                self.window += ack.acked if self.window < self.ssthresh else ack.acked / self.window
+                self.window += ack.counted if self.window < self.ssthresh else ack.counted / self.window
 
         def on_congestion(self, _seen: tb.user_code.Congestion) -> None:
             self.window = self.ssthresh = max(self.window / 2, 2.0)
@@ -103,6 +103,16 @@ class TestControllersOfQuic:
         assert utilisation(runs[0]) > 0.9
         assert contents(runs[0]) == contents(runs[1])
         assert runs[0].provenance["user_code"][0]["version"].split("-")[0] == name.split("-")[0]
+
+    @pytest.mark.parametrize("name", ALONE)
+    def test_it_recovers_from_the_losses_of_a_long_slow_start(self, name: str) -> None:
+        fast = {
+            "topology.dumbbell.rate": "100 Mbps",
+            "topology.dumbbell.delay": "10 ms",
+            "topology.dumbbell.queue.buffer": "170 packets",
+        }
+        assert tb.simulate(scenario(name, "2 s").with_({**fast, "warmup": "0 s"})).flows["retransmitted_packets"][0] > 100
+        assert utilisation(tb.simulate(scenario(name, "10 s").with_(fast))) > 0.95
 
     def test_newreno_of_quinn_behaves_like_the_builtin_one(self) -> None:
         paced = {"flows.web.tcp.pacing": True}

@@ -97,7 +97,7 @@ typedef struct tailback_sender {
 typedef struct tailback_event {
     uint64_t now;
     uint64_t rtt;        /* the last RTT sample since the last event, or TAILBACK_NONE */
-    double acked;        /* bytes acknowledged; 0 for other events */
+    double acked;        /* bytes acknowledged for which the window opens (`tcp.abc_limit`); 0 for other events */
     double in_flight;    /* bytes outstanding before the event */
     uint32_t kind;
     uint8_t app_limited; /* 1: the window was not in use, and should not grow */

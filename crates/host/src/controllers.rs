@@ -38,7 +38,8 @@ pub struct Event {
     pub now: u64,
     /// The last RTT sample since the event before, in picoseconds; `UINT64_MAX` if there is none.
     pub rtt: u64,
-    /// Bytes that are acknowledged, with their headers; 0 for other events.
+    /// Bytes for which the window opens: those acknowledged, but fewer after a timeout, whose acknowledgements repeat the news of others
+    /// (`tcp.abc_limit`). 0 for other events.
     pub acked: f64,
     /// Bytes that were outstanding before the event.
     pub in_flight: f64,
@@ -204,7 +205,7 @@ impl UserController for LibraryController {
 
     fn on_ack(&mut self, ack: &Ack) -> Result<Control, Fault> {
         let event = Event {
-            acked: self.bytes(ack.acked),
+            acked: self.bytes(ack.counted),
             app_limited: (!ack.window_validated).into(),
             ..self.event(Kind::Acked, ack.now, ack.in_flight)
         };

@@ -137,7 +137,9 @@ impl UserCodeProblem {
                     problem.expected(format!("a {noun} registered in Python; none is registered"));
                 }
                 if problem.hint.is_none() {
-                    problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
+                    let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
+                    let package = "; `pip install tailback-stacks` installs controllers of QUIC";
+                    problem.hint(format!("{load}{}", if kind == CodeKind::Controller { package } else { "" }));
                 }
             }
             UserCodeProblem::SettingConflict { parameter, message, expected } => {

@@ -41,15 +41,14 @@ impl Cubic {
         Ok(Box::new(Cubic { law, segment: mtu.into(), rtt: RttEstimator::new(INITIAL_RTT), sample, released }))
     }
 
-    /// Reports transmissions since the last event.
+    /// Reports transmissions since the last event, and at least one segment, because the controller examines at a transmission whether
+    /// the window is in use.
     fn catch_up(&mut self, event: &Event) {
         let (known, outstanding) = (self.law.bytes_in_flight() as usize, event.in_flight as usize);
-        if outstanding > known {
-            let limited = Some(event.app_limited != 0);
-            self.law.on_packet_sent(instant(self.released), outstanding - known, limited, &self.rtt, &mut Silent);
-        } else {
-            self.law.on_packet_discarded(known - outstanding, &mut Silent);
-        }
+        let kept = known.min(outstanding.saturating_sub(self.segment as usize));
+        self.law.on_packet_discarded(known - kept, &mut Silent);
+        let limited = Some(event.app_limited != 0);
+        self.law.on_packet_sent(instant(self.released), outstanding - kept, limited, &self.rtt, &mut Silent);
         self.released = Time(event.now);
     }
 }
