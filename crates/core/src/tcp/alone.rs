@@ -201,7 +201,7 @@ impl LoneSender {
             }
         }
         self.with(|tcp| tcp.rearm());
-        self.reader.on_all_sent(&self.sender.sequence, self.sender.window(&self.spec));
+        self.reader.on_all_sent(&self.sender.sequence, || self.sender.window(&self.spec));
     }
 
     fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {

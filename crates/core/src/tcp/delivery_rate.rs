@@ -9,11 +9,11 @@ use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
 use super::steps::count_step;
 use crate::congestion::Lost;
+use crate::primitives::ring::Ring;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// The connection's state (C in the draft).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub(crate) struct DeliveryRate {
     inferred: Option<SegmentNumber>,
     /// Number of the first segment in `sent`: the oldest unacknowledged one.
     oldest: SegmentNumber,
-    sent: VecDeque<Sent>,
+    sent: Ring<Sent>,
 }
 
 /// A segment in flight, with the state at its last transmission (P in the draft).
@@ -82,7 +82,7 @@ impl DeliveryRate {
         };
         match self.sent.get_mut(segment.position_from(self.oldest).unwrap_or(0)) {
             Some(known) => *known = Sent { again: true, is_delivered: known.is_delivered, ..sent },
-            None => self.sent.push_back(sent),
+            None => self.sent.push(sent),
         }
     }
 
@@ -105,8 +105,9 @@ impl DeliveryRate {
             self.infer_delivery(now, &mut newest);
         }
         while self.oldest < ack
-            && let Some(sent) = self.sent.pop_front()
+            && let Some(&sent) = self.sent.get(0)
         {
+            self.sent.drop_front(1);
             self.count(self.oldest, sent, now, &mut newest);
             self.oldest = self.oldest.next();
         }

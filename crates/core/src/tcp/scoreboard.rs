@@ -29,10 +29,30 @@ pub(crate) struct Scoreboard {
     latest: [SackBlock; 4],
 }
 
+/// A walk over the unreported parts of a range.
+pub(crate) struct MissingParts {
+    start: SegmentNumber,
+    end: SegmentNumber,
+    /// Index of the first range that ends at `start` or above it, and of the next one.
+    first: usize,
+    index: usize,
+    from: SegmentNumber,
+}
+
 impl Scoreboard {
     /// Adds a reported range. Returns the number of newly SACKed segments.
     pub(crate) fn add(&mut self, reported: Range<SegmentNumber>) -> Segments {
-        let first = self.first_reaching(reported.start);
+        self.add_from(self.first_reaching(reported.start), reported)
+    }
+
+    /// Adds the range whose unreported parts this walk has shown.
+    #[inline]
+    pub(crate) fn add_missing(&mut self, parts: &MissingParts) {
+        self.add_from(parts.first, parts.start..parts.end);
+    }
+
+    /// `first`: index of the first range that ends at the reported one or above it.
+    fn add_from(&mut self, first: usize, reported: Range<SegmentNumber>) -> Segments {
         let mut last = first;
         let Range { start: mut low, end: mut high } = reported;
         let (mut known, mut known_below) = (Segments(0), Segments(0));
@@ -79,14 +99,34 @@ impl Scoreboard {
     /// Calls `act` for the unreported segments of a range.
     #[inline]
     pub(crate) fn for_each_missing(&self, range: Range<SegmentNumber>, mut act: impl FnMut(SegmentNumber)) {
-        let mut index = self.first_reaching(range.start);
-        let mut from = range.start;
-        while let Some(&(start, end)) = self.ranges.get(index).filter(|known| known.0 < range.end) {
-            SegmentNumber::range(from..start).for_each(&mut act);
-            from = end;
-            index += 1;
+        let mut parts = self.missing_parts(range);
+        while let Some(part) = self.next_missing(&mut parts) {
+            SegmentNumber::range(part).for_each(&mut act);
         }
-        SegmentNumber::range(from..range.end).for_each(act);
+    }
+
+    /// A walk over the unreported parts of a range, for [`Scoreboard::next_missing`].
+    #[inline]
+    pub(crate) fn missing_parts(&self, range: Range<SegmentNumber>) -> MissingParts {
+        let first = self.first_reaching(range.start);
+        MissingParts { start: range.start, end: range.end, first, index: first, from: range.start }
+    }
+
+    /// The next unreported part.
+    #[inline]
+    pub(crate) fn next_missing(&self, parts: &mut MissingParts) -> Option<Range<SegmentNumber>> {
+        while parts.from < parts.end {
+            let from = parts.from;
+            let Some(&(start, end)) = self.ranges.get(parts.index).filter(|known| known.0 < parts.end) else {
+                parts.from = parts.end;
+                return Some(from..parts.end);
+            };
+            (parts.index, parts.from) = (parts.index + 1, end);
+            if from < start {
+                return Some(from..start);
+            }
+        }
+        None
     }
 
     /// Index of the first range that ends at this segment or above it. It is usually the last one.
@@ -249,7 +289,12 @@ mod tests {
                             let mut missing = Vec::new();
                             board.for_each_missing(range(start..end), |segment| missing.push(segment.0));
                             assert!(missing.into_iter().eq((start..end).filter(|&s| !sacked[s as usize])));
-                            assert_eq!(board.add(range(start..end)).0 as usize, new);
+                            if bits % 8 < 4 {
+                                let parts = board.missing_parts(range(start..end));
+                                board.add_missing(&parts);
+                            } else {
+                                assert_eq!(board.add(range(start..end)).0 as usize, new);
+                            }
                             (start..end).for_each(|s| sacked[s as usize] = true);
                         }
                     }

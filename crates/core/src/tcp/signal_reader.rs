@@ -206,8 +206,9 @@ impl SignalReader {
 
     /// The sender has sent all that it may send now.
     #[inline]
-    pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: Segments) {
-        let is_dry = sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window;
+    pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: impl Fn() -> Segments) {
+        let is_dry =
+            sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window();
         if self.samples_rate() && is_dry {
             self.rate.mark_app_limited(sequence.in_flight());
         }

@@ -100,9 +100,13 @@ impl Engine {
                 return self.act_in_time(flow, wake, PacedRun { before: time.min(horizon), max });
             }
         } else if time <= sender.timer.deadline && time < horizon {
-            let packet = self.pop_ack(flow, NextAck::Early);
-            let next = self.fabric.next_ack_time(flow).unwrap_or(Time::ZERO);
-            return self.process_packet(&packet, time, PacedRun { before: next.min(horizon), max });
+            let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
+            let next = self.fabric.next_ack_time(flow);
+            if next.is_some() {
+                self.fabric.sim.early_acks.push(flow);
+            }
+            let before = next.map_or(Time::ZERO, |next| next.min(horizon));
+            return self.process_packet(&packet, time, PacedRun { before, max });
         }
         self.fabric.schedule_ack(flow, time);
         0

@@ -120,7 +120,7 @@ impl SenderTurn<'_> {
         if O::SIGNALLED
             && let Some(reader) = &mut tcp.reader
         {
-            reader.on_all_sent(&tcp.sender.sequence, tcp.sender.window(spec));
+            reader.on_all_sent(&tcp.sender.sequence, || tcp.sender.window(spec));
         }
         if O::SIGNALLED {
             tcp.rearm();

@@ -100,7 +100,9 @@ impl Rack {
     }
 
     fn mark_lost(&mut self, segment: SegmentNumber) {
-        self.segments[(segment - self.snd_una).0 as usize].fate = Fate::Lost;
+        if let Some(sent) = self.segments.get_mut((segment - self.snd_una).0 as usize) {
+            sent.fate = Fate::Lost;
+        }
         self.in_flight -= 1;
         self.lost.add(segment);
         self.lost_end = self.lost_end.max(segment.next());
@@ -115,7 +117,7 @@ impl Rack {
         }
         let patience = self.rtt + self.reo_wnd(known);
         for segment in SegmentNumber::range(self.snd_una..self.snd_una + Segments(self.segments.len() as u32)) {
-            let Sent { fate, xmit_ts, .. } = self.segments[(segment - self.snd_una).0 as usize];
+            let Some(&Sent { fate, xmit_ts, .. }) = self.segments.get((segment - self.snd_una).0 as usize) else { break };
             if fate == Fate::InFlight && (segment == self.snd_una || xmit_ts + patience <= known.now) {
                 self.mark_lost(segment);
                 lose(segment);

@@ -8,6 +8,7 @@ mod lost_segments;
 
 use self::detection::order;
 use self::lost_segments::LostSegments;
+use crate::primitives::ring::Ring;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::recovery::outcome::Delivered;
@@ -25,7 +26,7 @@ const PERSIST: u32 = 16;
 pub(crate) struct Rack {
     /// Number of the first of `segments`: the oldest unacknowledged one.
     snd_una: SegmentNumber,
-    segments: VecDeque<Sent>,
+    segments: Ring<Sent>,
     /// SACKed segments.
     sacked: Scoreboard,
     /// The first segment whose first transmission is neither overtaken nor over. First transmissions are in the order of `segments`.
@@ -93,7 +94,7 @@ impl Rack {
     pub(crate) fn new(snd_una: SegmentNumber) -> Rack {
         Rack {
             snd_una,
-            segments: VecDeque::new(),
+            segments: Ring::default(),
             sacked: Scoreboard::default(),
             next_original: snd_una,
             resent: VecDeque::new(),
@@ -123,7 +124,7 @@ impl Rack {
             self.on_resent(segment, now);
             return true;
         }
-        self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
+        self.segments.push(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
         self.in_flight += 1;
         false
     }
@@ -135,7 +136,8 @@ impl Rack {
         } else {
             self.resent.insert(self.resent.partition_point(|&sent| sent < (now, segment)), (now, segment));
         }
-        let known = &mut self.segments[(segment - self.snd_una).0 as usize];
+        let place = (segment - self.snd_una).0 as usize;
+        let Some(known) = self.segments.get_mut(place) else { return };
         self.repaired += u32::from(!known.retransmitted);
         (known.xmit_ts, known.retransmitted) = (now, true);
         if known.fate == Fate::Lost {
@@ -174,7 +176,7 @@ impl Rack {
         }
         self.next_original = self.snd_una;
         self.overtaken.clear();
-        let segments = SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(&self.segments);
+        let segments = SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(self.segments.iter());
         let is_resent = |sent: &Sent| sent.retransmitted && sent.fate == Fate::InFlight;
         self.resent = segments.filter(|(_, sent)| is_resent(sent)).map(|(segment, sent)| (sent.xmit_ts, segment)).collect();
         self.resent.make_contiguous().sort_unstable();
@@ -186,7 +188,7 @@ impl Rack {
         let counted = [self.in_flight as usize, self.lost.count(), self.sacked.sacked().0 as usize];
         let is_lost = |(segment, sent): (SegmentNumber, &Sent)| sent.fate != Fate::Lost || self.lost.contains(segment);
         let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
-        Segments(if adds_up && SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(&self.segments).all(is_lost) {
+        Segments(if adds_up && SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(self.segments.iter()).all(is_lost) {
             self.segments.len() as u32
         } else {
             0
@@ -237,7 +239,7 @@ impl Rack {
     pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: SegmentNumber) -> Delivered {
         let acked = ack - self.snd_una;
         let (Some(first), Some(last)) =
-            (self.segments.front(), (acked.0 as usize).checked_sub(1).and_then(|last| self.segments.get(last)))
+            (self.segments.get(0), (acked.0 as usize).checked_sub(1).and_then(|last| self.segments.get(last)))
         else {
             return Delivered { is_in_order: true, ..Delivered::default() };
         };
@@ -255,9 +257,7 @@ impl Rack {
         (self.xmit_ts, self.end_seq) = (self.xmit_ts, self.end_seq).max((last.xmit_ts, ack.previous()));
         self.in_flight -= acked.0;
         self.fack = ack;
-        for _ in 0..acked.0 {
-            self.segments.pop_front();
-        }
+        self.segments.drop_front(acked.0 as usize);
         self.snd_una = ack;
         delivered
     }
@@ -266,14 +266,15 @@ impl Rack {
     pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
         // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
-        for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
-            self.deliver(segment, now, echo, &mut delivered);
+        if incoming.ack > self.snd_una {
+            for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
+                let sent = self.deliver(segment, now, echo, &mut delivered);
+                self.repaired -= u32::from(sent.is_some_and(|sent| sent.retransmitted));
+            }
+            self.segments.drop_front((incoming.ack - self.snd_una).0 as usize);
+            self.snd_una = incoming.ack;
+            self.sacked.acknowledge(incoming.ack);
         }
-        for _ in SegmentNumber::range(self.snd_una..incoming.ack) {
-            self.repaired -= u32::from(self.segments.pop_front().is_some_and(|sent| sent.retransmitted));
-        }
-        self.snd_una = incoming.ack;
-        self.sacked.acknowledge(incoming.ack);
         if !incoming.blocks.is_empty() {
             self.deliver_blocks(now, incoming.blocks, echo, &mut delivered);
         }
@@ -297,14 +298,16 @@ impl Rack {
         for &(start, end) in &blocks[..count] {
             let (start, end) = (start.max(self.snd_una), end.min(known));
             if start < end {
-                // Taken, because a delivery changes other parts of this state.
-                let mut sacked = std::mem::take(&mut self.sacked);
+                let mut parts = self.sacked.missing_parts(start..end);
                 let before = delivered.segments;
-                sacked.for_each_missing(start..end, |segment| self.deliver(segment, now, echo, delivered));
-                if delivered.segments > before {
-                    sacked.add(start..end);
+                while let Some(part) = self.sacked.next_missing(&mut parts) {
+                    for segment in SegmentNumber::range(part) {
+                        self.deliver(segment, now, echo, delivered);
+                    }
                 }
-                self.sacked = sacked;
+                if delivered.segments > before {
+                    self.sacked.add_missing(&parts);
+                }
             }
         }
         if reported.iter().all(|block| block.1 <= known) {
@@ -312,16 +315,32 @@ impl Rack {
         }
     }
 
-    fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
+    /// Returns the state of the segment before, if it is outstanding.
+    #[inline]
+    fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) -> Option<Sent> {
         count_step();
-        let place = (segment - self.snd_una).0 as usize;
-        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
+        let known = self.segments.get_mut((segment - self.snd_una).0 as usize)?;
+        let sent = *known;
+        known.fate = Fate::Arrived;
+        if sent.fate != Fate::Arrived {
+            self.note_delivery((segment, sent), now, echo, delivered);
+        }
+        Some(sent)
+    }
+
+    /// A segment that was last sent like this has arrived.
+    fn note_delivery(
+        &mut self,
+        (segment, sent): (SegmentNumber, Sent),
+        now: Time,
+        echo: Option<Time>,
+        delivered: &mut Delivered,
+    ) {
         match sent.fate {
             Fate::Lost => self.lost.remove_one(),
             _ => self.in_flight -= 1,
         }
-        sent.fate = Fate::Arrived;
-        let Sent { xmit_ts, retransmitted, .. } = *sent;
+        let Sent { xmit_ts, retransmitted, .. } = sent;
         delivered.segments.0 += 1;
         let rtt = now.since(xmit_ts);
         if !retransmitted {
@@ -354,7 +373,7 @@ impl Rack {
 
 /// Fate of a segment, if it is outstanding.
 #[inline]
-fn fate(segments: &VecDeque<Sent>, snd_una: SegmentNumber, segment: SegmentNumber) -> Option<Fate> {
+fn fate(segments: &Ring<Sent>, snd_una: SegmentNumber, segment: SegmentNumber) -> Option<Fate> {
     let place = segment.position_from(snd_una)?;
     segments.get(place).map(|sent| sent.fate)
 }
