@@ -9,7 +9,7 @@ pub mod packet;
 pub mod pooled_queue;
 pub mod prefetch;
 pub mod random;
-pub mod ring;
+pub(crate) mod ring;
 pub mod rm_cell;
 pub mod segment_number;
 pub mod signal;

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Positions count from the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<T>", into = "Vec<T>", bound(serialize = "T: Copy + Serialize", deserialize = "T: Copy + Deserialize<'de>"))]
-pub struct Ring<T> {
+pub(crate) struct Ring<T> {
     /// The number of places is zero or a power of two.
     places: Vec<T>,
     front: usize,
@@ -21,7 +21,7 @@ impl<T> Default for Ring<T> {
 
 impl<T: Copy> Ring<T> {
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
@@ -31,18 +31,18 @@ impl<T: Copy> Ring<T> {
     }
 
     #[inline]
-    pub fn get(&self, position: usize) -> Option<&T> {
+    pub(crate) fn get(&self, position: usize) -> Option<&T> {
         if position < self.len { self.places.get(self.place(position)) } else { None }
     }
 
     #[inline]
-    pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         let place = self.place(position);
         if position < self.len { self.places.get_mut(place) } else { None }
     }
 
     #[inline]
-    pub fn push(&mut self, record: T) {
+    pub(crate) fn push(&mut self, record: T) {
         if self.len == self.places.len() {
             self.grow(record);
         }
@@ -62,19 +62,19 @@ impl<T: Copy> Ring<T> {
 
     /// Drops at most this many records.
     #[inline]
-    pub fn drop_front(&mut self, count: usize) {
+    pub(crate) fn drop_front(&mut self, count: usize) {
         let count = count.min(self.len);
         self.front = self.place(count);
         self.len -= count;
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         let Range { start, end } = self.front..self.front + self.len;
         let (wrapped, rest) = (end.saturating_sub(self.places.len()), end.min(self.places.len()));
         self.places[start..rest].iter().chain(&self.places[..wrapped])
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let (end, all) = (self.front + self.len, self.places.len());
         let (before, after) = self.places.split_at_mut(self.front);
         let (wrapped, rest) = (end.saturating_sub(all), self.len.min(after.len()));
@@ -110,7 +110,7 @@ mod tests {
             let bits = stream.bits(step);
             match bits % 4 {
                 0 => {
-                    let count = (bits >> 8) as usize % 6;
+                    let count = (bits >> 8) as usize % 4;
                     ring.drop_front(count);
                     queue.drain(..count.min(queue.len()));
                 }

@@ -96,25 +96,26 @@ impl DeliveryRate {
         board: Option<&Scoreboard>,
     ) -> Option<RateSample> {
         let mut newest = None;
-        let nothing = Scoreboard::default();
-        let known = board.unwrap_or(&nothing);
-        for &(start, end) in blocks.iter().filter(|&&block| !known.is_in_latest(block)) {
-            known.for_each_missing(start..end, |segment| self.deliver(segment, now, &mut newest));
-        }
-        if ack == self.oldest && blocks.is_empty() {
+        if !blocks.is_empty() {
+            let nothing = Scoreboard::default();
+            let known = board.unwrap_or(&nothing);
+            for &(start, end) in blocks.iter().filter(|&&block| !known.is_in_latest(block)) {
+                known.for_each_missing(start..end, |segment| self.deliver(segment, now, &mut newest));
+            }
+        } else if ack == self.oldest {
             self.infer_delivery(now, &mut newest);
         }
-        while self.oldest < ack
-            && let Some(&sent) = self.sent.get(0)
-        {
-            self.sent.drop_front(1);
-            self.count(self.oldest, sent, now, &mut newest);
-            self.oldest = self.oldest.next();
-        }
+        let acked = ack.position_from(self.oldest).unwrap_or(0).min(self.sent.len());
+        let end = self.oldest + Segments(acked as u32);
+        SegmentNumber::range(self.oldest..end).for_each(|segment| self.deliver(segment, now, &mut newest));
+        let newest = newest.and_then(|(_, segment)| self.sent.get((segment - self.oldest).0 as usize).copied());
+        self.sent.drop_front(acked);
+        self.oldest = end;
         if self.delivered > self.app_limited_end {
             self.app_limited_end = 0;
         }
-        let (_, newest) = newest?;
+        let newest = newest?;
+        (self.delivered_time, self.first_sent_time) = (now, newest.at);
         let interval = newest.at.since(newest.first_sent_time).max(now.since(newest.delivered_time));
         // A shorter interval results from a segment that was retransmitted although it had arrived.
         let is_reliable = interval > TimeDelta::ZERO && self.min_round_trip.is_none_or(|min| interval >= min);
@@ -150,7 +151,7 @@ impl DeliveryRate {
     }
 
     /// A duplicate reports an arrival without identifying the segment.
-    fn infer_delivery(&mut self, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
+    fn infer_delivery(&mut self, now: Time, newest: &mut Option<(Time, SegmentNumber)>) {
         let Some(inferred) = self.inferred else { return };
         let mut segment = inferred.max(self.oldest.next());
         while self.sent.get((segment - self.oldest).0 as usize).is_some_and(|sent| sent.is_delivered) {
@@ -161,34 +162,23 @@ impl DeliveryRate {
         self.inferred = Some(segment);
     }
 
-    /// Counts a delivery. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its number.
-    fn deliver(&mut self, segment: SegmentNumber, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
+    /// Counts a delivery, once. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its time.
+    #[inline]
+    fn deliver(&mut self, segment: SegmentNumber, now: Time, newest: &mut Option<(Time, SegmentNumber)>) {
         count_step();
         let place = segment.position_from(self.oldest);
         let Some(known) = place.and_then(|place| self.sent.get_mut(place)) else { return };
         if known.is_delivered {
             return;
         }
-        let sent = *known;
         known.is_delivered = true;
-        self.count(segment, sent, now, newest);
-    }
-
-    /// Counts the delivery of a segment with this transmission state, unless it was counted before.
-    #[inline]
-    fn count(&mut self, segment: SegmentNumber, sent: Sent, now: Time, newest: &mut Option<(SegmentNumber, Sent)>) {
-        if sent.is_delivered {
-            return;
-        }
         self.delivered += 1;
-        self.delivered_time = now;
-        if !sent.again {
-            let round_trip = now.since(sent.at);
+        if !known.again {
+            let round_trip = now.since(known.at);
             self.min_round_trip = Some(self.min_round_trip.map_or(round_trip, |min| min.min(round_trip)));
         }
-        if newest.is_none_or(|(number, newest)| (sent.at, segment) > (newest.at, number)) {
-            self.first_sent_time = sent.at;
-            *newest = Some((segment, sent));
+        if newest.is_none_or(|(at, number)| known.at > at || (known.at == at && segment > number)) {
+            *newest = Some((known.at, segment));
         }
     }
 

@@ -71,12 +71,24 @@ pub(crate) struct Delays {
     pub(crate) sack_blocks: u32,
 }
 
+/// Delayed acknowledgement settings for a segment with this one-way delay.
+#[derive(Clone, Copy)]
+pub(crate) struct DelaysAfter<'a> {
+    delays: &'a Delays,
+    way: TimeDelta,
+}
+
 impl Delays {
-    /// Settings for a segment with this one-way delay.
     #[inline]
-    pub(crate) fn after(self, way: TimeDelta) -> Delays {
-        let sack_compression = self.rule.sack_compression.min(TimeDelta(way.0 / 3 * 2));
-        Delays { rule: DelayedAck { sack_compression, ..self.rule }, ..self }
+    pub(crate) fn after(&self, way: TimeDelta) -> DelaysAfter<'_> {
+        DelaysAfter { delays: self, way }
+    }
+}
+
+impl DelaysAfter<'_> {
+    /// Maximum time for which an acknowledgement of segments above a gap is delayed: two one-way delays are about a round trip.
+    fn sack_compression(&self) -> TimeDelta {
+        self.delays.rule.sack_compression.min(TimeDelta(self.way.0 / 3 * 2))
     }
 }
 
@@ -166,7 +178,7 @@ impl Receiver {
         &mut self,
         segment: SegmentNumber,
         sent: Time,
-        delayed_ack: Option<Delays>,
+        delayed_ack: Option<DelaysAfter>,
         pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment == self.expected && self.out_of_order == NONE {
@@ -182,7 +194,7 @@ impl Receiver {
         &mut self,
         segment: SegmentNumber,
         sent: Time,
-        delayed_ack: Option<Delays>,
+        delayed_ack: Option<DelaysAfter>,
         pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment < self.expected {
@@ -196,7 +208,7 @@ impl Receiver {
         }
         let waits = is_new && self.expected == before;
         let reply = match delayed_ack {
-            Some(delays) if waits && delays.rule.sack_compression > TimeDelta::ZERO => self.compress(sent, &delays, pool),
+            Some(delays) if waits && delays.sack_compression() > TimeDelta::ZERO => self.compress(sent, &delays, pool),
             _ => Reply::Now,
         };
         Outcome { is_new, reply }
@@ -206,7 +218,7 @@ impl Receiver {
     /// immediately if blocks would be lost, according to the message of the change "tcp: add SACK compression").
     #[cold]
     #[inline(never)]
-    fn compress(&mut self, sent: Time, delays: &Delays, pool: &mut Slab<OutOfOrder>) -> Reply {
+    fn compress(&mut self, sent: Time, delays: &DelaysAfter, pool: &mut Slab<OutOfOrder>) -> Reply {
         let held = pool.at_mut(self.out_of_order);
         held.arrived += 1;
         if held.arrived <= SACKS_AT_ONCE {
@@ -215,19 +227,19 @@ impl Receiver {
         if self.delayed == 0 {
             (held.changed, held.echo) = (1, sent);
         }
-        let all_fit = held.changed < delays.sack_blocks;
+        let all_fit = held.changed < delays.delays.sack_blocks;
         self.delayed += 1;
         if self.delayed > MAX_COMPRESSED || !all_fit {
             return Reply::Now;
         }
-        let timeout = delays.rule.sack_compression;
+        let timeout = delays.sack_compression();
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
     /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
-    fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
-        let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
+    fn delay(&mut self, sent: Time, delayed_ack: Option<DelaysAfter>) -> Reply {
+        let Some(DelaysAfter { delays: Delays { rule: delayed_ack, .. }, .. }) = delayed_ack else { return Reply::Now };
         if self.delayed == 0 {
             self.ts_recent = self.ts_recent.max(sent);
         }
@@ -382,6 +394,9 @@ mod tests {
     use crate::primitives::segment_number::plain::{blocks, n};
     use crate::primitives::units::Segments;
 
+    /// A one-way delay that does not limit any delay.
+    const LONG: TimeDelta = TimeDelta(u64::MAX);
+
     fn receive(receiver: &mut Receiver, pool: &mut Slab<OutOfOrder>, segments: &[u32]) {
         segments.iter().for_each(|&segment| {
             receiver.on_segment(n(segment), Time::ZERO, None, pool);
@@ -477,7 +492,8 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let rule = Some(Delays { rule: DelayedAck::default(), sack_blocks: 3 });
+        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3 };
+        let rule = Some(delays.after(LONG));
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
         assert_eq!(receiver.on_segment(n(0), Time(5), rule, &mut pool).reply, started);
@@ -491,7 +507,8 @@ mod tests {
     #[test]
     fn the_first_segments_are_acknowledged_immediately_if_configured() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-        let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() }, sack_blocks: 3 });
+        let delays = Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() }, sack_blocks: 3 };
+        let rule = Some(delays.after(LONG));
         let waits = |segment| {
             let reply = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -508,7 +525,8 @@ mod tests {
         // pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
             let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-            let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() }, sack_blocks: 3 });
+            let delays = Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() }, sack_blocks: 3 };
+            let rule = Some(delays.after(LONG));
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, reduced });
                 let leaves = receiver.on_segment(n(segment as u32), Time::ZERO, rule, &mut pool).reply == Reply::Now;
@@ -531,7 +549,8 @@ mod tests {
     fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let millisecond = TimeDelta::from_millis(1);
-        let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() }, sack_blocks: 3 });
+        let delays = Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() }, sack_blocks: 3 };
+        let rule = Some(delays.after(LONG));
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -559,7 +578,8 @@ mod tests {
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Slab::default();
         let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-        let rule = Some(Delays { rule, sack_blocks: 3 });
+        let delays = Delays { rule, sack_blocks: 3 };
+        let rule = Some(delays.after(LONG));
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.
         let mut gaps = Receiver::new();
