@@ -83,10 +83,10 @@ macro_rules! controllers {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }
             }
 
-            #[cold]
+            /// [`Controller::on_ack`] with an acknowledgement that is stored in memory.
             #[inline(never)]
-            fn on_ack_called(&mut self, ack: Ack) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_ack(&ack)),+ }
+            pub(crate) fn on_stored_ack(&mut self, ack: &Ack) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_ack(ack)),+ }
             }
         }
 
@@ -129,7 +129,7 @@ macro_rules! controllers {
             fn on_ack(&mut self, ack: &Ack) {
                 match self {
                     Controllers::Reno(law) => law.on_ack(ack),
-                    _ => self.on_ack_called(*ack),
+                    _ => self.on_stored_ack(&{ *ack }),
                 }
             }
             #[inline(always)]

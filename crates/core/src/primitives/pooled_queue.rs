@@ -83,13 +83,14 @@ impl<T: Copy> Pool<T> {
         if line.len == 0 {
             return None;
         }
-        let packet = self.places[line.head as usize];
+        let first = line.head as usize;
         line.head += 1;
         line.len -= 1;
         if line.len == 0 || line.head.is_multiple_of(CHUNK) {
             self.release_first(line);
         }
-        Some(packet)
+        // A released place keeps its contents. Read last, so that the packet is copied once.
+        Some(self.places[first])
     }
 
     /// Prefetch the first packet of a line. Returns its place, if there is one.

@@ -177,8 +177,11 @@ impl Path {
         }
         let (is_new, reply) = if is_tcp {
             let is_syn = !R::PLAIN && profile.opens && packet.segment() == SYN;
-            let delayed_ack =
-                if R::PLAIN || is_syn { None } else { profile.delayed_ack.as_ref().map(|rule| rule.after(time.since(packet.sent))) };
+            let delayed_ack = if R::PLAIN || is_syn {
+                None
+            } else {
+                profile.delayed_ack.as_ref().map(|rule| rule.after(time.since(packet.sent)))
+            };
             let outcome = self.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {

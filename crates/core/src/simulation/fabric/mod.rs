@@ -190,9 +190,11 @@ impl Fabric {
             time = hosts.send(time, &self.profiles[path.wire.group].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
-        let profile = &self.profiles[path.wire.group];
-        if profile.framing.is_some() {
-            return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
+        if !sim.channels.is_empty() {
+            let profile = &self.profiles[path.wire.group];
+            if profile.framing.is_some() {
+                return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
+            }
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
@@ -209,15 +211,21 @@ impl Fabric {
     /// The head of a flow's access line reaches the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: FlowId) {
-        let path = &mut self.paths[flow];
-        let profile = &self.profiles[path.wire.group];
-        let packet = if profile.framing.is_some() && !profile.has_edge {
+        let sends_cells = !self.sim.channels.is_empty() && self.sends_cells(flow);
+        let packet = if sends_cells {
             self.next_cell(flow, Direction::Forward)
         } else {
-            self.sim.take_head(&mut path.send, self.sim.order.flow(FlowKind::Send, flow))
+            self.sim.take_head(&mut self.paths[flow].send, self.sim.order.flow(FlowKind::Send, flow))
         };
         let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
         self.walk(None, packet);
+    }
+
+    /// Whether the sender of a flow cuts its packets into cells, without an edge.
+    #[inline(never)]
+    fn sends_cells(&self, flow: FlowId) -> bool {
+        let profile = &self.profiles[self.paths[flow].wire.group];
+        profile.framing.is_some() && !profile.has_edge
     }
 
     /// Like `on_send`, for the reverse path.

@@ -97,6 +97,7 @@ pub(crate) struct PortRecording {
 }
 
 /// State of the buffer before an arriving unit.
+#[derive(Clone, Copy)]
 pub(super) struct BufferState {
     /// No transmitter is idle.
     pub(super) busy: bool,
@@ -427,7 +428,8 @@ impl Equipment {
                 warm_counts.max = warm_counts.max.max(held.units.0 + 1);
             }
         } else {
-            self.count_at_edges([arrival, start, departure], bytes, held, interval);
+            // A copy, so that the state of the buffer need not be stored in memory otherwise.
+            self.count_at_edges([arrival, start, departure], bytes, &{ *held }, interval);
         }
         if C::HAS_OBSERVERS {
             self.count_wait(arrival, start, interval);

@@ -122,7 +122,7 @@ impl Tcp<'_> {
         let in_flight = self.sender.sequence.in_flight();
         let signal = match extras.signal {
             Some(signal) if O::SIGNALLED && self.reader.as_ref().is_some_and(|reader| reader.samples_rate()) => {
-                self.with_pipe(signal, acked)
+                Signal { pipe: Some(self.pipe_before(acked)), ..signal }
             }
             Some(signal) if O::SIGNALLED => signal,
             _ => Signal::default(),
@@ -131,12 +131,12 @@ impl Tcp<'_> {
         Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
     }
 
-    /// Adds the data in the network, for controllers that request delivery rate samples or losses.
+    /// Data in the network before an acknowledgement of these segments, for controllers that request delivery rate samples or losses.
     #[inline(never)]
-    fn with_pipe(&self, signal: Signal, acked: Segments) -> Signal {
+    fn pipe_before(&self, acked: Segments) -> Segments {
         // Time-based recovery has already processed the deliveries.
         let taken_in = if self.sender.recovery.is_by_time() { acked.0 } else { 0 };
-        Signal { pipe: Some(Segments(self.pipe().0 + taken_in)), ..signal }
+        Segments(self.pipe().0 + taken_in)
     }
 
     /// The number of these segments for which the window opens.

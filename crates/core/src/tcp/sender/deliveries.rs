@@ -44,7 +44,7 @@ impl Tcp<'_> {
         if advanced > Segments(0) {
             self.validate(incoming.ack);
         }
-        let ack = self.ack::<Signalled>(delivered.segments, rtt, extras);
+        let mut ack = self.ack::<Signalled>(delivered.segments, rtt, extras);
         if let Some(rtt) = rtt {
             self.measure(rtt, advanced);
         }
@@ -55,7 +55,7 @@ impl Tcp<'_> {
         }
         self.process_report(&report);
         let next = if delivered.is_in_order { None } else { self.detect_losses(&report) };
-        self.notify_controller(&ack, &report, extras);
+        self.notify_controller(&mut ack, &report, extras);
         self.arm(next);
         rtt
     }
@@ -150,15 +150,18 @@ impl Tcp<'_> {
 
     /// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.
     #[inline]
-    fn notify_controller(&mut self, ack: &Ack, report: &Report, extras: &AckExtras) {
+    fn notify_controller(&mut self, ack: &mut Ack, report: &Report, extras: &AckExtras) {
         let opens = report.advanced > Segments(0) || report.delivered.opens_window;
         if !opens || self.sender.sequence.phase.is_reduction() {
             if extras.signal.is_some() {
-                self.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
+                ack.window_validated = false;
+                self.sender.controller.on_other_ack(ack);
             }
             return;
         }
-        let counted = if self.slow_start_state.is_some() { self.monitor_slow_start(ack) } else { ack.counted };
-        self.sender.controller.on_ack(&Ack { counted, ..*ack });
+        if self.slow_start_state.is_some() {
+            ack.counted = self.monitor_slow_start(ack);
+        }
+        self.sender.controller.on_stored_ack(ack);
     }
 }
