@@ -142,8 +142,9 @@ impl Recorder {
     }
 
     /// New payload reached its receiver.
+    #[inline]
     pub(crate) fn on_delivered(&mut self, flow: FlowId, time: Time, payload: Bytes, end: Time) {
-        if time < end {
+        if self.flows.has_bins() && time < end {
             self.flows.on_delivered(flow, time, payload);
         }
     }

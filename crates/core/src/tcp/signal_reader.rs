@@ -183,8 +183,11 @@ impl SignalReader {
     /// Whether the limit lets the sender send. Fast retransmits are always permitted.
     #[inline]
     pub(crate) fn may_send(&mut self, sequence: &Sequence) -> bool {
-        self.held_back |= self.release == 0 && sequence.snd_nxt < sequence.limit;
-        self.release > 0 || sequence.repairs
+        if self.release > 0 {
+            return true;
+        }
+        self.held_back |= sequence.snd_nxt < sequence.limit;
+        sequence.repairs
     }
 
     /// The sender has sent a segment, the only one outstanding.
