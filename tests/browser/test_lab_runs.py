@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 import tailback as tb
 from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, example, expect_text, of_wheel, run, text_of, until
@@ -310,3 +310,46 @@ dumbbell = {rate = "40 Mbps", delay = "10 ms", queue = {buffer = "20 packets"}}
     expect(page.locator("#fork")).to_contain_text("Fork at")
     page.click("#reset")
     expect(page.locator("#play")).to_have_text("Run")
+
+
+FAT_TREE = """duration = "1 s"
+[topology]
+fat_tree = {k = 4, rate = "10 Mbps", delay = "1 ms", queue = {buffer = "50 packets"}}
+[flows.all]
+traffic = {permutation = "host*"}
+tcp = {preset = "sack"}
+"""
+
+
+def test_a_fat_tree_is_drawn_in_levels_with_its_pods_together(opened: Open) -> None:
+    def names(page: Page, level: int, nodes: int) -> list[str]:
+        """The names of the nodes of a level, from the left, as the pointer shows them."""
+        box = canvas.bounding_box()
+        assert box
+        y = box["y"] + 30 + (1 - level / 3) * (box["height"] - 62)
+        found = []
+        for place in range(nodes):
+            page.mouse.move(box["x"] + 20 + (place + 0.5) / nodes * (box["width"] - 40), y)
+            found.append(canvas.get_attribute("title") or "")
+        return found
+
+    pictures = set()
+    for _ in range(2):
+        page = opened("#example=one_flow")
+        dropped(page, "fat_tree.toml", FAT_TREE)
+        canvas = page.locator("canvas.network")
+        expect(canvas).to_have_attribute("aria-label", re.compile("16 flows"), timeout=PATIENCE)
+        canvas.scroll_into_view_if_needed()
+        hosts = [int(name.removeprefix("host")) for name in names(page, 0, 16)]
+        assert sorted(hosts) == list(range(16))
+        # Neighbours share their edge switch, and four share their pod.
+        assert all(len({host // size for host in hosts[at : at + size]}) == 1 for size in (2, 4) for at in range(0, 16, size))
+        pods = [host // 4 for host in hosts[::4]]
+        for level, kind in ((1, "edge"), (2, "agg")):
+            assert [name.rpartition("_")[0] for name in names(page, level, 8)] == [
+                f"{kind}{pod}" for pod in pods for _ in range(2)
+            ]
+        assert {name[:4] for name in names(page, 3, 4)} == {"core"}
+        page.mouse.move(0, 0)
+        pictures.add(canvas.evaluate("canvas => canvas.toDataURL()"))
+    assert len(pictures) == 1

@@ -2,23 +2,8 @@
 
 import type { Description, Drop, Flow, Port, RunUpdate } from "./answers";
 import { flowColour, ink, reasonColour } from "./colours";
+import { laidOut, MAX_COLUMNS, type Layout, type Point } from "./layout";
 import { count, rate, seconds } from "./words";
-
-interface Point {
-  x: number;
-  y: number;
-}
-
-// Positions, as fractions of the drawing.
-interface Layout {
-  nodes: Map<string, Point>;
-  senders: Map<number, Point>;
-  receivers: Map<number, Point>;
-  ports: number[];
-  // The smallest distances between nodes.
-  rowGap: number;
-  columnGap: number;
-}
 
 interface DroppedPacket {
   at: Point;
@@ -26,12 +11,17 @@ interface DroppedPacket {
   since: number;
 }
 
-const HEIGHT = 250;
+// Heights of the drawings of small and large networks.
+const HEIGHTS: [number, number] = [250, 400];
 // Milliseconds for which a discarded packet falls.
 const FALL = 700;
 // Pixels of the drawing that nodes do not use, above them and in total.
 const ABOVE = 30;
 const ASIDE = 62;
+// Nodes of the largest network whose flows have names.
+const MAX_NAMED = 60;
+// Pixels between the nodes of a large network that have names.
+const NAME = 45;
 // Number of queue places that are drawn individually.
 const PLACES = 30;
 
@@ -54,9 +44,18 @@ export class Drawing {
     this.order = new Map(observed.map((flow, place) => [flow, place]));
     this.layout = laidOut(description, [...this.flows.values()]);
     this.canvas.className = "network";
+    this.canvas.style.height = `${this.height}px`;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", this.words());
     this.canvas.addEventListener("click", (event) => this.clicked(event));
+    this.canvas.addEventListener("mousemove", (event) => { this.canvas.title = this.nodeAt(event); });
+  }
+
+  // The name of the node under the pointer; networks with many nodes have no other labels.
+  private nodeAt({ clientX, clientY }: MouseEvent): string {
+    const box = this.canvas.getBoundingClientRect();
+    const away = (name: string) => Math.hypot(this.node(name).x - (clientX - box.left), this.node(name).y - (clientY - box.top));
+    return [...this.layout.nodes.keys()].reduce((near, name) => (away(name) < (near === "" ? 12 : away(near)) ? name : near), "");
   }
 
   // Text alternative of the drawing.
@@ -90,9 +89,9 @@ export class Drawing {
   draw(update: RunUpdate | null): void {
     const width = this.canvas.clientWidth || 600;
     const ratio = devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== HEIGHT * ratio) {
+    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== this.height * ratio) {
       this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = HEIGHT * ratio;
+      this.canvas.height = this.height * ratio;
       this.touch();
     }
     if (update === this.shown && this.falling.length === 0) {
@@ -104,7 +103,7 @@ export class Drawing {
       return;
     }
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, width, HEIGHT);
+    ctx.clearRect(0, 0, width, this.height);
     ctx.font = "12px system-ui, sans-serif";
     this.drawLinks(ctx, update);
     this.drawEnds(ctx);
@@ -115,7 +114,11 @@ export class Drawing {
   }
 
   private get isCrowded(): boolean {
-    return this.layout.nodes.size > 14;
+    return this.layout.nodes.size > MAX_COLUMNS;
+  }
+
+  private get height(): number {
+    return HEIGHTS[Number(this.isCrowded)] ?? 0;
   }
 
   private get width(): number {
@@ -123,7 +126,7 @@ export class Drawing {
   }
 
   private place({ x, y }: Point): Point {
-    return { x: 20 + x * (this.width - 40), y: ABOVE + y * (HEIGHT - ASIDE) };
+    return { x: 20 + x * (this.width - 40), y: ABOVE + y * (this.height - ASIDE) };
   }
 
   private node(name: string): Point {
@@ -142,6 +145,9 @@ export class Drawing {
       ] as [Point, Point][]) {
         line(ctx, from, to, ink("--hair"), 2);
       }
+    }
+    for (const port of this.layout.others) {
+      line(ctx, this.node(port.from), this.node(port.to), ink("--rule"), 0.5);
     }
     for (const id of this.layout.ports) {
       const port = this.description.ports[id];
@@ -169,12 +175,12 @@ export class Drawing {
         ctx.beginPath();
         ctx.arc(x, y, 5, 0, 2 * Math.PI);
         ctx.fill();
-        if (name && this.flows.size <= 8) {
+        if (name && this.flows.size <= 8 && this.layout.nodes.size <= MAX_NAMED) {
           ctx.fillStyle = ink("--soft");
           ctx.textAlign = "left";
           const alone = this.description.groups.find((group) => group.name === flow.group)?.count === 1;
           ctx.font = "10px system-ui, sans-serif";
-          ctx.fillText(alone ? flow.group : `${flow.group} ${flow.index}`, Math.max(2, x - 10), y - 8);
+          ctx.fillText(alone ? flow.group : `${flow.group} ${flow.index}`, Math.max(2, x - 10), this.isCrowded ? y + 15 : y - 8);
           ctx.font = "12px system-ui, sans-serif";
         }
       }
@@ -183,7 +189,7 @@ export class Drawing {
 
   private drawNodes(ctx: CanvasRenderingContext2D): void {
     // Nodes of a column do not touch.
-    const half = Math.min(this.isCrowded ? 6 : 11, 0.4 * this.layout.rowGap * (HEIGHT - ASIDE));
+    const half = Math.min(this.isCrowded ? 6 : 11, 0.4 * this.layout.rowGap * (this.height - ASIDE));
     for (const name of this.layout.nodes.keys()) {
       const { x, y } = this.node(name);
       ctx.fillStyle = ink("--ground");
@@ -193,10 +199,14 @@ export class Drawing {
       ctx.roundRect(x - half, y - half, 2 * half, 2 * half, half / 2);
       ctx.fill();
       ctx.stroke();
+      ctx.fillStyle = ink("--ink");
+      ctx.textAlign = "center";
       if (!this.isCrowded) {
-        ctx.fillStyle = ink("--ink");
-        ctx.textAlign = "center";
         ctx.fillText(name, x, y + 26);
+      } else if (this.layout.columnGap * this.width > NAME) {
+        ctx.font = "10px system-ui, sans-serif";
+        ctx.fillText(name, x, y - half - 4);
+        ctx.font = "12px system-ui, sans-serif";
       }
     }
   }
@@ -381,61 +391,4 @@ function line(ctx: CanvasRenderingContext2D, from: Point, to: Point, colour: str
   ctx.moveTo(from.x, from.y);
   ctx.lineTo(to.x, to.y);
   ctx.stroke();
-}
-
-// Nodes in columns, by their distance along routes; ends of flows next to their nodes.
-function laidOut(description: Description, flows: Flow[]): Layout {
-  const ways = flows.map((flow) => {
-    const ports = flow.forward.map((id) => description.ports[id]).filter((port): port is Port => Boolean(port));
-    return [flow.from, ...ports.map((port) => port.to)];
-  });
-  const column = new Map<string, number>();
-  ways.flat().forEach((name) => column.set(name, 0));
-  // Flows in both directions have no common order: the number of rounds is limited.
-  for (let round = 0; round < Math.min(column.size, 40); round++) {
-    let changed = false;
-    for (const way of ways) {
-      for (let at = 1; at < way.length; at++) {
-        const wanted = (column.get(way[at - 1] as string) ?? 0) + 1;
-        if (wanted > (column.get(way[at] as string) ?? 0) && wanted < column.size) {
-          column.set(way[at] as string, wanted);
-          changed = true;
-        }
-      }
-    }
-    if (!changed) {
-      break;
-    }
-  }
-  const columns = [...new Set(column.values())].sort((one, other) => one - other);
-  const nodes = new Map<string, Point>();
-  // Both sides have space for the ends of flows, whose access links have most of the delay where there are few other links.
-  const outside = columns.length <= 3 ? 0.26 : 0.15;
-  let rowGap = 1;
-  columns.forEach((value, place) => {
-    const names = [...column].filter(([, at]) => at === value).map(([name]) => name);
-    rowGap = Math.min(rowGap, 1 / (names.length + 1));
-    names.forEach((name, row) => {
-      const x = columns.length === 1 ? 0.5 : outside + ((1 - 2 * outside) * place) / (columns.length - 1);
-      nodes.set(name, { x, y: (row + 1) / (names.length + 1) });
-    });
-  });
-  const ends = (node: (flow: Flow) => string, side: -1 | 1): Map<number, Point> => {
-    const placed = new Map<number, Point>();
-    const order = [...flows].sort((one, other) => (nodes.get(node(one))?.y ?? 0) - (nodes.get(node(other))?.y ?? 0));
-    const perNode = new Map<string, Flow[]>();
-    order.forEach((flow) => perNode.set(node(flow), [...(perNode.get(node(flow)) ?? []), flow]));
-    for (const [name, own] of perNode) {
-      const at = nodes.get(name) ?? { x: 0.5, y: 0.5 };
-      const outer = at.x === Math.min(...[...nodes.values()].map((point) => point.x)) || at.x === Math.max(...[...nodes.values()].map((point) => point.x));
-      own.forEach((flow, row) => {
-        const spread = outer ? Math.min(0.34, 0.96 / Math.max(own.length, 1)) : 0.1;
-        const y = outer && perNode.size > 1 ? at.y + (row - (own.length - 1) / 2) * 0.12 : at.y + (row - (own.length - 1) / 2) * spread;
-        placed.set(flow.flow, { x: at.x + side * (outer ? outside : 0.09), y: outer ? y : at.y + 0.34 + row * 0.12 });
-      });
-    }
-    return placed;
-  };
-  const drawn = new Set(flows.flatMap((flow) => [...flow.forward, ...flow.backward]));
-  return { nodes, senders: ends((flow) => flow.from, -1), receivers: ends((flow) => flow.to, 1), ports: [...drawn], rowGap, columnGap: (1 - 2 * outside) / Math.max(columns.length - 1, 1) };
 }
