@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -171,6 +173,11 @@ def fault(act: str, **keys: Any) -> tb.HostError:
     return caught.value
 
 
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise KeyError
+
+
 @tb.host("faulty")
 class Faulty(tb.user_code.Host):
     """Sends a packet at 0.25 s, and misbehaves at 0.5 s."""
@@ -196,6 +203,14 @@ class Faulty(tb.user_code.Host):
                 return [17]
             case "field":
                 return [(b"", 4)]
+            case "endless":
+                return repeat(b"")
+            case "number":
+                return cast("list[bytes]", 7)
+            case "exit":
+                sys.exit("tired")
+            case "text":
+                raise Speechless
         return []
 
     def deadline_s(self) -> float | None:
@@ -203,7 +218,10 @@ class Faulty(tb.user_code.Host):
             return None
         if self.now_s < 0.5:
             return 0.25 if self.now_s < 0.25 else 0.5
-        return {"past": 0.4, "stuck": self.now_s, "nan": float("nan")}.get(self.act)
+        if self.act == "deadline":
+            raise KeyError("no clock")
+        deadlines = {"past": 0.4, "stuck": self.now_s, "nan": float("nan"), "before": -1e300}
+        return deadlines.get(self.act)
 
 
 @pytest.mark.parametrize(
@@ -216,6 +234,12 @@ class Faulty(tb.user_code.Host):
         ("past", "has a deadline in the past, 0.4 s"),
         ("stuck", "asked to be polled at the same instant 1000 times"),
         ("nan", "failed: ValueError: `deadline_s` gave NaN; expected None, or a time in seconds"),
+        ("before", "has a deadline in the past, 0 s"),
+        ("deadline", "failed: KeyError: 'no clock'"),
+        ("endless", "sent packets without end in one poll"),
+        ("number", "failed: TypeError: 'int' object is not iterable"),
+        ("exit", "failed: SystemExit: tired"),
+        ("text", "failed: Speechless: <exception str() failed>"),
     ],
 )
 def test_a_fault_names_host_time_and_packet_and_keeps_the_results(act: str, message: str) -> None:
@@ -225,7 +249,7 @@ def test_a_fault_names_host_time_and_packet_and_keeps_the_results(act: str, mess
     assert isinstance(error.run, tb.Run)
     assert not error.run.complete
     assert list(error.run.flows["sent_packets"]) == [1]
-    assert isinstance(error.__cause__, KeyError) == (act == "raise")
+    assert isinstance(error.__cause__, KeyError) == (act in ("raise", "deadline"))
 
 
 def test_the_host_of_a_group_of_several_has_an_index() -> None:
@@ -325,13 +349,13 @@ def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> Non
     assert (tmp_path / "run.pcapng").is_file()
 
 
-def compiled(example: str, folder: Path, *options: str) -> Path:
-    """An example in C as a library."""
+def compiled(source: Path, folder: Path, *options: str) -> Path:
+    """A library in C."""
     compiler = shutil.which("cc")
     if compiler is None or sys.platform == "win32":
         pytest.skip("no C compiler `cc`")
     always = ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
-    library, source = folder / f"{example}.so", ROOT / f"examples/c/{example}.c"
+    library = folder / f"{source.stem}.so"
     subprocess.run([compiler, *always, "-o", str(library), str(source), *options], check=True)
     return library
 
@@ -340,7 +364,7 @@ def compiled(example: str, folder: Path, *options: str) -> Path:
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The example in C, as a library that is loaded for one test."""
     monkeypatch.setattr(_libraries, "_loaded", {})
-    library = compiled("arq", tmp_path, "-std=c11")
+    library = compiled(ROOT / "examples/c/arq.c", tmp_path, "-std=c11")
     assert tb.user_code.load_stacks(library) == ("arq",)
     return library
 
@@ -349,7 +373,8 @@ def test_lwip_fills_a_link_and_repeats_its_runs(tmp_path: Path, monkeypatch: pyt
     if not Path("/usr/include/lwip/lwip/tcp.h").is_file():
         pytest.skip("Debian's `liblwip-dev` is not installed")
     monkeypatch.setattr(_libraries, "_loaded", {})
-    assert tb.user_code.load_stacks(compiled("lwip", tmp_path, "-std=gnu11", "-I/usr/include/lwip", "-llwip")) == ("lwip",)
+    lwip = compiled(ROOT / "examples/c/lwip.c", tmp_path, "-std=gnu11", "-I/usr/include/lwip", "-llwip")
+    assert tb.user_code.load_stacks(lwip) == ("lwip",)
     plain = scenario("lwip", buffer="30 packets").with_({"duration": "20 s"})
     assert tb.simulate(plain).queues.where(queue="bottleneck")["utilisation"][0] > 0.95
     lossy = plain.with_({"topology.dumbbell.loss": {"probability": "2 %"}, "flows.web.count": 2, "flows.web.size": "1 MB"})
@@ -357,6 +382,29 @@ def test_lwip_fills_a_link_and_repeats_its_runs(tmp_path: Path, monkeypatch: pyt
     # Payloads of IP: every byte once, headers, and retransmissions.
     assert all(1.02e6 < delivered < 1.1e6 for delivered in runs[0].flows["delivered_bytes"])
     assert contents(runs[0]) == contents(runs[1])
+
+
+def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_libraries, "_loaded", {})
+    tb.user_code.load_stacks(compiled(Path(__file__).with_name("faulty_stack.c"), tmp_path, "-std=c11", "-O2"))
+    messages = {
+        "past": "has a deadline in the past, 0.25 s",
+        "stuck": "asked to be polled at the same instant 1000 times",
+        "giant": "sent a packet of 1501 bytes; its interface has an MTU of 1500 bytes",
+        "wrong": "sent a packet of 65536 bytes; its interface has an MTU of 1500 bytes",
+        "endless": "sent packets without end in one poll",
+        "report": "failed: no state",
+    }
+    for act, message in messages.items():
+        with pytest.raises(tb.HostError) as caught:
+            tb.simulate(scenario("faulty", tcp={"parameters": {"act": act}}))
+        assert str(caught.value) == f"the host `web.sender` {message} (at 0.5 s, after 1 packets)"
+        assert list(caught.value.run.flows["sent_packets"]) == [1]
+    with pytest.raises(tb.HostError, match=re.escape("the host `web.receiver` failed: no state (at 0.26")):
+        tb.simulate(scenario("faulty", tcp={"parameters": {"act": "receive"}}))
+    for act, message in {"refuse": "not today", "nothing": "it gives no reason"}.items():
+        with pytest.raises(tb.ScenarioError, match=message):
+            tb.simulate(scenario("faulty", tcp={"parameters": {"act": act}}))
 
 
 def test_a_library_in_c_fills_the_link(library: Path) -> None:

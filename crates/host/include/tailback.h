@@ -55,7 +55,7 @@ typedef struct tailback_payload {
     size_t length;
 } tailback_payload;
 
-/* Sends a payload from inside `poll`. The payload is copied. */
+/* Sends a payload from inside `poll`. The payload is copied. A poll that sends without end is left by unwinding its stack. */
 typedef void (*tailback_send)(void *outbox, const tailback_payload *payload);
 
 typedef struct tailback_stack {

@@ -17,8 +17,8 @@ pub trait Host: Any + Send {
     /// Hand out everything that may be sent now.
     fn poll(&mut self, now: Time, outbox: &mut Outbox);
 
-    /// The time at which to poll next if nothing arrives; `None` if only an arrival can cause an action. It must not be in the past after
-    /// a poll.
+    /// The time at which to poll next if nothing arrives; `None` if only an arrival can cause an action. Read after each poll, and not
+    /// before the time of that poll.
     fn deadline(&self) -> Option<Time>;
 
     /// The contents of its packets.
@@ -31,10 +31,12 @@ pub trait Host: Any + Send {
 pub struct Outbox {
     framing: Framing,
     packets: VecDeque<Vec<u8>>,
+    bytes: usize,
 }
 
-/// More packets in one poll than any window holds: the host is in an endless loop.
-const MOST: usize = 1_000_000;
+/// More packets, or bytes, in one poll than any window holds: the host is in an endless loop.
+const MOST: usize = 1 << 18;
+const MOST_BYTES: usize = 1 << 29;
 
 /// Unwinds from an endless loop of a host.
 pub(crate) struct Endless;
@@ -55,15 +57,17 @@ pub(crate) fn reported(panic: Box<dyn Any + Send>) -> Result<String, Box<dyn Any
 impl Outbox {
     /// An empty outbox of a host with this framing.
     pub fn new(framing: Framing) -> Outbox {
-        Outbox { framing, packets: VecDeque::new() }
+        Outbox { framing, packets: VecDeque::new(), bytes: 0 }
     }
 
     /// Sends a datagram.
     pub fn send(&mut self, datagram: &Datagram<'_>) {
-        if self.packets.len() == MOST {
+        if self.packets.len() == MOST || self.bytes > MOST_BYTES {
             resume_unwind(Box::new(Endless));
         }
-        self.packets.push_back(self.framing.packet(datagram));
+        let packet = self.framing.packet(datagram);
+        self.bytes += packet.len();
+        self.packets.push_back(packet);
     }
 
     /// Sends a train (generic segmentation offload, as `UDP_SEGMENT` of udp(7)): one datagram for each `segment` bytes of the payload.
@@ -77,7 +81,9 @@ impl Outbox {
 
     /// The next packet to send: IPv4, with all headers.
     pub fn take(&mut self) -> Option<Vec<u8>> {
-        self.packets.pop_front()
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.len();
+        Some(packet)
     }
 
     pub(crate) fn framing(&self) -> Framing {

@@ -6,7 +6,8 @@
 #![allow(unsafe_code, reason = "the interface of C")]
 
 use crate::frame::{Datagram, EcnField, Framing};
-use crate::host::{Host, Outbox, report_fault};
+use crate::host::{Endless, Host, Outbox, report_fault};
+use crate::ip;
 use crate::virtual_hosts::text;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -60,7 +61,7 @@ pub struct Payload {
 }
 
 /// Sends a datagram from inside `poll`.
-pub type Send = unsafe extern "C" fn(outbox: *mut c_void, payload: *const Payload);
+pub type Send = unsafe extern "C-unwind" fn(outbox: *mut c_void, payload: *const Payload);
 
 /// A stack. Its functions are never called at the same time for one host. Times are picoseconds of the simulation.
 #[repr(C)]
@@ -78,7 +79,7 @@ pub struct Stack {
     /// Processes a datagram. Returns null, or the text of a fault that ends the run.
     pub receive: unsafe extern "C" fn(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char,
     /// Sends everything that may be sent now. Returns null, or the text of a fault that ends the run.
-    pub poll: unsafe extern "C" fn(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char,
+    pub poll: unsafe extern "C-unwind" fn(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char,
     /// Time of the next poll if nothing arrives; `UINT64_MAX` if there is none.
     pub deadline: unsafe extern "C" fn(host: *const c_void) -> u64,
     pub destroy: unsafe extern "C" fn(host: *mut c_void),
@@ -190,7 +191,12 @@ pub(crate) fn created(create: impl FnOnce(*mut c_char, usize) -> *mut c_void) ->
     let mut message = [0; MESSAGE];
     let handle = create(message.as_mut_ptr(), message.len());
     message[MESSAGE - 1] = 0;
-    if handle.is_null() { Err(LibraryError(owned(message.as_ptr()))) } else { Ok(handle) }
+    let why = owned(message.as_ptr());
+    match handle.is_null() {
+        true if why.is_empty() => Err(LibraryError("it gives no reason".into())),
+        true => Err(LibraryError(why)),
+        false => Ok(handle),
+    }
 }
 
 /// Writes the message of a function `create`, truncated.
@@ -277,12 +283,8 @@ impl Host for LibraryHost {
     }
 
     fn poll(&mut self, now: Time, outbox: &mut Outbox) {
-        let mut sending = Sending { outbox, panic: None };
         // SAFETY: `send` expects this pointer, only during the call.
-        let fault = unsafe { (self.stack.poll)(self.handle, now.0, send, (&raw mut sending).cast()) };
-        if let Some(panic) = sending.panic {
-            std::panic::resume_unwind(panic);
-        }
+        let fault = unsafe { (self.stack.poll)(self.handle, now.0, send, (&raw mut *outbox).cast()) };
         raise(fault);
     }
 
@@ -303,21 +305,14 @@ fn raise(fault: *const c_char) {
     }
 }
 
-/// The outbox of a poll. A panic must not cross the library.
-struct Sending<'a> {
-    outbox: &'a mut Outbox,
-    panic: Option<Box<dyn std::any::Any + std::marker::Send>>,
+unsafe extern "C-unwind" fn send(outbox: *mut c_void, payload: *const Payload) {
+    // SAFETY: `LibraryHost::poll` passes this pointer, and the payload is valid by contract.
+    let (outbox, datagram) = unsafe { (&mut *outbox.cast::<Outbox>(), (*payload).datagram()) };
+    outbox.send(&datagram);
 }
 
-unsafe extern "C" fn send(outbox: *mut c_void, payload: *const Payload) {
-    // SAFETY: `LibraryHost::poll` passes this pointer, and the payload is valid by contract.
-    let (sending, payload) = unsafe { (&mut *outbox.cast::<Sending<'_>>(), &*payload) };
-    if sending.panic.is_none() {
-        // SAFETY: as above.
-        let datagram = unsafe { payload.datagram() };
-        sending.panic = catch_unwind(AssertUnwindSafe(|| sending.outbox.send(&datagram))).err();
-    }
-}
+/// In place of a payload that is too long for IPv4, whose length may be wrong.
+static TOO_LONG: [u8; ip::LONGEST + 1] = [0; ip::LONGEST + 1];
 
 impl Payload {
     fn of(datagram: &Datagram<'_>) -> Payload {
@@ -339,8 +334,12 @@ impl Payload {
             source: SocketAddrV4::new(Ipv4Addr::from(self.source_address), self.source_port),
             destination: SocketAddrV4::new(Ipv4Addr::from(self.destination_address), self.destination_port),
             ecn: EcnField::of(self.ecn),
-            // SAFETY: by contract.
-            payload: if self.length == 0 { &[] } else { unsafe { slice::from_raw_parts(self.data, self.length) } },
+            payload: match self.length {
+                0 => &[],
+                // SAFETY: by contract.
+                1..=ip::LONGEST => unsafe { slice::from_raw_parts(self.data, self.length) },
+                _ => &TOO_LONG,
+            },
         }
     }
 }
@@ -366,17 +365,23 @@ pub mod exported {
     struct Exported {
         host: Box<dyn Host>,
         outbox: Outbox,
+        /// After the last poll.
+        deadline: Option<Time>,
         fault: CString,
     }
 
     impl Exported {
         /// Calls the host; a panic becomes a fault.
         fn call(&mut self, act: impl FnOnce(&mut dyn Host, &mut Outbox)) -> *const c_char {
-            let Exported { host, outbox, fault } = self;
+            let Exported { host, outbox, fault, .. } = self;
             match catch_unwind(AssertUnwindSafe(|| act(&mut **host, outbox))) {
                 Ok(()) => ptr::null(),
                 Err(panic) => {
-                    let message = crate::host::reported(panic).unwrap_or_else(|panic| format!("panicked: {}", text(&*panic)));
+                    let message = match crate::host::reported(panic) {
+                        Ok(message) => message,
+                        Err(panic) if panic.is::<Endless>() => "it sent packets without end in one poll".into(),
+                        Err(panic) => format!("panicked: {}", text(&*panic)),
+                    };
                     *fault = CString::new(message.replace('\0', " ")).unwrap_or_default();
                     fault.as_ptr()
                 }
@@ -395,7 +400,7 @@ pub mod exported {
         let problem = match made {
             Ok(Ok(host)) => {
                 let outbox = Outbox::new(host.framing());
-                return Box::into_raw(Box::new(Exported { host, outbox, fault: CString::default() })).cast();
+                return Box::into_raw(Box::new(Exported { host, outbox, deadline: None, fault: CString::default() })).cast();
             }
             Ok(Err(problem)) => problem,
             Err(panic) => format!("panicked: {}", text(&*panic)),
@@ -412,10 +417,15 @@ pub mod exported {
         exported.call(|host, _| host.receive(Time(now), &datagram))
     }
 
-    unsafe extern "C" fn poll(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char {
+    unsafe extern "C-unwind" fn poll(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char {
         // SAFETY: by contract, the host is from `create`.
         let exported = unsafe { &mut *host.cast::<Exported>() };
-        let fault = exported.call(|host, outbox| host.poll(Time(now), outbox));
+        let mut deadline = None;
+        let fault = exported.call(|host, outbox| {
+            host.poll(Time(now), outbox);
+            deadline = host.deadline();
+        });
+        exported.deadline = deadline;
         while let Some(packet) = exported.outbox.take() {
             let (source_address, destination_address, source_port, destination_port) = (0, 0, 0, 0);
             let (data, length) = (packet.as_ptr(), packet.len());
@@ -428,12 +438,14 @@ pub mod exported {
 
     unsafe extern "C" fn deadline(host: *const c_void) -> u64 {
         // SAFETY: by contract, the host is from `create`.
-        unsafe { &*host.cast::<Exported>() }.host.deadline().map_or(NONE, |at| at.0)
+        unsafe { &*host.cast::<Exported>() }.deadline.map_or(NONE, |at| at.0)
     }
 
     unsafe extern "C" fn destroy(host: *mut c_void) {
         // SAFETY: by contract, the host is from `create`, and not used any more.
-        drop(unsafe { Box::from_raw(host.cast::<Exported>()) });
+        let exported = unsafe { Box::from_raw(host.cast::<Exported>()) };
+        // The run is over, and a panic must not cross the interface.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(exported)));
     }
 }
 
@@ -506,12 +518,13 @@ mod tests {
         assert_eq!(library().names(), [("echo".into(), "echo 1".into())]);
         let end = settings("70");
         let mut host = library().host("echo", &end).unwrap();
-        assert_eq!((host.framing(), host.deadline()), (Framing::Ip, Some(Time(70))));
+        assert_eq!((host.framing(), host.deadline()), (Framing::Ip, None));
         let sent = Datagram { source: end.remote, destination: end.local, ecn: EcnField::Ce, payload: &[1, 2, 3] };
         let packet = Framing::Udp.packet(&sent);
         host.receive(Time(6), &Framing::Ip.datagram(&packet).unwrap());
         let mut outbox = Outbox::new(Framing::Ip);
         host.poll(Time(6), &mut outbox);
+        assert_eq!(host.deadline(), Some(Time(70)));
         let answer = outbox.take().unwrap();
         let expected = Datagram { source: end.local, destination: end.remote, ecn: EcnField::Ect1, payload: &[1, 2, 3] };
         assert_eq!(Framing::Udp.datagram(&answer), Some(expected));

@@ -387,6 +387,32 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_in_any_method_is_a_fault() {
+        struct Panics(&'static str);
+        impl Host for Panics {
+            fn receive(&mut self, _now: Time, _datagram: &Datagram<'_>) {
+                assert!(self.0 != "receive", "in receive");
+            }
+            fn poll(&mut self, _now: Time, _outbox: &mut Outbox) {}
+            fn deadline(&self) -> Option<Time> {
+                assert!(self.0 != "deadline", "in deadline");
+                None
+            }
+        }
+        for (method, when) in [("receive", 111), ("deadline", 0)] {
+            let mut testbed = testbed("buffer = \"9 packets\"");
+            let sent = client(&testbed, &[100], EcnField::NotEct);
+            let [left, right] = ["left", "right"].map(|name| testbed.address(name).unwrap());
+            testbed.attach(left, sent).unwrap();
+            testbed.attach(right, Panics(method)).unwrap();
+            let error = testbed.run().unwrap().fault.unwrap();
+            // Whole milliseconds: events are processed one picosecond later.
+            assert_eq!((error.host.as_str(), error.at.0 / 1_000_000_000), ("right", when));
+            assert_eq!(error.fault, HostFault::Panicked(format!("in {method}")));
+        }
+    }
+
+    #[test]
     fn packets_to_nobody_are_counted() {
         let mut testbed = testbed("buffer = \"9 packets\"");
         let sent = client(&testbed, &[0, 100], EcnField::NotEct);

@@ -84,7 +84,8 @@ pub(crate) struct VirtualHost {
     pub(crate) address: Ipv4Addr,
     /// The time of its first poll.
     start: Time,
-    has_begun: bool,
+    /// The time of the next poll if nothing arrives.
+    deadline: Option<Time>,
     /// `None`: nobody is there.
     pub(crate) transport: Option<Box<dyn Host>>,
     outbox: Outbox,
@@ -105,7 +106,7 @@ impl VirtualHost {
             name,
             address,
             start: Time::ZERO,
-            has_begun: false,
+            deadline: None,
             transport: None,
             outbox: Outbox::new(Framing::default()),
             mtu,
@@ -118,11 +119,13 @@ impl VirtualHost {
     pub(crate) fn attach(&mut self, transport: Box<dyn Host>) {
         self.outbox = Outbox::new(transport.framing());
         self.transport = Some(transport);
+        self.deadline = Some(self.start);
     }
 
     /// It is not polled before this time.
     pub(crate) fn start_at(&mut self, start: Time) {
         self.start = start;
+        self.deadline = self.deadline.map(|_| start);
     }
 
     pub(crate) fn rebind(&mut self, rebinding: Rebinding) {
@@ -152,17 +155,16 @@ impl VirtualHost {
         if now < self.start {
             return Ok(());
         }
-        self.has_begun = true;
-        self.call(now, |transport, outbox| transport.poll(now, outbox))?;
-        match self.deadline() {
+        let mut deadline = None;
+        self.call(now, |transport, outbox| {
+            transport.poll(now, outbox);
+            deadline = transport.deadline();
+        })?;
+        self.deadline = deadline;
+        match deadline {
             Some(deadline) if deadline < now => Err(self.fault(now, HostFault::DeadlineInThePast(deadline))),
             _ => Ok(()),
         }
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        let transport = self.transport.as_ref()?;
-        if self.has_begun { transport.deadline() } else { Some(self.start) }
     }
 
     fn fault(&self, at: Time, fault: HostFault) -> io::Error {
@@ -228,14 +230,14 @@ impl Hosts for VirtualHosts {
 
     fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
         let before = self.now();
-        let deadline = self.hosts.iter().filter_map(VirtualHost::deadline).min().unwrap_or(Time::NEVER);
+        let deadline = self.hosts.iter().filter_map(|host| host.deadline).min().unwrap_or(Time::NEVER);
         let now = (before + at_most).min(deadline.max(before));
         self.clock.set(TimeDelta(now.0));
         for (index, host) in self.hosts.iter_mut().enumerate() {
             if now > before {
                 host.polls = 0;
             }
-            if host.deadline().is_some_and(|deadline| deadline <= now) {
+            if host.deadline.is_some_and(|deadline| deadline <= now) {
                 host.polls += 1;
                 if host.polls > MOST_POLLS {
                     return Err(host.fault(now, HostFault::NoProgress(MOST_POLLS)));
