@@ -8,7 +8,7 @@
 Speed is bottleneck data packets per CPU second of the run phase; set-up is reported separately. CPU seconds are user and system
 time as counted by the kernel's scheduler, read by each program before and after its run. Repetitions are interleaved, so that
 disturbances of the machine affect all tools, and the least CPU time counts. ns-3 gets shorter runs, because full runs take it
-hours; instructions are counted in these, too.
+hours; instructions are counted in these, too. `presets.py` compares results with ns-3.
 
 Exit code 0; 1 if a result differs from that of ns-2 by more than the tolerance; 2 if a requirement is missing.
 """
@@ -37,7 +37,6 @@ from workloads import (
     HOPS,
     IN_CELLS,
     IN_PACKETS,
-    LIKE_NS3,
     LONG_PIPE,
     OF_LAWS,
     SET_UP_ONLY,
@@ -75,13 +74,6 @@ Measured = dict[str, float]
 """Output of one run, by name."""
 
 
-WHY_NS3_DIFFERS = """\
-Why ns-3 differs: its runs are short, so that they compare the start of flows. ns-3 repairs start-up losses with SACK and
-proportional rate reduction, many holes per round trip; NewReno, which ns-2 and Tailback use here, repairs one per round trip.
-Tailback with SACK (RFC 6675) is shown for that reason. In W3-1000 ns-3's flows share 100 host pairs and therefore 100 round-trip
-times instead of 1000."""
-
-
 class Missing(Exception):
     """A requirement is missing."""
 
@@ -97,8 +89,8 @@ def main() -> int:
         print(f"error: {missing}", file=sys.stderr)
         return 2
 
-    speed = measure_speed(tools, chosen, arguments.repetitions)
     results = [compare_results(tools, workload) for workload in chosen]
+    speed = measure_speed(tools, chosen, {of["name"]: of["ns2"]["delivered"] for of in results}, arguments.repetitions)
     instructions = {workload.name: instructions_per_packet(tools, workload.shortened) for workload in chosen}
     report = {
         "workloads": [summary(workload, speed[workload.name], instructions) for workload in chosen],
@@ -240,10 +232,11 @@ def output(command: list[str | pathlib.Path]) -> str:
 # Measuring
 
 
-def measure_speed(tools: Tools, workloads: list[Workload], repetitions: int) -> dict[str, dict[str, Measured]]:
+def measure_speed(
+    tools: Tools, workloads: list[Workload], delivered: dict[str, float], repetitions: int
+) -> dict[str, dict[str, Measured]]:
     """The fastest run by workload and tool: packets per CPU second, set-up and run seconds, peak memory."""
     runs: dict[str, dict[str, list[Measured]]] = {w.name: {"tailback": [], "ns2": [], "ns3": []} for w in workloads}
-    delivered = {w.name: tools.ns2(w.settings | {"mon": 1})["delivered"] for w in workloads}
     for repetition in range(repetitions):
         for workload in workloads:
             note(f"timing {workload.name}, {repetition + 1} of {repetitions}")
@@ -266,7 +259,7 @@ def fastest(runs: list[Measured]) -> Measured:
 
 
 def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
-    """Utilisation and loss compared with both peers, and differences from ns-2 above the tolerance."""
+    """Utilisation and loss in Tailback and ns-2, and differences above the tolerance."""
     note(f"comparing results of {workload.name}")
     ours = tools.tailback(workload.settings)
     ns2 = tools.ns2(workload.settings | {"mon": 1})
@@ -276,18 +269,9 @@ def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
     many = max(ours["drops"], ns2["drops"]) >= FEW_DROPS
     if many and not 1 / LOSS_FACTOR <= (ours["loss"] or 1e-12) / (ns2["loss"] or 1e-12) <= LOSS_FACTOR:
         strays.append(f"{workload.name}: loss {ours['loss']:.3e}, ns-2 {ns2['loss']:.3e}")
-    compared = {
-        "full": {"tailback": ours, "ns2": ns2},
-        "short": {
-            "tailback": tools.tailback(workload.shortened),
-            "tailback_sack": tools.tailback(workload.shortened | {"sack": 1}),
-            "ns2": tools.ns2(workload.shortened | {"mon": 1}),
-            "ns3": tools.ns3(workload.shortened | workload.ns3 | LIKE_NS3),
-        },
-    }
     kept = ("utilisation", "loss", "delivered", "drops")
-    only = {run: {tool: {k: values[k] for k in kept} for tool, values in by.items()} for run, by in compared.items()}
-    return {"name": workload.name, **only, "strays": strays}
+    compared = {tool: {name: of[name] for name in kept} for tool, of in (("tailback", ours), ("ns2", ns2))}
+    return {"name": workload.name, **compared, "strays": strays}
 
 
 def instructions_per_packet(tools: Tools, settings: Settings) -> float:
@@ -452,14 +436,12 @@ def show(report: dict[str, Any]) -> None:
             rows.append([name, tool, *seconds, f"{of['delivered']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.1f}"])
     table("Cost of the runs", rows)
 
-    rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
+    rows = [["", "tool", "utilisation", "loss", "drops"]]
     for result in report["results"]:
-        for run in ("full", "short"):
-            for tool, of in result[run].items():
-                label = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
-                rows.append([result["name"], run, label, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
-    table("Results: full runs are checked against ns-2, short ones compared with ns-3", rows)
-    print(WHY_NS3_DIFFERS)
+        for tool in ("tailback", "ns2"):
+            of = result[tool]
+            rows.append([result["name"], tool, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
+    table("Results", rows)
 
 
 def show_cells(measured: list[dict[str, Any]]) -> None:

@@ -67,8 +67,6 @@ which other data centre simulators publish figures: 100 Gbit/s, 1 us per link, 1
 IN_PACKETS: Settings = {"cells": 0, "bpd": 0, "spd": 0, "t": 5}
 """Changes cells back to packets; instructions per packet depend very little on the duration."""
 SET_UP_ONLY = {"t": 0.0001}
-LIKE_NS3 = {"sack": 1, "recovery": "Prr"}
-"""ns-3's own defaults: with SACK off, a quarter of the packets at its bottleneck are duplicates."""
 
 LONG_PIPE = {"n": 1, "c": 1000, "acc": 1000, "rmin": 1000, "rmax": 1000, "buf": 1000000, "t": 20, "start": 0}
 """A round trip of one second holds any window: `ss` packets and their acknowledgements are in flight, none of them queued."""
