@@ -87,8 +87,6 @@ pub struct Decision {
     pub pacing: u64,
 }
 
-type Create = unsafe extern "C" fn(*const Sender, *mut Decision, *mut c_char, usize) -> *mut c_void;
-
 /// A controller. Its functions are never called at the same time for one flow.
 #[repr(C)]
 pub struct Controller {
@@ -99,7 +97,12 @@ pub struct Controller {
     /// Name and version of everything on which results depend, part of content hashes.
     pub version: *const c_char,
     /// The controller of a new flow and its first decision, or null after an error, whose text is written to the message.
-    pub create: Create,
+    pub create: unsafe extern "C" fn(
+        sender: *const Sender,
+        decision: *mut Decision,
+        message: *mut c_char,
+        capacity: usize,
+    ) -> *mut c_void,
     /// Processes an event, and writes the decision. Returns null, or the text of a fault that ends the run.
     pub on_event: unsafe extern "C" fn(controller: *mut c_void, event: *const Event, decision: *mut Decision) -> *const c_char,
     pub destroy: unsafe extern "C" fn(controller: *mut c_void),
@@ -268,7 +271,11 @@ pub mod exported {
     pub type CreateLaw = fn(&SenderSettings) -> Result<Box<dyn Law>, String>;
 
     /// A controller whose `create` calls [`create`]. Both texts end with a zero.
-    pub const fn controller(name: &'static CStr, version: &'static CStr, create: Create) -> Controller {
+    pub const fn controller(
+        name: &'static CStr,
+        version: &'static CStr,
+        create: unsafe extern "C" fn(*const Sender, *mut Decision, *mut c_char, usize) -> *mut c_void,
+    ) -> Controller {
         Controller { abi: ABI, name: name.as_ptr(), version: version.as_ptr(), create, on_event, destroy }
     }
 
