@@ -14,8 +14,7 @@ from support import ROOT
 
 VERSION = ".".join(tb.__version__.split(".")[:2])
 SCHEMA = ROOT / f"docs/site/schema/{VERSION}/scenario.json"
-EXAMPLES = sorted((ROOT / "examples").glob("**/*.toml"))
-EXAMPLES = [path for path in EXAMPLES if path.name != "Cargo.toml"]
+EXAMPLES = [path for path in sorted((ROOT / "examples").glob("**/*.toml")) if path.name != "Cargo.toml"]
 TOOLS = {"taplo": ["check"], "tombi": ["lint", "--offline"]}
 
 # Taplo reads drafts 4 to 7 of JSON Schema, in which lists have no `prefixItems`.
@@ -30,6 +29,19 @@ def check(tool: str, *paths: Path) -> subprocess.CompletedProcess[str]:
 def test_the_schema_is_published_under_its_version() -> None:
     assert json.loads(SCHEMA.read_text()) == tb.schema()
     assert tb.schema()["$id"] == f"urn:tailback:scenario:{VERSION}"
+
+
+def test_no_constraint_is_next_to_a_reference() -> None:
+    """Drafts before 2019-09 ignore keywords next to `$ref`."""
+    annotations = {"$ref", "$comment", "default", "description", "examples"}
+
+    def walk(schema: object) -> None:
+        if isinstance(schema, dict):
+            assert "$ref" not in schema or schema.keys() <= annotations, schema
+        for inner in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+            walk(inner)
+
+    walk(tb.schema())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -110,12 +110,12 @@ export class Variants {
     }
   }
 
-  // The problems of a text and the warnings about it. Those of the shown texts are known.
+  // The problems of a text, and the warnings about places in it. Those of the shown texts are known.
   async check(toml: string): Promise<Finding[]> {
     const shown = this.all.find((variant) => variant.toml === toml && (variant.problems.length > 0 || variant.validToml === toml));
     const answer = shown ?? (await this.fault(toml));
     const problems = answer instanceof Fault ? answer.answer.problems : (answer?.problems ?? []);
-    const warnings = shown && problems.length === 0 ? shown.pane.description.warnings : [];
+    const warnings = shown && problems.length === 0 ? shown.pane.description.warnings.filter(({ line }) => line !== undefined) : [];
     return [...problems.map((one) => ({ ...one, severity: "error" as const })), ...warnings.map((one) => ({ ...one, severity: "warning" as const }))];
   }
 
