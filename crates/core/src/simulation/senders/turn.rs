@@ -54,7 +54,7 @@ impl SenderTurn<'_> {
             return;
         }
         let idle = tcp.sender.sequence.counts.idle;
-        let is_timeout = tcp.on_timer(fabric.paths[*flow].counts.completed);
+        let is_timeout = tcp.reborrow().on_timer(fabric.paths[*flow].counts.completed);
         if let Some(boundary) = &mut fabric.sim.boundary {
             boundary.note_wait(TimeoutWait { flow: *flow, until: *now, idle: tcp.sender.sequence.counts.idle - idle });
         }

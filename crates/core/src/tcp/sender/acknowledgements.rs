@@ -1,6 +1,6 @@
 //! Cumulative acknowledgements and their duplicates.
 
-use super::Tcp;
+use super::{Sender, Tcp};
 use crate::congestion::{Ack, Controller, RoundTrip};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::Signal;
@@ -10,8 +10,23 @@ use crate::tcp::recovery::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewA
 use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start::decision::{AckSample, Decision, Stage};
-use crate::tcp::spec::AckCounting;
+use crate::tcp::spec::{AckCounting, TcpSpec};
 use crate::tcp::validation::change::Moment;
+
+impl Sender {
+    /// The number of these segments for which the window opens.
+    #[inline(never)]
+    fn counted_of_several(&self, acked: Segments, spec: &TcpSpec) -> Segments {
+        let law = &self.controller;
+        let limit = spec.abc_limit;
+        match spec.ack_counting {
+            AckCounting::Acknowledgements => Segments(1),
+            AckCounting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
+            AckCounting::Bytes if self.sequence.phase == Phase::Timeout => Segments(1),
+            AckCounting::Bytes => acked.min(limit),
+        }
+    }
+}
 
 impl Tcp<'_> {
     /// New data is acknowledged.
@@ -42,7 +57,7 @@ impl Tcp<'_> {
             TimerAtRepair::Restarts
         } else {
             // A copy, so that the acknowledgement of a flow without losses need not be stored in memory.
-            self.on_ack_in_episode(&{ ack }, incoming)
+            self.reborrow().on_ack_in_episode(&{ ack }, incoming)
         };
         if self.sender.sequence.snd_max == self.sender.sequence.snd_una {
             self.sender.timer.stop();
@@ -97,7 +112,7 @@ impl Tcp<'_> {
             let ack = Ack { window_validated: false, ..self.ack::<O>(Segments(0), sample, extras) };
             self.sender.controller.on_other_ack(&ack);
         }
-        self.on_duplicate(incoming.blocks);
+        self.reborrow().on_duplicate(incoming.blocks);
     }
 
     #[inline(never)]
@@ -142,19 +157,7 @@ impl Tcp<'_> {
     /// The number of these segments for which the window opens.
     #[inline(always)]
     fn counted(&self, acked: Segments) -> Segments {
-        if acked <= Segments(1) { acked } else { self.counted_of_several(acked) }
-    }
-
-    #[inline(never)]
-    fn counted_of_several(&self, acked: Segments) -> Segments {
-        let law = &self.sender.controller;
-        let limit = self.spec.abc_limit;
-        match self.spec.ack_counting {
-            AckCounting::Acknowledgements => Segments(1),
-            AckCounting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
-            AckCounting::Bytes if self.sender.sequence.phase == Phase::Timeout => Segments(1),
-            AckCounting::Bytes => acked.min(limit),
-        }
+        if acked <= Segments(1) { acked } else { self.sender.counted_of_several(acked, self.spec) }
     }
 
     #[inline(always)]

@@ -88,6 +88,26 @@ impl Sender {
         self.recovery.scoreboard()
     }
 
+    /// Whether the congestion window, or otherwise the pacer, limits the available data. In slow start the receiver may limit it to half of
+    /// the window.
+    #[inline(never)]
+    fn is_full(&self, spec: &TcpSpec) -> bool {
+        let (in_flight, window) = (self.sequence.in_flight(), self.controller.window());
+        let waits_for_pacer = || self.pacer.paces(self.pace(spec)) && self.sequence.snd_nxt < self.sequence.limit;
+        let starts = || window < self.controller.ssthresh() && window.0 < 2.0 * f64::from(in_flight.0);
+        in_flight >= window.whole() || (in_flight >= spec.receiver_window && starts()) || waits_for_pacer()
+    }
+
+    /// Whether the window was in use when the last data was sent, by the rule of [`WindowValidation::Linux`], which nothing changes
+    /// afterwards. A sender with all of its data available fills its window until then, unless the initial window holds all data.
+    #[inline(never)]
+    fn was_full(&self, spec: &TcpSpec) -> bool {
+        let Sender { sequence, controller, .. } = self;
+        let data = f64::from((sequence.limit - spec.first_data().min(sequence.limit)).0);
+        let starts = controller.window() < controller.ssthresh();
+        sequence.snd_max >= sequence.limit && (data >= spec.initial_window || (starts && controller.window().0 < 2.0 * data))
+    }
+
     fn pace<'a>(&'a self, spec: &'a TcpSpec) -> Pace<'a> {
         Pace { spec, controller: &self.controller, estimator: &self.timer.estimator }
     }
@@ -146,6 +166,21 @@ impl Sender {
 }
 
 impl Tcp<'_> {
+    /// The same for a call that is not inlined, so that this structure need not be stored in memory.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Tcp<'_> {
+        Tcp {
+            sender: self.sender,
+            spec: self.spec,
+            slow_start_state: self.slow_start_state.as_deref_mut(),
+            usage: self.usage.as_deref_mut(),
+            reader: self.reader.as_deref_mut(),
+            now: self.now,
+            warmup: self.warmup,
+            clock_phase: self.clock_phase,
+        }
+    }
+
     /// An acknowledgement arrived. Returns its RTT sample, if any.
     #[inline(always)]
     pub(crate) fn on_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
@@ -155,7 +190,7 @@ impl Tcp<'_> {
         let echoes = O::SIGNALLED && extras.echoes_mark;
         let max = if echoes { self.on_echo(incoming.ack) } else { Cwnd(f64::INFINITY) };
         let rtt = match () {
-            () if O::SIGNALLED && self.sender.recovery.is_by_time() => self.on_deliveries(incoming, extras),
+            () if O::SIGNALLED && self.sender.recovery.is_by_time() => self.reborrow().on_deliveries(incoming, extras),
             () if incoming.ack > self.sender.sequence.snd_una => self.on_new_ack::<O>(incoming, extras),
             () => {
                 self.on_other_ack::<O>(incoming, extras);
@@ -193,27 +228,6 @@ impl Tcp<'_> {
         self.sender.timer.start(clock);
     }
 
-    /// Whether the congestion window, or otherwise the pacer, limits the available data. In slow start the receiver may limit it to half of
-    /// the window.
-    #[inline(never)]
-    fn is_full(&self) -> bool {
-        let sender = &*self.sender;
-        let (in_flight, window) = (sender.sequence.in_flight(), sender.controller.window());
-        let waits_for_pacer = || sender.pacer.paces(sender.pace(self.spec)) && sender.sequence.snd_nxt < sender.sequence.limit;
-        let starts = || window < sender.controller.ssthresh() && window.0 < 2.0 * f64::from(in_flight.0);
-        in_flight >= window.whole() || (in_flight >= self.spec.receiver_window && starts()) || waits_for_pacer()
-    }
-
-    /// Whether the window was in use when the last data was sent, by the rule of [`WindowValidation::Linux`], which nothing changes
-    /// afterwards. A sender with all of its data available fills its window until then, unless the initial window holds all data.
-    #[inline(never)]
-    fn was_full(&self) -> bool {
-        let Sender { sequence, controller, .. } = &*self.sender;
-        let data = f64::from((sequence.limit - self.spec.first_data().min(sequence.limit)).0);
-        let starts = controller.window() < controller.ssthresh();
-        sequence.snd_max >= sequence.limit && (data >= self.spec.initial_window || (starts && controller.window().0 < 2.0 * data))
-    }
-
     /// Whether the acknowledgement that is about to be processed may open the window.
     #[inline(always)]
     fn window_validated<O: Observed>(&self, extras: &AckExtras) -> bool {
@@ -222,7 +236,9 @@ impl Tcp<'_> {
             (Some(usage), rule) if O::SIGNALLED => {
                 (rule == WindowValidation::Linux || fits_receiver()) && usage.may_open(&self.sender.controller, self.now)
             }
-            (_, WindowValidation::Linux) => (O::SIGNALLED && extras.held_back) || self.is_full() || self.was_full(),
+            (_, WindowValidation::Linux) => {
+                (O::SIGNALLED && extras.held_back) || self.sender.is_full(self.spec) || self.sender.was_full(self.spec)
+            }
             // A flow that always has data to send is validated.
             (_, WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661) => fits_receiver(),
         }

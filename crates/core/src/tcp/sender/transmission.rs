@@ -47,7 +47,7 @@ impl Tcp<'_> {
                 self.sender.sequence.repairs = false;
                 SelectedSegment::alone(self.sender.sequence.snd_una)
             }
-            () if self.sender.sequence.phase.is_recovery() => self.next_in_recovery()?,
+            () if self.sender.sequence.phase.is_recovery() => self.reborrow().next_in_recovery()?,
             () => self.next_in_window()?,
         };
         let sequence = &mut self.sender.sequence;
