@@ -162,6 +162,7 @@ def test_columns_that_only_the_transport_knows_are_missing() -> None:
     assert [web[column][0] for column in known] == [0.25, 2444, 0.02, 4, 3, 3 * (TICK + 8), 0.25]
     row = next(line for line in run.summary().split("\nflows\n")[1].splitlines() if "web" in line)
     assert row.split()[-3:] == ["0.25", "-", "-"]
+    assert math.isnan(run.completions(["1 MB"])["completed"][0])
     many = tb.simulate(mixed.with_({"flows.web.count": 13}))
     row = next(line for line in many.summary().split("flows by group")[1].splitlines() if "web" in line)
     assert row.split()[-2:] == ["-", "-"]

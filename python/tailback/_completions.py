@@ -19,7 +19,8 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
     """One row per flow group and size class (`Run.completions`)."""
     bounds = [0.0, *_bounds(classes), math.inf]
     shares = _shares(percentiles)
-    of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown")}
+    # The transports of some flows do not report completions, or timeouts either.
+    of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown", "timeouts")}
     members: dict[tuple[str, int], list[int]] = {}
     for index, (group, size) in enumerate(zip(of["group"], of["size_bytes"], strict=True)):
         if not math.isnan(size):
@@ -28,6 +29,7 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
     rows = []
     for group, place in sorted(members, key=lambda key: (order[key[0]], key[1])):
         done = [index for index in members[group, place] if not math.isnan(of["completion_time_s"][index])]
+        is_known = bool(done) or not any(math.isnan(of["timeouts"][index]) for index in members[group, place])
         times, slowdowns = ([of[name][index] for index in done] for name in ("completion_time_s", "slowdown"))
         up_to = bounds[place + 1]
         row: dict[str, str | int | float] = {
@@ -35,7 +37,7 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
             "above_bytes": bounds[place],
             "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
             "flows": len(members[group, place]),
-            "completed": len(done),
+            "completed": len(done) if is_known else math.nan,
             **dict(_statistics("completion", "_s", times, shares)),
             **dict(_statistics("slowdown", "", slowdowns, shares)),
         }

@@ -237,3 +237,25 @@ def test_an_emulation_is_saved_with_its_timing(tmp_path: Path) -> None:
     assert provenance["emulation"]["commands"][0]["command"] == "true"
     assert (tmp_path / "run" / "emulation.parquet").exists()
     assert np.isnan(run.emulation["lateness_p50_s"][0])
+
+
+def test_a_stack_does_the_same_in_real_and_in_virtual_time() -> None:
+    pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package")
+    given = scenario(duration="12 s", warmup="2 s").with_({"topology.dumbbell.loss": {"probability": "1 %"}})
+    ends = {"receiver": ("right", "198.18.0.2", "198.18.0.1"), "sender": ("left", "198.18.0.1", "198.18.0.2")}
+    program = str(Path(__file__).with_name("emulated_stack.py"))
+    commands = [
+        tb.Command(node, [sys.executable, program, "quinn", '{"congestion": "cubic"}', way, own, other, "12"])
+        for way, (node, own, other) in ends.items()
+    ]
+    real = tb.emulate(given, commands)
+    assert all(not end.code for end in real.commands)
+    simulated = given.with_({"flows.web": {"from": "left", "to": "right", "tcp": {"stack": "quinn", "congestion": "cubic"}}})
+    virtual = [tb.simulate(simulated, seed=seed) for seed in range(1, 13)]
+    # Quinn retransmits the data of every discarded packet.
+    for column in ("utilisation", "arrived_units", "dropped_units"):
+        own = real.queues.to_dict()[column][0]
+        others = [run.queues.to_dict()[column][0] for run in virtual]
+        # The interval in which 999 of 1000 other runs fall: Student's t with 11 degrees of freedom.
+        half = 4.44 * float(np.std(others, ddof=1)) * (1 + 1 / len(others)) ** 0.5
+        assert abs(own - float(np.mean(others))) < half, (column, own, others)

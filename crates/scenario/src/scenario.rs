@@ -106,8 +106,10 @@ impl Scenario {
         check_flows(&self.description, &mut report);
         for (name, flow) in &self.description.flows {
             if flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some()) {
-                let problem =
-                    report.add(format!("flows.{name}.tcp.stack"), "`stack` runs in simulations of the Python package only");
+                let problem = report.add(
+                    format!("flows.{name}.tcp.stack"),
+                    "`stack` runs in simulations of the Python package only, not in models, exports, fair rates and the lab",
+                );
                 problem.expected("simulated TCP with a `preset`");
             }
         }
