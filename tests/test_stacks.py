@@ -89,6 +89,16 @@ def test_mtu_discovery_finds_the_mtu_of_a_link() -> None:
     assert 1340 < sizes[len(sizes) // 2 :].max() <= 1380 < max(sizes)
 
 
+def test_quic_reduces_its_window_for_marks() -> None:
+    queue = {"buffer": "100 packets", "policy": "threshold", "threshold": "20 packets"}
+    run = tb.simulate(scenario({"stack": "quinn"}).with_({"topology.dumbbell.queue": queue}))
+    # Without a reaction to the marks, the window would fill the buffer.
+    assert run.flows["marked_packets"][0] > 50
+    assert run.flows["loss_rate"][0] == 0
+    assert run.queues["max_queue_units"][0] < 100
+    assert run.queues["utilisation"][0] > 0.9
+
+
 def test_a_train_leaves_as_single_packets() -> None:
     run = tb.simulate(scenario({"stack": "quinn", "parameters": {"train": 10}}).with_({"record.traces": ["packets"]}))
     packets = run.trace("packets")

@@ -1,7 +1,7 @@
 """One end of a flow on an installed stack, in real time.
 
-``python emulated_stack.py STACK PARAMETERS sender|receiver LOCAL REMOTE SECONDS``. The stack is the one of the simulation, called through
-the same table of functions (``tailback.h``). It hands out whole IPv4 packets of UDP, whose payloads a socket sends.
+``python emulated_stack.py STACK PARAMETERS sender|receiver LOCAL REMOTE SECONDS``. The stack is the one of the simulation, called
+through the same table of functions (``tailback.h``). It hands out whole IPv4 packets of UDP, whose payloads a socket sends.
 """
 
 from __future__ import annotations

@@ -271,7 +271,8 @@ class Host(ABC):
     """A transport at one end of a flow, which receives and sends the payloads of UDP datagrams. Each flow has two objects.
 
     Calls follow from the simulation alone, so that a run can be repeated if the transport takes its time from `now_s` and its
-    random numbers from ``end.seed``. Packets are IPv4 with UDP, 28 bytes longer than their payload.
+    random numbers from ``end.seed``. Packets are IPv4 with UDP, 28 bytes longer than their payload. They go to the other end, at
+    the port from which its last packet came.
 
     Parameters
     ----------
