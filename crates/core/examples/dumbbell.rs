@@ -169,8 +169,9 @@ impl Dumbbell {
             (0.0, _) => PolicySpec::Spd(spd),
             _ => PolicySpec::Bpd(bpd),
         };
-        let scheduling = (of.get("codel") == 2.0)
-            .then(|| Scheduling { scheduler: SchedulerSpec::FlowQueue(FlowQueueSpec::default()), queues: Queues::Hashed(1024) });
+        let flow_queue =
+            || Scheduling { scheduler: SchedulerSpec::FlowQueue(FlowQueueSpec::default()), queues: Queues::Hashed(1024) };
+        let scheduling = (of.get("codel") == 2.0).then(|| Box::new(flow_queue()));
         let forth = Port { policy, scheduling, ..port("bottleneck", Buffer::Units(places)) };
         Network {
             ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],

@@ -132,7 +132,7 @@ pub struct Port {
     pub counts_in_service: bool,
     pub policy: PolicySpec,
     /// Present if the port has several queues; they share its buffer.
-    pub scheduling: Option<Scheduling>,
+    pub scheduling: Option<Box<Scheduling>>,
     /// Units in service first wait for tokens. The ports that this one feeds are store-and-forward.
     pub shaper: Option<BucketSpec>,
     /// Probability that a packet is lost, 0 to 1: on the link after the port, unless `impairments` specify otherwise.
@@ -205,7 +205,7 @@ pub struct ClassQueue {
 impl Port {
     /// The policies of all queues of the port.
     pub fn policies(&self) -> impl Iterator<Item = &PolicySpec> {
-        let of_classes = match &self.scheduling {
+        let of_classes = match self.scheduling.as_deref() {
             Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => &queues[..],
             _ => &[],
         };

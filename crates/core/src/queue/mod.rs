@@ -89,9 +89,23 @@ macro_rules! policies {
                 }),+ }
             }
 
+            /// The policy that accepts every unit that fits. It has no state.
+            pub(crate) fn drop_tail() -> Policies {
+                Policies::DropTail(DropTail::new(&()), FlowRecords::new(&[]))
+            }
+
+            pub(crate) fn is_drop_tail(&self) -> bool {
+                matches!(self, Policies::DropTail(..))
+            }
+
             /// Whether the policy accepts every unit.
             pub(crate) fn accepts_all(&self) -> bool {
                 match self { $($(#[$when])? Policies::$variant(..) => <$state>::ACCEPTS_ALL),+ }
+            }
+
+            /// Whether the policy uses per-flow state.
+            pub(crate) fn tracks_flows(&self) -> bool {
+                match self { $($(#[$when])? Policies::$variant(..) => <$state>::TRACKS_FLOWS),+ }
             }
 
             /// `buffer` without per-flow occupancy, which is filled in here.
@@ -125,7 +139,6 @@ macro_rules! policies {
             }
 
             /// Whether the policy writes on signals.
-            #[inline]
             pub(crate) fn writes_signals(&self) -> bool {
                 match self { $($(#[$when])? Policies::$variant(..) => <$state>::WRITES_SIGNALS),+ }
             }

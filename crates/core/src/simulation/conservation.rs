@@ -65,7 +65,7 @@ impl Engine {
         for (port, described) in self.fabric.ports.iter().zip(&self.network.ports) {
             let counts = port.equipment.counts();
             let stored = port.stepped().map_or(0, |stepped| stepped.queues.iter().map(|queue| u64::from(queue.line.len())).sum());
-            let late = counts.discarded[DropReason::Late as usize].all();
+            let late = counts.exceptions().discarded[DropReason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
                 return Err(ConservationError {

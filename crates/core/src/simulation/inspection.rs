@@ -77,8 +77,8 @@ impl Engine {
         Some(PortState {
             departed: Units(counts.departed.all()),
             departed_bytes: Bytes(counts.departed_bytes.all()),
-            marked: Units(counts.marked.all()),
-            discarded: counts.discarded.map(|parts| Units(parts.all())),
+            marked: Units(counts.exceptions().marked.all()),
+            discarded: counts.exceptions().discarded.map(|parts| Units(parts.all())),
         })
     }
 

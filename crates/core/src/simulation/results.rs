@@ -13,7 +13,6 @@ use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::{DropReason, PolicySpec};
 use crate::record::recorder::QueueRows;
 use crate::record::{Column, FlowNames, Table, named};
-use crate::tcp::sequence::SenderCounts;
 use std::sync::Arc;
 
 /// The measurements of a run. Counters cover the measurement interval: from the end of the warm-up to the end of the run, or to the time
@@ -130,7 +129,7 @@ impl Engine {
             true => float(&|i| known(i, value(i) as f64)),
             false => integer(value),
         };
-        let senders: Vec<SenderCounts> = self.endpoints.ends.iter().map(End::counts).collect();
+        let sender = |i: FlowId| self.endpoints.ends[i].counts();
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
         let channel = |i: FlowId| self.fabric.sim.channels.get(i.index());
@@ -140,16 +139,16 @@ impl Engine {
             ("start_s", float(&|i| self.start_seconds(i))),
             ("size_bytes", float(&|i| self.size(i))),
             ("base_rtt_s", float(&|i| self.endpoints.plans[i].base_rtt.seconds())),
-            ("sent_packets", integer(&|i| senders[i].sent.into())),
-            ("retransmitted_packets", of_transport(&|i| senders[i].retransmitted.into())),
+            ("sent_packets", integer(&|i| sender(i).sent.into())),
+            ("retransmitted_packets", of_transport(&|i| sender(i).retransmitted.into())),
             ("spurious_retransmissions", of_transport(&|i| counts(i).duplicates.into())),
-            ("fast_retransmits", of_transport(&|i| senders[i].fast_retransmits.into())),
-            ("timeouts", of_transport(&|i| senders[i].timeouts.into())),
+            ("fast_retransmits", of_transport(&|i| sender(i).fast_retransmits.into())),
+            ("timeouts", of_transport(&|i| sender(i).timeouts.into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| self.goodput(i, until))),
             ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
-            ("loss_rate", float(&|i| self.loss_rate(i, senders[i].sent.into()))),
+            ("loss_rate", float(&|i| self.loss_rate(i, sender(i).sent.into()))),
             ("dropped_acks", of_transport(&|i| self.dropped_acks(i))),
             ("waiting_at_end", of_transport(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| known(i, self.active_share(i, until, in_lines)))),
@@ -159,7 +158,7 @@ impl Engine {
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
-            ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
+            ("mean_rtt_s", float(&|i| sender(i).rtt_sum.seconds() / f64::from(sender(i).rtt_samples))),
         ];
         columns.extend(self.playback_columns(until));
         named("flows", columns)
@@ -285,15 +284,16 @@ impl Engine {
     }
 
     fn queue_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.network.ports.iter().map(|port| port.name.clone()).collect();
+        let names: Arc<Vec<String>> = Arc::new(self.network.ports.iter().map(|port| port.name.clone()).collect());
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let counts: Vec<PortCounts> = self.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
         let still_queued: Vec<StillQueued> = (0..names.len()).map(|port| self.still_queued(port, until)).collect();
+        let exceptions = |i: usize| counts[i].exceptions();
         let counts = |i: usize| &counts[i];
-        let discarded = |i: usize, reason: DropReason| counts(i).discarded[reason as usize].measured();
-        let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
+        let discarded = |i: usize, reason: DropReason| exceptions(i).discarded[reason as usize].measured();
+        let all = |i: usize| exceptions(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
             let is_refused = |reason: &DropReason| match reason {
                 DropReason::Random => self.fabric.ports[i].equipment.loses_before_queue(),
@@ -305,14 +305,14 @@ impl Engine {
         let unit_names = Arc::new(vec!["packets".to_string(), "cells".to_string()]);
         let units = self.ports_of_cells().into_iter().map(u32::from).collect();
         let mut columns = vec![
-            ("queue", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
+            ("queue", Column::Word((0..names.len() as u32).collect(), Arc::clone(&names))),
             ("unit", Column::Word(units, unit_names)),
             ("arrived_units", integer(&arrived)),
             ("departed_units", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
-            ("marked_units", integer(&|i| counts(i).marked.measured())),
+            ("marked_units", integer(&|i| exceptions(i).marked.measured())),
             ("dropped_units", integer(&all)),
-            ("dropped_acks", integer(&|i| counts(i).dropped_acks.measured())),
+            ("dropped_acks", integer(&|i| exceptions(i).dropped_acks.measured())),
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
@@ -323,18 +323,18 @@ impl Engine {
             columns.push(("dropped_mtu", integer(&|i| discarded(i, DropReason::AboveMtu))));
         }
         columns.extend([
-            ("loss_rate", float(&|i| Share { part: all(i) - counts(i).discarded_of_warmup, whole: arrived(i) }.value())),
+            ("loss_rate", float(&|i| Share { part: all(i) - exceptions(i).discarded_of_warmup, whole: arrived(i) }.value())),
             ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + still_queued[i].held) / seconds)),
             ("max_queue_units", integer(&|i| counts(i).max.max(counts(i).held_at_warmup + still_queued[i].of_warmup))),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
         if self.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
-            columns.push(("duplicated_units", integer(&|i| counts(i).duplicated.measured())));
+            columns.push(("duplicated_units", integer(&|i| exceptions(i).duplicated.measured())));
         }
         if self.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
             columns.push(("price", float(&|i| self.fabric.ports[i].equipment.price())));
-            columns.push(("clamped_packets", integer(&|i| counts(i).beyond_range.measured())));
+            columns.push(("clamped_packets", integer(&|i| exceptions(i).beyond_range.measured())));
         }
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {

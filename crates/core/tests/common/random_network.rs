@@ -449,7 +449,7 @@ fn random_port(name: &str, dice: &mut TestRandom, coarse: bool, in_cells: bool) 
     Port {
         counts_in_service,
         policy,
-        scheduling,
+        scheduling: scheduling.map(Box::new),
         shaper,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },

@@ -28,7 +28,7 @@ fn unresponsive(name: &str, rate: Rate) -> Group {
 
 /// One flow per group over a DualPI2 port, all with this round-trip time, for one minute.
 fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: TimeDelta) -> Network {
-    let scheduling = Some(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic });
+    let scheduling = Some(Box::new(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic }));
     // RFC 9332 figure 2: 250 ms.
     let link = Port { scheduling, buffer: Buffer::Bytes(rate.0 / 8 / 4), ..port("link", rate, TimeDelta::ZERO) };
     let one = |index: u32| Flow { sender_access: AccessLink { rate: None, delay: TimeDelta(rtt.0 / 2) }, ..flow(index, 0, 1) };

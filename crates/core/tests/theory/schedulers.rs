@@ -21,7 +21,7 @@ fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>
     };
     let queues = (0..weights.len()).map(class).collect();
     let of_classes = std::iter::once(None).chain((0..weights.len() as u32).map(Some)).collect();
-    let scheduling = Some(Scheduling { scheduler, queues: Queues::OfClasses(queues, of_classes) });
+    let scheduling = Some(Box::new(Scheduling { scheduler, queues: Queues::OfClasses(queues, of_classes) }));
     let link = Port { scheduling, ..port("link", LINK, TimeDelta::ZERO) };
     let groups: Vec<Group> = (1..)
         .zip(sources)

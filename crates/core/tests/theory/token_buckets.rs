@@ -74,7 +74,7 @@ fn groups_have_policers_of_their_own() {
     let class = |name: &str, policy| ClassQueue { name: name.into(), weight: 1.0, buffer: Buffer::Unlimited, policy };
     let classes = vec![class("policed", policer(1000, Excess::Dropped)), class("free", PolicySpec::DropTail(()))];
     let queues = Queues::OfClasses(classes, vec![None, Some(0), Some(1)]);
-    let scheduling = Some(Scheduling { scheduler: SchedulerSpec::Fifo(()), queues });
+    let scheduling = Some(Box::new(Scheduling { scheduler: SchedulerSpec::Fifo(()), queues }));
     let mut network = network(Port { scheduling, ..link() }, TimeDelta::from_millis(1000));
     network.groups = vec![Group { class: 1, ..source("a") }, Group { class: 2, ..source("b") }];
     network.flows = vec![flow(0, 0, 1), flow(1, 0, 1)];

@@ -277,7 +277,7 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
             }
         }
     }
-    if let Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) = &port.scheduling {
+    if let Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) = port.scheduling.as_deref() {
         let exceeds = |of_class| match (of_class, overflow) {
             (network::Buffer::Units(own), network::Buffer::Units(all)) => own > all,
             (network::Buffer::Bytes(own), network::Buffer::Bytes(all)) => own > all,

@@ -179,7 +179,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         return;
     }
     let is_valid: Vec<bool> = queue_places.iter().map(|place| report.is_valid(&format!("{place}.classes"))).collect();
-    let classes_of = |port: PortId| match &network.ports[port].scheduling {
+    let classes_of = |port: PortId| match network.ports[port].scheduling.as_deref() {
         Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_valid[port] => Some((queues, of_classes)),
         _ => None,
     };
@@ -252,7 +252,8 @@ mod tests {
         let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", default = true}, {name = "a"}]"#;
         let queue = format!(r#"buffer = "50 packets", scheduler = "drr", {classes}"#);
         let (network, warnings) = dumbbell(&queue, &["a", "b", "c", ""]);
-        let Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) = &network.ports[0].scheduling else {
+        let Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) = network.ports[0].scheduling.as_deref()
+        else {
             panic!()
         };
         let of_group = |group: usize| of_classes[network.groups[group].class as usize];
@@ -310,7 +311,10 @@ mod tests {
     #[test]
     fn without_classes_each_flow_has_a_queue_or_a_hash_selects_one() {
         let queues = |scheduler| {
-            dumbbell(&format!(r#"buffer = "9 packets", scheduler = {scheduler}"#), &[""]).0.ports[0].scheduling.clone()
+            dumbbell(&format!(r#"buffer = "9 packets", scheduler = {scheduler}"#), &[""]).0.ports[0]
+                .scheduling
+                .as_deref()
+                .cloned()
         };
         assert_eq!(queues("\"drr\"").unwrap().queues, Queues::OfFlows);
         assert_eq!(queues("{kind = \"drr\", queues = 64}").unwrap().queues, Queues::Hashed(64));

@@ -395,7 +395,7 @@ impl Direction<'_> {
             buffer: buffer.map_or(network::Buffer::Unlimited, Buffer::core),
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),
-            scheduling,
+            scheduling: scheduling.map(Box::new),
             shaper: self.shaper(rate, queue_at, report),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),

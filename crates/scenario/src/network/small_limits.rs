@@ -61,7 +61,7 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
 
 /// Limits of the queue of a port, then of each class.
 fn limits(port: &Port, at: &str) -> Vec<Limit> {
-    let of_classes = match &port.scheduling {
+    let of_classes = match port.scheduling.as_deref() {
         Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => &classes[..],
         _ => &[],
     };

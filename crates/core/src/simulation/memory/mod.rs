@@ -12,12 +12,13 @@ use super::path::Path;
 use super::port::{FlowTotals, MultiQueue, Port, QueuedUnit};
 use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
-use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
+use crate::network::{self, DeliveryTrace, Network, Queues, Recording, Scheduling, Transport};
 use crate::price::Estimators;
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::pooled_queue::CHUNK;
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
+use crate::queue::PolicySpec;
 use crate::tcp::SlowStart;
 use crate::tcp::sequence::SenderCounts;
 use crate::tcp::signal_reader::SignalReader;
@@ -79,9 +80,9 @@ fn queues_of_schedulers(network: &Network) -> usize {
     let of_flows: Vec<bool> = network
         .ports
         .iter()
-        .map(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfFlows | Queues::Hashed(_), .. })))
+        .map(|port| matches!(port.scheduling.as_deref(), Some(Scheduling { queues: Queues::OfFlows | Queues::Hashed(_), .. })))
         .collect();
-    let of_classes = |port: &network::Port| match &port.scheduling {
+    let of_classes = |port: &network::Port| match port.scheduling.as_deref() {
         Some(Scheduling { queues, .. }) => queues.class_names().len(),
         None => 0,
     };
@@ -103,6 +104,16 @@ fn delivery_traces(network: &Network) -> u64 {
         }
     }
     traces.iter().map(|trace| trace.memory()).sum()
+}
+
+/// The policies of ports other than drop-tail, and the parts of ports that record.
+fn policies_and_recordings(network: &Network) -> u64 {
+    let records = network.record != Recording::default();
+    let of_port = |port: &network::Port| {
+        let policy = if matches!(port.policy, PolicySpec::DropTail(())) { 0 } else { Port::POLICY_BYTES };
+        policy + if records || port.impairments.mtu.is_some() || !port.listed_drops.is_empty() { Port::OBSERVER_BYTES } else { 0 }
+    };
+    network.ports.iter().map(|port| of_port(port) as u64).sum()
 }
 
 /// The per-flow counters of queues, if requested.
@@ -196,6 +207,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + network.flows.iter().map(outstanding).sum::<u64>()
             + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
+            + policies_and_recordings(network)
             + delivery_traces(network)
             + network.messages.values().map(message_bytes).sum::<u64>()
             + queue_flows(network),

@@ -46,7 +46,7 @@ impl Channels {
             transmitters: self.transmitters as u64,
         };
         if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
+            equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }
         let [start, departure] = self.take(now, equipment.service(bytes));

@@ -22,6 +22,13 @@ pub(crate) struct PortCounts {
     pub(crate) max: u64,
     /// Units in the buffer at the end of the warm-up, without those that are still queued at a stepped port.
     pub(crate) held_at_warmup: u64,
+    /// Present at ports that have discarded, duplicated or marked a unit: most ports of a large network have not.
+    exceptions: Option<Box<ExceptionCounts>>,
+}
+
+/// Counters of discarded, duplicated and marked units.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ExceptionCounts {
     /// By reason, in the order of [`DropReason::ALL`].
     pub(crate) discarded: [PhaseCounts; DropReason::ALL.len()],
     /// Units of acknowledgements among the discarded ones, without RM cells.
@@ -35,6 +42,15 @@ pub(crate) struct PortCounts {
     pub(crate) beyond_range: PhaseCounts,
 }
 
+const NO_EXCEPTIONS: ExceptionCounts = ExceptionCounts {
+    discarded: [PhaseCounts([0; 3]); DropReason::ALL.len()],
+    dropped_acks: PhaseCounts([0; 3]),
+    discarded_of_warmup: 0,
+    duplicated: PhaseCounts([0; 3]),
+    marked: PhaseCounts([0; 3]),
+    beyond_range: PhaseCounts([0; 3]),
+};
+
 /// Times of a unit at a port that serves it.
 #[derive(Clone, Copy)]
 pub(super) struct ServiceTimes {
@@ -47,10 +63,25 @@ pub(super) struct ServiceTimes {
 }
 
 impl PortCounts {
+    pub(crate) fn exceptions(&self) -> &ExceptionCounts {
+        self.exceptions.as_deref().unwrap_or(const { &NO_EXCEPTIONS })
+    }
+
+    #[inline]
+    pub(super) fn exceptions_mut(&mut self) -> &mut ExceptionCounts {
+        self.exceptions.get_or_insert_with(|| Box::new(NO_EXCEPTIONS))
+    }
+
+    /// Count a discard on arrival. A separate function, so that the path of other units stays short.
+    #[inline(never)]
+    pub(super) fn discard(&mut self, reason: DropReason, now: Time, interval: &MeasurementInterval) {
+        self.exceptions_mut().discarded[reason as usize].add(interval.part(now), 1);
+    }
+
     /// Count a discard at `now` of a unit that had been accepted at `arrival`.
     pub(super) fn discard_accepted(&mut self, reason: DropReason, [arrival, now]: [Time; 2], interval: &MeasurementInterval) {
-        self.discarded[reason as usize].add(interval.part(now), 1);
-        self.discarded_of_warmup += u64::from(arrival < interval.warmup && interval.measures(now));
+        self.discard(reason, now, interval);
+        self.exceptions_mut().discarded_of_warmup += u64::from(arrival < interval.warmup && interval.measures(now));
     }
 
     /// Add the time in the buffer of a unit.

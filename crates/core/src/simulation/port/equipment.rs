@@ -1,6 +1,6 @@
 //! Parts of a port that do not depend on how it serves: buffer, policy, transmission rate, link and counters.
 
-use super::counts::{FlowTotals, PortCounts, ServiceTimes, WarmCounts};
+use super::counts::{ExceptionCounts, FlowTotals, PortCounts, ServiceTimes, WarmCounts};
 use super::impairments::{Disturbance, Losses};
 use super::listed_losses::ListedLosses;
 use super::port_features::PortFeatures;
@@ -30,6 +30,9 @@ pub(crate) struct Equipment {
     pub(crate) counts_in_service: bool,
     /// See [`Equipment::observes`].
     is_observed: bool,
+    /// Whether a policy uses per-flow state, and whether one writes on signals.
+    tracks_flows: bool,
+    writes_signals: bool,
     warm_counts: WarmCounts,
     pub(super) rest: Cold,
 }
@@ -61,30 +64,60 @@ impl DerefMut for Cold {
     }
 }
 
+impl ColdPortState {
+    #[inline]
+    fn first_policy(&mut self) -> &mut Policies {
+        self.policy.get_or_insert_with(|| Box::new(Policies::drop_tail()))
+    }
+}
+
 /// State that most packets do not touch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ColdPortState {
     pub(super) rate: Rate,
-    /// The policy of the first queue; most ports have no other.
-    policy: Policies,
+    /// The policy of the first queue; most ports have no other. `None` is `drop_tail`, which has no state, until it is used.
+    policy: Option<Box<Policies>>,
     /// Policies of the other queues.
-    other_policies: Vec<Policies>,
+    other_policies: Box<[Policies]>,
     pub(super) counts: PortCounts,
     /// Present if the policy publishes prices, or if it is user code and prices travel as marks.
     price_writer: Option<Box<PriceWriter>>,
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
+    shaper: Option<Box<TokenBucket>>,
+    observers: Option<Box<Observers>>,
+}
+
+/// Listed drops, the largest packet, and recordings, at ports that have any.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Observers {
     listed: ListedLosses,
     /// Largest packet that the link carries.
     mtu: Option<Bytes>,
     waits: Option<Histogram>,
-    shaper: Option<Box<TokenBucket>>,
     /// Occupancy after each change, if traced.
-    pub(super) trace: Option<Vec<(Time, u32)>>,
+    trace: Option<Vec<(Time, u32)>>,
     /// Units and bytes sent per flow, if requested.
     of_flows: Option<BTreeMap<FlowId, FlowTotals>>,
     /// Departures, if traced.
     departures: Option<Vec<DepartureRow>>,
+}
+
+impl Observers {
+    fn new(spec: &network::Port, of: &network::Network, kept: PortRecording) -> Option<Box<Observers>> {
+        let observers = Observers {
+            listed: ListedLosses::new(&spec.listed_drops, of),
+            mtu: spec.impairments.mtu,
+            waits: kept.percentiles.then(Histogram::default),
+            trace: kept.occupancy.then(Vec::new),
+            of_flows: kept.flows.then(BTreeMap::new),
+            departures: kept.departures.then(Vec::new),
+        };
+        let PortRecording { percentiles, occupancy, flows, departures } = kept;
+        let records = percentiles || occupancy || flows || departures;
+        let is_used = records || observers.mtu.is_some() || !observers.listed.is_empty();
+        is_used.then(|| Box::new(observers))
+    }
 }
 
 /// Recordings of a port in addition to its counters.
@@ -121,35 +154,37 @@ pub(super) struct QueueState {
 }
 
 impl Equipment {
-    /// Bytes outside the structure, including the overhead of an allocation.
-    pub(super) const COLD_BYTES: usize = size_of::<ColdPortState>() + 16;
+    /// Bytes outside the structure, including the overhead of allocations.
+    pub(super) const COLD_BYTES: usize = size_of::<ColdPortState>() + size_of::<ExceptionCounts>() + 2 * 16;
+    /// The same for a policy other than `drop_tail`, without its state of each flow.
+    pub(super) const POLICY_BYTES: usize = size_of::<Policies>() + 16;
+    /// The same for listed drops and recordings, without their entries.
+    pub(super) const OBSERVER_BYTES: usize = size_of::<Observers>() + 16;
 
     /// `policies`: one per queue.
     pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: PortRecording) -> Equipment {
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
+        let price_writer = PriceWriter::new(spec, of, &policy).map(Box::new);
         let mut equipment = Equipment {
             services: ServiceTimeCache::default(),
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
             is_observed: false,
+            tracks_flows: policy.tracks_flows() || other_policies.iter().any(Policies::tracks_flows),
+            writes_signals: policy.writes_signals() || other_policies.iter().any(Policies::writes_signals),
             warm_counts: WarmCounts::default(),
             rest: Cold(Some(Box::new(ColdPortState {
                 rate: spec.rate,
-                price_writer: PriceWriter::new(spec, of, &policy).map(Box::new),
-                policy,
-                other_policies,
+                policy: (!policy.is_drop_tail()).then(|| Box::new(policy)),
+                other_policies: other_policies.into(),
                 counts: PortCounts::default(),
+                price_writer,
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
-                listed: ListedLosses::new(&spec.listed_drops, of),
-                mtu: spec.impairments.mtu,
-                waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
-                trace: kept.occupancy.then(Vec::new),
-                of_flows: kept.flows.then(BTreeMap::new),
-                departures: kept.departures.then(Vec::new),
+                observers: Observers::new(spec, of, kept),
             }))),
         };
         equipment.is_observed = equipment.observes();
@@ -165,8 +200,24 @@ impl Equipment {
     #[inline]
     pub(super) fn policy(&mut self, queue: usize) -> &mut Policies {
         match queue {
-            0 => &mut self.rest.policy,
+            0 => self.rest.first_policy(),
             other => &mut self.rest.other_policies[other - 1],
+        }
+    }
+
+    /// A unit of the flow is in the buffer, in this queue.
+    #[inline]
+    pub(super) fn note_enqueued(&mut self, queue: usize, flow: FlowId) {
+        if self.tracks_flows {
+            self.policy(queue).on_enqueue(flow);
+        }
+    }
+
+    /// A unit of the flow has left the buffer.
+    #[inline]
+    pub(super) fn note_dequeued(&mut self, queue: usize, flow: FlowId) {
+        if self.tracks_flows {
+            self.policy(queue).on_dequeue(flow);
         }
     }
 
@@ -182,23 +233,35 @@ impl Equipment {
 
     /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
-        let mut policies = std::iter::once(&self.rest.policy).chain(&self.rest.other_policies);
+        let mut policies = self.rest.policy.as_deref().into_iter().chain(&self.rest.other_policies);
         policies.find_map(|policy| policy.failure(time))
     }
 
     /// Whether anything besides the buffer, the policy and the trace needs processing.
     pub(crate) fn observes(&self) -> bool {
-        self.rest.waits.is_some() || self.observes_more_than_waits()
+        self.rest.observers.as_ref().is_some_and(|observers| observers.waits.is_some()) || self.observes_more_than_waits()
     }
 
     /// The same without percentiles of waiting times.
     pub(super) fn observes_more_than_waits(&self) -> bool {
-        let ColdPortState { losses, listed, mtu, of_flows, departures, .. } = &*self.rest;
-        of_flows.is_some() || departures.is_some() || !listed.is_empty() || mtu.is_some() || losses.may_happen()
+        let ColdPortState { losses, observers, .. } = &*self.rest;
+        let is_observed =
+            |of: &Observers| of.of_flows.is_some() || of.departures.is_some() || !of.listed.is_empty() || of.mtu.is_some();
+        losses.may_happen() || observers.as_deref().is_some_and(is_observed)
     }
 
     pub(super) fn is_traced(&self) -> bool {
-        self.rest.trace.is_some()
+        self.trace().is_some()
+    }
+
+    /// Occupancy after each change, if traced.
+    pub(super) fn trace(&self) -> Option<&Vec<(Time, u32)>> {
+        self.rest.observers.as_ref()?.trace.as_ref()
+    }
+
+    #[inline]
+    pub(super) fn trace_mut(&mut self) -> Option<&mut Vec<(Time, u32)>> {
+        self.rest.observers.as_mut()?.trace.as_mut()
     }
 
     pub(crate) fn delay(&self) -> TimeDelta {
@@ -228,27 +291,28 @@ impl Equipment {
     }
 
     pub(crate) fn has_listed_drops(&self) -> bool {
-        !self.rest.listed.is_empty()
+        self.rest.observers.as_ref().is_some_and(|observers| !observers.listed.is_empty())
     }
 
     /// The port will discard this datagram of an external flow.
     pub(crate) fn list_drop(&mut self, datagram: ListedDrop) {
-        self.rest.listed.add(datagram);
+        self.rest.observers.get_or_insert_default().listed.add(datagram);
         self.is_observed = true;
     }
 
     pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
-        self.rest.waits.as_ref().map(|waits| waits.percentile(share))
+        self.rest.observers.as_ref()?.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
     /// Current price; NaN for a port that has none, or none yet.
     pub(crate) fn price(&self) -> f64 {
-        self.rest.policy.price().unwrap_or(f64::NAN)
+        self.rest.policy.as_ref().and_then(|policy| policy.price()).unwrap_or(f64::NAN)
     }
 
     /// The update period of each queue's policy.
     pub(crate) fn periods(&self) -> impl Iterator<Item = Option<TimeDelta>> {
-        std::iter::once(&self.rest.policy).chain(&self.rest.other_policies).map(Policies::period)
+        let first = self.rest.policy.as_deref().and_then(Policies::period);
+        std::iter::once(first).chain(self.rest.other_policies.iter().map(Policies::period))
     }
 
     /// Transmission time of a unit on one transmitter.
@@ -278,11 +342,14 @@ impl Equipment {
         interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), DropReason> {
-        if C::HAS_OBSERVERS && self.is_observed {
-            if self.rest.mtu.is_some_and(|mtu| bytes > mtu) {
+        if C::HAS_OBSERVERS
+            && self.is_observed
+            && let Some(observers) = &mut self.rest.observers
+        {
+            if observers.mtu.is_some_and(|mtu| bytes > mtu) {
                 return Err(DropReason::AboveMtu);
             }
-            if self.rest.listed.discards(packet, prices) {
+            if observers.listed.discards(packet, prices) {
                 return Err(DropReason::Listed);
             }
         }
@@ -328,7 +395,7 @@ impl Equipment {
     pub(super) fn read_price_header(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
         if self.rest.price_writer.is_some() {
             let unit = Unit { bytes, is_last: packet.is_last() };
-            self.rest.policy.on_price_header(&unit, packet.price_header(prices));
+            self.policy(0).on_price_header(&unit, packet.price_header(prices));
         }
     }
 
@@ -344,17 +411,17 @@ impl Equipment {
         prices: &mut Prices,
     ) {
         let ColdPortState { price_writer, policy, counts, .. } = &mut *self.rest;
-        if let Some(writer) = price_writer
+        if let (Some(writer), Some(policy)) = (price_writer, policy)
             && writer.write(policy, unit, written, packet.price_header(prices))
         {
-            counts.beyond_range.add(interval.part(now), 1);
+            counts.exceptions_mut().beyond_range.add(interval.part(now), 1);
         }
     }
 
     /// Whether [`Equipment::signal`] has an effect on this packet.
     #[inline]
     pub(super) fn may_signal(&mut self, packet: &Packet, queue: usize) -> bool {
-        packet.has_price() || self.policy(queue).writes_signals()
+        packet.has_price() || (self.writes_signals && self.policy(queue).writes_signals())
     }
 
     /// Apply the policy to the signal that a packet carries.
@@ -376,7 +443,7 @@ impl Equipment {
             self.write_price(packet, unit, written, departure.now, interval, prices);
         }
         if departure.is_capable && signal.marks > 0 && before.marks == 0 {
-            self.rest.counts.marked.add(interval.part(departure.now), 1);
+            self.rest.counts.exceptions_mut().marked.add(interval.part(departure.now), 1);
         }
     }
 
@@ -405,7 +472,7 @@ impl Equipment {
             return Err(otherwise);
         }
         packet.mark();
-        self.rest.counts.marked.add(interval.part(now), 1);
+        self.rest.counts.exceptions_mut().marked.add(interval.part(now), 1);
         Ok(())
     }
 
@@ -499,7 +566,8 @@ impl Equipment {
     #[inline]
     pub(super) fn count_wait(&mut self, arrival: Time, start: Time, interval: &MeasurementInterval) {
         if self.is_observed
-            && let Some(waits) = self.rest.waits.as_mut().filter(|_| interval.measures(start))
+            && let Some(waits) = self.rest.observers.as_mut().and_then(|observers| observers.waits.as_mut())
+            && interval.measures(start)
         {
             waits.add(start.since(arrival));
         }
@@ -521,7 +589,7 @@ impl Equipment {
 
     /// Count a discarded unit of an acknowledgement.
     pub(crate) fn count_dropped_ack(&mut self, now: Time, interval: &MeasurementInterval) {
-        self.rest.counts.dropped_acks.add(interval.part(now), 1);
+        self.rest.counts.exceptions_mut().dropped_acks.add(interval.part(now), 1);
     }
 
     /// Random losses before the queue.
@@ -558,7 +626,7 @@ impl Equipment {
     pub(super) fn duplicates(&mut self, now: Time, interval: &MeasurementInterval) -> bool {
         let is_duplicated = self.rest.disturbance.as_mut().is_some_and(|disturbance| disturbance.duplicates());
         if is_duplicated {
-            self.rest.counts.duplicated.add(interval.part(now), 1);
+            self.rest.counts.exceptions_mut().duplicated.add(interval.part(now), 1);
         }
         is_duplicated
     }
@@ -569,24 +637,26 @@ impl Equipment {
         if !self.is_observed {
             return;
         }
-        if let Some(of_flows) = &mut self.rest.of_flows {
+        let Some(observers) = &mut self.rest.observers else { return };
+        if let Some(of_flows) = &mut observers.of_flows {
             let passed = of_flows.entry(flow).or_default();
             let part = interval.part(departure);
             passed.units.add(part, 1);
             passed.bytes.add(part, bytes.0);
         }
-        if let Some(departures) = &mut self.rest.departures {
+        if let Some(departures) = &mut observers.departures {
             departures.push(DepartureRow { time: departure, flow, bytes: bytes.0 as u32 });
         }
     }
 
     /// Past and computed departures, if traced.
     pub(crate) fn departures(&self) -> &[DepartureRow] {
-        self.rest.departures.as_deref().unwrap_or_default()
+        self.rest.observers.as_ref().and_then(|observers| observers.departures.as_deref()).unwrap_or_default()
     }
 
     /// Units and bytes sent per flow, if counted.
     pub(crate) fn of_flows(&self) -> impl Iterator<Item = (FlowId, &FlowTotals)> {
-        self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
+        let of_flows = self.rest.observers.as_ref().and_then(|observers| observers.of_flows.as_ref());
+        of_flows.into_iter().flatten().map(|(&flow, passed)| (flow, passed))
     }
 }

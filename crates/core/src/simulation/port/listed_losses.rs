@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Packets and cells to discard on arrival.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ListedLosses {
     /// Sorted. Those of external flows are added when their datagrams are injected.
     drops: Vec<ListedDrop>,

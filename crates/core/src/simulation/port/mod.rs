@@ -100,6 +100,10 @@ pub(crate) enum ServiceMode {
 impl Port {
     /// Bytes of a port outside the structure, without state that grows or that few ports have.
     pub(crate) const COLD_BYTES: usize = Equipment::COLD_BYTES;
+    /// The same for the policy of a port whose policy is not `drop_tail`.
+    pub(crate) const POLICY_BYTES: usize = Equipment::POLICY_BYTES;
+    /// The same for a port with listed drops or recordings.
+    pub(crate) const OBSERVER_BYTES: usize = Equipment::OBSERVER_BYTES;
 
     /// `policies`: one per queue. `multi_queue`: present if there are several queues. `first_transmitter`: number of the port's first
     /// transmitter among those of all stepped ports.
@@ -317,7 +321,7 @@ impl Port {
 
     /// The rows of a traced port, including known future changes; empty for other ports.
     pub(crate) fn trace_rows(&self, buffers: &Pool<QueuedUnit>) -> OccupancyRows<'_> {
-        let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
+        let Some(noted) = self.equipment.trace() else { return OccupancyRows::default() };
         let to_come = match &self.service_mode {
             ServiceMode::WithPolicy(queue) | ServiceMode::TracedDropTail(queue) | ServiceMode::AllFeatures(queue) => {
                 queue.changes_to_come(&self.equipment, noted, buffers)
@@ -333,7 +337,7 @@ impl Port {
 
     /// Drop the rows before `end`, except the last, which gives the current occupancy.
     pub(crate) fn forget_trace_rows(&mut self, end: Time) {
-        if let Some(noted) = &mut self.equipment.rest.trace {
+        if let Some(noted) = self.equipment.trace_mut() {
             let gone = noted.partition_point(|row| row.0 < end).saturating_sub(1);
             noted.drain(..gone);
         }

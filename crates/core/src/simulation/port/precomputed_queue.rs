@@ -57,7 +57,7 @@ impl PrecomputedQueue {
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
         let held = BufferState { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
         if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), interval, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
+            equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }
         let start = self.free.max(now);
@@ -70,7 +70,7 @@ impl PrecomputedQueue {
             self.serving_bytes = bytes.0 as u32;
         }
         if C::HAS_POLICY && (busy || equipment.counts_in_service) {
-            equipment.policy(0).on_enqueue(packet.flow);
+            equipment.note_enqueued(0, packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
             }
@@ -136,7 +136,7 @@ impl PrecomputedQueue {
     #[inline]
     fn note_change(&self, equipment: &mut Equipment, at: Time) {
         let in_service = u32::from(equipment.counts_in_service);
-        if let Some(trace) = &mut equipment.rest.trace {
+        if let Some(trace) = equipment.trace_mut() {
             trace.push((at, self.waiting.len() + in_service));
         }
     }
@@ -144,7 +144,7 @@ impl PrecomputedQueue {
     /// The transmitter is idle and the queue empty: add a trace row, if the unit that left was counted.
     #[inline]
     fn note_last_departure(&self, equipment: &mut Equipment) {
-        if let Some(trace) = &mut equipment.rest.trace
+        if let Some(trace) = equipment.trace_mut()
             && trace.last().is_some_and(|row| row.1 > 0)
         {
             trace.push((self.free, 0));
@@ -168,6 +168,6 @@ impl PrecomputedQueue {
 #[inline]
 fn leave(equipment: &mut Equipment, flow: Option<FlowId>) {
     if let Some(flow) = flow {
-        equipment.policy(0).on_dequeue(flow);
+        equipment.note_dequeued(0, flow);
     }
 }

@@ -137,12 +137,12 @@ impl Stepped {
         let admitted = equipment.admit::<FullPort>(packet, bytes, (&held, own.as_ref()), interval, prices);
         self.count_arrival(queue, admitted, now, interval);
         if let Err(reason) = admitted {
-            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
+            equipment.rest.counts.discard(reason, now, interval);
             return ArrivalOutcome::Discarded(reason);
         }
         equipment.count_accepted(now, &held, interval);
         if idle.is_none() || equipment.counts_in_service {
-            equipment.policy(queue).on_enqueue(packet.flow);
+            equipment.note_enqueued(queue, packet.flow);
         }
         if let Some(multi_queue) = &mut self.multi_queue {
             multi_queue.longest.note_change(queue);
@@ -289,7 +289,7 @@ impl Stepped {
         };
         if goes.is_err() {
             if equipment.counts_in_service {
-                equipment.policy(queue).on_dequeue(packet.flow);
+                equipment.note_dequeued(queue, packet.flow);
             }
             self.count_late(equipment, packet, (queue, now), interval);
         } else {
@@ -431,7 +431,7 @@ impl Stepped {
             let queue = queue as usize;
             self.queues[queue].in_service -= 1;
             self.queues[queue].in_service_bytes -= bytes;
-            equipment.policy(queue).on_dequeue(flow);
+            equipment.note_dequeued(queue, flow);
         }
     }
 
@@ -519,7 +519,7 @@ impl Stepped {
         self.waiting_bytes -= bytes;
         self.queues[queue].bytes -= bytes;
         if !equipment.counts_in_service {
-            equipment.policy(queue).on_dequeue(flow);
+            equipment.note_dequeued(queue, flow);
         }
     }
 
@@ -534,7 +534,7 @@ impl Stepped {
     #[inline]
     pub(crate) fn note_occupancy(&self, equipment: &mut Equipment, now: Time) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
-        if let Some(trace) = &mut equipment.rest.trace {
+        if let Some(trace) = equipment.trace_mut() {
             trace.push((now, self.waiting + in_service));
         }
     }

@@ -51,7 +51,7 @@ impl Train {
         }
         let held = self.held(now, equipment);
         if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
+            equipment.rest.counts.discard(reason, now, interval);
             return Ok(Err(reason));
         }
         let start = self.free.max(now);
