@@ -332,6 +332,17 @@ impl Receiver {
 impl OutOfOrder {
     /// Adds a segment. Returns false if it was present.
     fn add(&mut self, segment: SegmentNumber) -> bool {
+        // Usually it is the next one of the last range.
+        if let Some(last) = self.ranges.back_mut().filter(|last| last.1 == segment) {
+            last.1 = segment.next();
+            let last = *last;
+            if self.recent[0].0 == last.0 {
+                self.recent[0] = last;
+            } else {
+                self.note(last);
+            }
+            return true;
+        }
         let index = self.first_reaching(segment);
         let is_new = match self.ranges.get(index).copied() {
             Some((start, end)) if start <= segment && segment < end => false,
