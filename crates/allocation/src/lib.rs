@@ -6,14 +6,13 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod cholesky;
 mod max_min;
 mod network;
-#[cfg(feature = "proportional")]
 mod proportional;
 
 pub use max_min::{MaxMin, max_min};
 pub use network::{CAPACITIES, Error, Network, WEIGHTS};
-#[cfg(feature = "proportional")]
 pub use proportional::{OVERLOAD, Proportional, proportional};
 
 /// A fingerprint of the sources from which this crate was built.

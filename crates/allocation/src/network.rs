@@ -77,7 +77,6 @@ impl Network {
 
     /// The network restricted to the links in `kept`, as if the other links had unlimited capacity. Each flow is one of the
     /// classes, and crosses at least one link that is kept.
-    #[cfg(feature = "proportional")]
     pub(crate) fn restricted(&self, kept: &[bool]) -> Network {
         let mut places = vec![None; kept.len()];
         (0..kept.len()).filter(|&link| kept[link]).enumerate().for_each(|(place, link)| places[link] = Some(place));
@@ -117,7 +116,6 @@ impl Network {
     }
 
     /// Load of each link at these levels.
-    #[cfg(feature = "proportional")]
     pub(crate) fn loads(&self, levels: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.capacities.len()];
         for (class, level) in self.classes.iter().zip(levels) {

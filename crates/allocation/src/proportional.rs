@@ -4,28 +4,28 @@
 //! the optimal prices a flow's rate is its weight over the price of its route. The dual has one variable per link and one per
 //! distinct route, fewer than the primal with its rates and logarithms.
 //!
-//! The interior point solver Clarabel solves it in two stages. With exponential cones it converges from any starting point, but
-//! only to about 1e-4, because the optimum is flat and the solver's criterion is the cost. From there Newton's method, in which
-//! each step is a quadratic programme, squares the error with each step.
+//! A primal-dual interior point method with Mehrotra's predictor and corrector (SIAM J. Optim. 2(4), 1992) solves it: near the optimum
+//! the error falls by orders of magnitude with each step. The variables of a step are relative changes of the prices, so that links and
+//! weights may differ by many powers of ten.
 
+use crate::cholesky::Factor;
 use crate::max_min;
 use crate::network::{Class, Error, Network};
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::SupportedConeT::{ExponentialConeT, NonnegativeConeT, ZeroConeT};
-use clarabel::solver::{DefaultSettings, DefaultSolution, DefaultSolver, IPSolver, SupportedConeT};
 
 /// The largest relative excess of a link's load over its capacity.
 pub const OVERLOAD: f64 = 1e-6;
 
-/// Newton's method has converged when a step changes no route's price by more than this fraction; the remaining error is about
-/// its square.
-const LAST_STEP: f64 = 1e-4;
+/// The method has converged when a step changes no route's price by more than this fraction; the remaining error is far smaller.
+const LAST_STEP: f64 = 1e-9;
 
 /// A link that max-min fair rates fill to this fraction is assumed to be possibly full.
 const FILLED: f64 = 0.8;
 
-/// One or two steps suffice.
-const MAX_STEPS: u32 = 20;
+/// Ten to forty steps suffice.
+const MAX_STEPS: u32 = 300;
+
+/// A step leads at most to this fraction of the way to a price or a free capacity of 0.
+const TO_BOUNDARY: f64 = 0.99;
 
 /// Rates and the prices that lead to them: a flow's rate is its weight over the sum of the prices on its route.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub fn proportional(network: &Network) -> Result<Proportional, Error> {
         network.loads(&filled).iter().zip(capacities).map(|(load, capacity)| *load >= FILLED * capacity).collect();
     loop {
         let part = network.restricted(&kept);
-        let found = solved(&part)?;
+        let found = Dual::new(&part).solved()?;
         // The classes of this network are the flows of the restricted one.
         let levels = part.of_flows(&found.levels);
         let loads = network.loads(&levels);
@@ -78,102 +78,122 @@ struct Solution {
     prices: Vec<f64>,
 }
 
-fn solved(network: &Network) -> Result<Solution, Error> {
-    let dual = Dual::new(network);
-    let mut revenues = dual.near()?;
-    for _ in 0..MAX_STEPS {
-        let before = dual.prices(&revenues);
-        revenues = dual.step(&before)?;
-        let after = dual.prices(&revenues);
-        let largest = before.iter().zip(&after).map(|(before, after)| (after / before - 1.0).abs());
-        if largest.fold(0.0, f64::max) <= LAST_STEP {
-            return Ok(dual.solution(&revenues));
-        }
-    }
-    Err(Error::NotSolved { status: "its steps do not decrease".into() })
-}
-
 /// The dual in variables that are near 1: the price of a link times its capacity, which is the link's revenue, and the price of a
 /// route times its narrowest capacity. Weights, and with them revenues, are in units of the mean weight.
 struct Dual<'n> {
     network: &'n Network,
     mean_weight: f64,
+    weights: Vec<f64>,
     /// Capacity of each route's narrowest link.
     narrowest: Vec<f64>,
+    /// The links of each route, each with its contribution to the route's price per unit of revenue.
+    parts: Vec<Vec<(usize, f64)>>,
+}
+
+/// Revenue and free share of the capacity of each link. The product of both is 0 at the optimum.
+struct State {
+    revenues: Vec<f64>,
+    free: Vec<f64>,
+}
+
+/// A step: relative changes of the revenues, and the free shares after it.
+struct Step {
+    changes: Vec<f64>,
+    free: Vec<f64>,
 }
 
 impl<'n> Dual<'n> {
     fn new(network: &'n Network) -> Dual<'n> {
+        let classes = &network.classes;
         let narrow =
             |class: &Class| class.crossings.iter().map(|&(link, _)| network.capacities[link]).fold(f64::INFINITY, f64::min);
-        let sum: f64 = network.classes.iter().map(|class| class.weight).sum();
-        Dual { network, mean_weight: sum / network.classes.len() as f64, narrowest: network.classes.iter().map(narrow).collect() }
+        let narrowest: Vec<f64> = classes.iter().map(narrow).collect();
+        let mean_weight = classes.iter().map(|class| class.weight).sum::<f64>() / classes.len() as f64;
+        let parts = classes.iter().zip(&narrowest).map(|(class, narrowest)| {
+            class.crossings.iter().map(|&(link, times)| (link, times * narrowest / network.capacities[link])).collect()
+        });
+        let parts = parts.collect();
+        Dual { network, mean_weight, weights: classes.iter().map(|class| class.weight / mean_weight).collect(), narrowest, parts }
     }
 
-    fn links(&self) -> usize {
-        self.network.capacities.len()
+    fn solved(&self) -> Result<Solution, Error> {
+        let mut state = self.start();
+        for _ in 0..MAX_STEPS {
+            let before = self.prices(&state.revenues);
+            if !before.iter().all(|price| price.is_finite() && *price > 0.0) {
+                break;
+            }
+            let length = self.advance(&mut state, &before);
+            let after = self.prices(&state.revenues);
+            let largest = before.iter().zip(&after).map(|(before, after)| (after / before - 1.0).abs()).fold(0.0, f64::max);
+            if length > 0.9 && largest <= LAST_STEP {
+                return Ok(self.solution(&state.revenues));
+            }
+        }
+        Err(Error::NotSolved { status: "its steps do not decrease".into() })
     }
 
-    fn weights(&self) -> impl Iterator<Item = f64> {
-        self.network.classes.iter().map(|class| class.weight / self.mean_weight)
-    }
-
-    /// The links of each route, each with its contribution to the route's price per unit of revenue.
-    fn parts(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, f64)>> {
-        let capacities = &self.network.capacities;
-        self.network.classes.iter().zip(&self.narrowest).map(move |(class, narrowest)| {
-            class.crossings.iter().map(move |&(link, times)| (link, times * narrowest / capacities[link]))
-        })
+    /// Every route pays its weight in equal parts to its links.
+    fn start(&self) -> State {
+        let mut revenues = vec![0.0; self.network.capacities.len()];
+        for (parts, weight) in self.parts.iter().zip(&self.weights) {
+            parts.iter().for_each(|&(link, _)| revenues[link] += weight / parts.len() as f64);
+        }
+        State { free: vec![1.0; revenues.len()], revenues }
     }
 
     /// Prices of the routes at these revenues.
     fn prices(&self, revenues: &[f64]) -> Vec<f64> {
-        self.parts().map(|parts| parts.map(|(link, part)| part * revenues[link]).sum()).collect()
+        self.parts.iter().map(|parts| parts.iter().map(|&(link, part)| part * revenues[link]).sum()).collect()
     }
 
-    /// Nearly optimal revenues. Three rows per route hold `(t, 1, price)` in the exponential cone, `exp(t) <= price`; the
-    /// objective is the sum of revenues less the sum of `w t`.
-    fn near(&self) -> Result<Vec<f64>, Error> {
-        let (links, routes) = (self.links(), self.network.classes.len());
-        let mut matrix = Entries::of_revenues(links);
-        let mut bounds = vec![0.0; links + 3 * routes];
-        for (route, parts) in self.parts().enumerate() {
-            let row = links + 3 * route;
-            matrix.add(row, links + route, -1.0);
-            bounds[row + 1] = 1.0;
-            parts.for_each(|(link, part)| matrix.add(row + 2, link, -part));
+    /// Takes one step, and returns its length as a fraction of the full step.
+    fn advance(&self, state: &mut State, prices: &[f64]) -> f64 {
+        let links = state.revenues.len();
+        let curvature = self.curvature(&state.revenues, prices);
+        let products: Vec<f64> = state.revenues.iter().zip(&state.free).map(|(revenue, free)| revenue * free).collect();
+        let factor = curvature.factor(&products);
+        // Revenue times the share of the capacity that is free at these prices; negative where the link is overloaded.
+        let mut unsold = state.revenues.clone();
+        for ((parts, weight), price) in self.parts.iter().zip(&self.weights).zip(prices) {
+            parts.iter().for_each(|&(link, part)| unsold[link] -= weight * part * state.revenues[link] / price);
         }
-        let cost = std::iter::repeat_n(1.0, links).chain(self.weights().map(|weight| -weight)).collect();
-        let cones = std::iter::once(NonnegativeConeT(links)).chain(std::iter::repeat_n(ExponentialConeT(), routes));
-        let variables = links + routes;
-        self.solve(Programme { variables, curvature: vec![0.0; variables], cost, matrix, bounds, cones: cones.collect() })
+        let step = |targets: &[f64]| {
+            let wanted: Vec<f64> = targets.iter().zip(&unsold).map(|(target, unsold)| target - unsold).collect();
+            let changes = factor.solve(&wanted);
+            let sold = curvature.times(&changes);
+            let free = (0..links).map(|link| (unsold[link] + sold[link]) / state.revenues[link]).collect();
+            Step { changes, free }
+        };
+        let mean = products.iter().sum::<f64>() / links as f64;
+        let predictor = step(&vec![0.0; links]);
+        let reach = predictor.length(state, 1.0);
+        let left = (0..links).map(|link| {
+            let free = state.free[link] + reach * (predictor.free[link] - state.free[link]);
+            state.revenues[link] * (1.0 + reach * predictor.changes[link]) * free
+        });
+        let centring = (left.sum::<f64>() / links as f64 / mean).clamp(0.0, 1.0).powi(3);
+        let targets: Vec<f64> = (0..links)
+            .map(|link| {
+                let second = state.revenues[link] * predictor.changes[link] * (predictor.free[link] - state.free[link]);
+                centring * mean - second
+            })
+            .collect();
+        let corrected = step(&targets);
+        let length = corrected.length(state, TO_BOUNDARY);
+        for link in 0..links {
+            state.revenues[link] *= 1.0 + length * corrected.changes[link];
+            state.free[link] += length * (corrected.free[link] - state.free[link]);
+        }
+        length
     }
 
-    /// A step of Newton's method: the optimal revenues if for each route `w log(price)` is replaced by its parabola at the
-    /// previous price. The second variables are prices in units of the previous ones.
-    fn step(&self, before: &[f64]) -> Result<Vec<f64>, Error> {
-        let (links, routes) = (self.links(), self.network.classes.len());
-        let mut matrix = Entries::of_revenues(links);
-        for (route, parts) in self.parts().enumerate() {
-            matrix.add(links + route, links + route, -1.0);
-            parts.for_each(|(link, part)| matrix.add(links + route, link, part / before[route]));
-        }
-        let cost = std::iter::repeat_n(1.0, links).chain(self.weights().map(|weight| -2.0 * weight)).collect();
-        let curvature = std::iter::repeat_n(0.0, links).chain(self.weights()).collect();
-        let cones = vec![NonnegativeConeT(links), ZeroConeT(routes)];
-        self.solve(Programme { variables: links + routes, curvature, cost, matrix, bounds: vec![0.0; links + routes], cones })
-    }
-
-    /// The revenues of the solution.
-    fn solve(&self, programme: Programme) -> Result<Vec<f64>, Error> {
-        let solution = programme.solve().map_err(|status| Error::NotSolved { status })?;
-        let revenues: Vec<f64> = solution.x[..self.links()].iter().map(|revenue| revenue.max(0.0)).collect();
-        // Regardless of the solver's status: a route without a price has no rate.
-        if self.prices(&revenues).iter().all(|price| price.is_finite() && *price > 0.0) {
-            Ok(revenues)
-        } else {
-            Err(Error::NotSolved { status: solution.status.to_string() })
-        }
+    /// Second derivatives with respect to relative changes of the revenues.
+    fn curvature(&self, revenues: &[f64], prices: &[f64]) -> Curvature {
+        let rows = self.parts.iter().zip(prices).zip(&self.weights).map(|((parts, price), weight)| {
+            parts.iter().map(|&(link, part)| (link, weight.sqrt() * part * revenues[link] / price)).collect()
+        });
+        Curvature { links: revenues.len(), rows: rows.collect() }
     }
 
     fn solution(&self, revenues: &[f64]) -> Solution {
@@ -185,58 +205,44 @@ impl<'n> Dual<'n> {
     }
 }
 
-/// Minimises the sum of `curvature x^2 / 2` and `cost x`, subject to `bounds - matrix x` in the cones.
-struct Programme {
-    variables: usize,
-    curvature: Vec<f64>,
-    cost: Vec<f64>,
-    matrix: Entries,
-    bounds: Vec<f64>,
-    cones: Vec<SupportedConeT<f64>>,
+/// A sum of squares, one of each route.
+struct Curvature {
+    links: usize,
+    rows: Vec<Vec<(usize, f64)>>,
 }
 
-impl Programme {
-    fn solve(self) -> Result<DefaultSolution<f64>, String> {
-        let size = self.variables;
-        let mut curvature = Entries::default();
-        self.curvature
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value != 0.0)
-            .for_each(|(at, value)| curvature.add(at, at, *value));
-        let (curvature, matrix) = (curvature.matrix((size, size)), self.matrix.matrix((self.bounds.len(), size)));
-        let settings = DefaultSettings { verbose: false, ..DefaultSettings::default() };
-        let solver = DefaultSolver::new(&curvature, &self.cost, &matrix, &self.bounds, &self.cones, settings);
-        let mut solver = solver.map_err(|error| error.to_string())?;
-        solver.solve();
-        Ok(solver.solution)
+impl Curvature {
+    /// Factor of the curvature with these values added to its diagonal.
+    fn factor(&self, diagonal: &[f64]) -> Factor {
+        let mut matrix = vec![0.0; self.links * self.links];
+        diagonal.iter().enumerate().for_each(|(link, value)| matrix[link * (self.links + 1)] = *value);
+        for row in &self.rows {
+            for &(one, left) in row {
+                row.iter().filter(|(other, _)| *other <= one).for_each(|&(other, right)| {
+                    matrix[one * self.links + other] += left * right;
+                });
+            }
+        }
+        Factor::new(matrix, self.links)
+    }
+
+    fn times(&self, vector: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; self.links];
+        for row in &self.rows {
+            let sum: f64 = row.iter().map(|&(link, value)| value * vector[link]).sum();
+            row.iter().for_each(|&(link, value)| product[link] += value * sum);
+        }
+        product
     }
 }
 
-/// A sparse matrix by row, column and value.
-#[derive(Default)]
-struct Entries {
-    rows: Vec<usize>,
-    columns: Vec<usize>,
-    values: Vec<f64>,
-}
-
-impl Entries {
-    /// The first rows of both programmes: revenues, which are the first variables, are non-negative.
-    fn of_revenues(links: usize) -> Entries {
-        let mut entries = Entries::default();
-        (0..links).for_each(|link| entries.add(link, link, -1.0));
-        entries
-    }
-
-    fn add(&mut self, row: usize, column: usize, value: f64) {
-        self.rows.push(row);
-        self.columns.push(column);
-        self.values.push(value);
-    }
-
-    fn matrix(self, (height, width): (usize, usize)) -> CscMatrix<f64> {
-        CscMatrix::new_from_triplets(height, width, self.rows, self.columns, self.values)
+impl Step {
+    /// The longest part of the step that keeps revenues and free shares positive, in units of `most`, and at most 1.
+    fn length(&self, state: &State, most: f64) -> f64 {
+        let revenues = self.changes.iter().filter(|change| **change < 0.0).map(|change| -1.0 / change);
+        let free = state.free.iter().zip(&self.free).filter(|(before, after)| after < before);
+        let free = free.map(|(before, after)| before / (before - after));
+        revenues.chain(free).map(|length| most * length).fold(1.0, f64::min)
     }
 }
 

@@ -46,8 +46,9 @@ def _of_timeline(
 ) -> Iterator[_Event]:
     for index, event in enumerate(timeline):
         at, name = f"timeline[{index}]", event.get("link")
-        if event.get("route"):
-            omitted.add(f"{at}.route", "routes do not change during the run")
+        for key, reason in (("route", "routes do not change during the run"), ("rebind", "addresses do not change")):
+            if event.get(key):
+                omitted.add(f"{at}.{key}", reason)
         if name is None:
             continue
         values = {key: event[key] for key in ("rate", "delay", "loss", "buffer") if event.get(key) is not None}

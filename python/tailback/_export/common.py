@@ -51,6 +51,8 @@ def omit_of_link(port: Port, omitted: Omissions) -> None:
         omitted.add(f"{port.at}.switching", "packets are stored and forwarded")
     if port.settings.get("transmitters", 1) > 1:
         omitted.add(f"{port.at}.transmitters", "one transmitter has the rate of all")
+    if port.settings.get("mtu"):
+        omitted.add(f"{port.at}.mtu", "links carry packets of any size")
     if (port.settings.get("loss") or {}).get("drops"):
         omitted.add(f"{port.at}.loss.drops", "individual losses are not exported")
     if port.settings.get("mtu"):
