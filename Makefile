@@ -91,7 +91,7 @@ lint-sources: $(VENV)/.complete-dev
 	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
-docs: setup  ## Recompute all results and pictures in the documentation and build it as a site in out/docs
+docs: setup stacks  ## Recompute all results and pictures in the documentation and build it as a site in out/docs
 	$(PYTHON) tools/pages.py
 	$(PYTHON) tools/gallery.py
 	$(MAKE) --no-print-directory site
@@ -110,6 +110,7 @@ bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-
 	$(PYTHON) bench/models.py
 	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
+	$(CARGO) run --locked --quiet --release --package tailback-stacks --example speed
 
 soak: setup  ## Run a million random scenarios, and as many damaged ones; takes hours
 	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test engine properties

@@ -8,7 +8,7 @@ use crate::pacer::{Clock, Pacer};
 use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
 use crate::segment_numbers::{ListedSegments, SegmentNumbers};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -75,7 +75,7 @@ pub struct Driver<H, C> {
     engine: Engine,
     hosts: H,
     pacer: Pacer<C>,
-    ways: HashMap<ip::Addresses, (FlowId, usize)>,
+    ways: BTreeMap<ip::Addresses, FlowId>,
     /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
@@ -86,7 +86,6 @@ pub struct Driver<H, C> {
     fates: Vec<Fate>,
     /// Hosts with packets to send.
     ready: Vec<usize>,
-    buffer: Vec<u8>,
     end: Time,
     lead: TimeDelta,
     sent: u64,
@@ -117,14 +116,13 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
             engine,
             hosts,
             pacer: Pacer::new(clock),
-            ways: ways.iter().map(|way| ((way.from, way.to), (way.flow, way.host))).collect(),
+            ways: ways.iter().map(|way| ((way.from, way.to), way.flow)).collect(),
             to,
             in_flight: InFlight::new(flows),
             segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
             due: BinaryHeap::new(),
             fates: Vec::new(),
             ready: Vec::new(),
-            buffer: vec![0; ip::LONGEST],
             end: course.end,
             lead: course.lead,
             sent: 0,
@@ -249,47 +247,38 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
     }
 
     fn take_all(&mut self, host: usize) -> io::Result<()> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let mut taken = Ok(());
-        loop {
-            match self.hosts.take(host, &mut buffer) {
-                Ok(Some(Bytes(length))) => self.hand_in(host, &buffer[..length as usize]),
-                Ok(None) => break,
-                Err(error) => {
-                    taken = Err(error);
-                    break;
-                }
-            }
+        let mut packet = self.in_flight.spare();
+        while self.hosts.take(host, &mut packet)? {
+            self.hand_in(host, packet);
+            packet = self.in_flight.spare();
         }
-        self.buffer = buffer;
-        taken
+        self.in_flight.put_back(packet);
+        Ok(())
     }
 
-    fn hand_in(&mut self, host: usize, packet: &[u8]) {
-        let Some(ends) = ip::ends(packet) else {
+    fn hand_in(&mut self, host: usize, packet: Vec<u8>) {
+        let Some(ends) = ip::ends(&packet) else {
             self.refused.other_protocol += 1;
             return;
         };
-        let Some(&(flow, _)) = self.ways.get(&ends) else {
+        let Some(&flow) = self.ways.get(&ends) else {
             self.refused.no_route += 1;
             return;
         };
         self.advance(self.pacer.now());
-        let ecn = match ip::ecn(packet) {
+        let ecn = match ip::ecn(&packet) {
             EcnField::NotEct => Ecn::NOT_ECT,
             EcnField::Ect0 => Ecn::ECT,
             EcnField::Ect1 | EcnField::Ce => Ecn::L4S,
         };
-        let contents = self.segments.get_mut(&flow).map_or(DatagramContents::Unlisted, |segments| segments.identify(packet));
+        let contents = self.segments.get_mut(&flow).map_or(DatagramContents::Unlisted, |segments| segments.identify(&packet));
         match self.engine.inject_as(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn, contents) {
             Some(number) => {
                 self.sent += 1;
-                self.in_flight.put(PacketKey { flow, number }, packet);
-                self.observer.on_sent(
-                    self.engine.now(),
-                    PacketKey { flow, number },
-                    ObservedPacket { host: host as u32, packet },
-                );
+                let key = PacketKey { flow, number };
+                let sent = ObservedPacket { host: host as u32, packet: &packet };
+                self.observer.on_sent(self.engine.now(), key, sent);
+                self.in_flight.put(key, packet);
             }
             None => self.refused.impossible_size += 1,
         }
@@ -364,7 +353,7 @@ mod tests {
     }
 
     impl Hosts for FakeHosts {
-        fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
+        fn take(&mut self, host: usize, packet: &mut Vec<u8>) -> io::Result<bool> {
             let taken = if host == 0 {
                 let mut to_send = self.0.to_send.borrow_mut();
                 let is_there = to_send.front().is_some_and(|(at, _)| *at <= self.0.now.get());
@@ -372,10 +361,7 @@ mod tests {
             } else {
                 self.0.answers.borrow_mut().pop_front()
             };
-            Ok(taken.map(|bytes| {
-                packet[..bytes.len()].copy_from_slice(&bytes);
-                Bytes(bytes.len() as u64)
-            }))
+            Ok(taken.map(|taken| *packet = taken).is_some())
         }
 
         fn give(&mut self, host: usize, given: &[u8]) -> io::Result<bool> {

@@ -54,11 +54,13 @@ pub enum Framing {
 const TIME_TO_LIVE: u8 = 64;
 
 impl Framing {
-    /// The packet of a datagram. One that is too long for IPv4 becomes a packet that no interface sends.
-    pub(crate) fn packet(self, datagram: &Datagram<'_>) -> Vec<u8> {
+    /// Replaces the contents of a buffer by the packet of a datagram. One that is too long for IPv4 becomes a packet that no interface sends.
+    pub(crate) fn write(self, datagram: &Datagram<'_>, packet: &mut Vec<u8>) {
         let Datagram { source, destination, ecn, payload } = *datagram;
+        packet.clear();
         if self == Framing::Ip {
-            return payload.to_vec();
+            packet.extend_from_slice(payload);
+            return;
         }
         let (from, to) = (source.ip().octets(), destination.ip().octets());
         let header = Ipv4Header {
@@ -67,10 +69,16 @@ impl Framing {
             ..Ipv4Header::new(0, TIME_TO_LIVE, ip_number::UDP, from, to).unwrap_or_default()
         };
         let builder = PacketBuilder::ip(IpHeaders::Ipv4(header, Default::default())).udp(source.port(), destination.port());
-        let mut packet = Vec::with_capacity(builder.size(payload.len()));
-        if builder.write(&mut packet, payload).is_err() {
+        packet.reserve(builder.size(payload.len()));
+        if builder.write(packet, payload).is_err() {
             packet.resize(ip::LONGEST + 1, 0);
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn packet(self, datagram: &Datagram<'_>) -> Vec<u8> {
+        let mut packet = Vec::new();
+        self.write(datagram, &mut packet);
         packet
     }
 

@@ -32,6 +32,8 @@ pub struct Outbox {
     framing: Framing,
     packets: VecDeque<Vec<u8>>,
     bytes: usize,
+    /// Buffers for packets.
+    spare: Vec<Vec<u8>>,
 }
 
 /// More packets, or bytes, in one poll than any window holds: the host is in an endless loop.
@@ -57,7 +59,7 @@ pub(crate) fn reported(panic: Box<dyn Any + Send>) -> Result<String, Box<dyn Any
 impl Outbox {
     /// An empty outbox of a host with this framing.
     pub fn new(framing: Framing) -> Outbox {
-        Outbox { framing, packets: VecDeque::new(), bytes: 0 }
+        Outbox { framing, packets: VecDeque::new(), bytes: 0, spare: Vec::new() }
     }
 
     /// Sends a datagram.
@@ -65,7 +67,8 @@ impl Outbox {
         if self.packets.len() == MOST || self.bytes > MOST_BYTES {
             resume_unwind(Box::new(Endless));
         }
-        let packet = self.framing.packet(datagram);
+        let mut packet = self.spare.pop().unwrap_or_default();
+        self.framing.write(datagram, &mut packet);
         self.bytes += packet.len();
         self.packets.push_back(packet);
     }
@@ -84,6 +87,11 @@ impl Outbox {
         let packet = self.packets.pop_front()?;
         self.bytes -= packet.len();
         Some(packet)
+    }
+
+    /// Returns the buffer of a packet for reuse.
+    pub fn recycle(&mut self, packet: Vec<u8>) {
+        self.spare.push(packet);
     }
 
     pub(crate) fn framing(&self) -> Framing {

@@ -1,15 +1,15 @@
 //! Sources and destinations of packets, as the loop sees them.
 
 use std::io;
-use tailback_core::primitives::units::{Bytes, TimeDelta};
+use tailback_core::primitives::units::TimeDelta;
 
 /// The hosts of a loop, by number.
 pub trait Hosts {
-    /// Reads the next packet that a host has sent; `None` if there is none now.
+    /// Replaces `packet` by the next one that a host has sent. Returns false if there is none now.
     ///
     /// # Errors
     /// The device failed.
-    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>>;
+    fn take(&mut self, host: usize, packet: &mut Vec<u8>) -> io::Result<bool>;
 
     /// Writes a packet to a host. Returns false if the host refuses it, in which case it is lost.
     ///

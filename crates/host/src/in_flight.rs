@@ -30,13 +30,10 @@ impl InFlight {
     }
 
     /// The numbers of a flow arrive in order without gaps.
-    pub(crate) fn put(&mut self, key: PacketKey, packet: &[u8]) {
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.clear();
-        bytes.extend_from_slice(packet);
+    pub(crate) fn put(&mut self, key: PacketKey, packet: Vec<u8>) {
         let row = &mut self.flows[key.flow];
         debug_assert_eq!(row.first.wrapping_add(row.places.len() as u32), key.number);
-        row.places.push_back(Some(bytes));
+        row.places.push_back(Some(packet));
     }
 
     pub(crate) fn take(&mut self, key: PacketKey) -> Option<Vec<u8>> {
@@ -47,6 +44,11 @@ impl InFlight {
             row.first = row.first.wrapping_add(1);
         }
         packet
+    }
+
+    /// The buffer of a packet that has left, or a new one.
+    pub(crate) fn spare(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
     }
 
     pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
@@ -62,7 +64,7 @@ mod tests {
     fn packets_leave_in_any_order_and_once() {
         let mut in_flight = InFlight::new(2);
         for number in 0..4 {
-            in_flight.put(PacketKey { flow: FlowId(1), number }, &[number as u8]);
+            in_flight.put(PacketKey { flow: FlowId(1), number }, vec![number as u8]);
         }
         let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(PacketKey { flow: FlowId(1), number }));
         assert_eq!(taken, [Some(vec![2]), Some(vec![0]), Some(vec![1]), None, Some(vec![3]), None]);

@@ -432,6 +432,7 @@ pub mod exported {
             let payload = Payload { source_address, destination_address, source_port, destination_port, ecn: 0, data, length };
             // SAFETY: by contract, `send` takes this outbox.
             unsafe { send(outbox, &payload) };
+            exported.outbox.recycle(packet);
         }
         fault
     }

@@ -7,6 +7,8 @@ use crate::ip;
 use crate::nat::{Nat, Rebinding};
 use crate::pacer::Clock;
 use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -92,8 +94,9 @@ pub(crate) struct VirtualHost {
     /// Largest packet that its interface sends.
     mtu: Bytes,
     sent: u64,
-    /// Polls at the current instant because of deadlines.
+    /// Polls because of deadlines at one instant, and that instant.
     polls: u32,
+    polled_at: Time,
     nat: Nat,
 }
 
@@ -112,6 +115,7 @@ impl VirtualHost {
             mtu,
             sent: 0,
             polls: 0,
+            polled_at: Time::ZERO,
             nat: Nat::default(),
         }
     }
@@ -167,6 +171,18 @@ impl VirtualHost {
         }
     }
 
+    /// Polls the transport because of its deadline.
+    fn poll_when_due(&mut self, now: Time) -> io::Result<()> {
+        if self.polled_at < now {
+            (self.polled_at, self.polls) = (now, 0);
+        }
+        self.polls += 1;
+        if self.polls > MOST_POLLS {
+            return Err(self.fault(now, HostFault::NoProgress(MOST_POLLS)));
+        }
+        self.poll(now)
+    }
+
     fn fault(&self, at: Time, fault: HostFault) -> io::Error {
         io::Error::other(HostError { host: self.name.clone(), at, sent: self.sent, fault })
     }
@@ -203,11 +219,43 @@ pub(crate) fn text(panic: &(dyn Any + Send)) -> String {
 pub(crate) struct VirtualHosts {
     pub(crate) hosts: Vec<VirtualHost>,
     clock: VirtualClock,
+    /// By host: its valid entry in the queue. Most deadlines move with every packet, but an entry only when it is reached.
+    queued: Vec<Option<Time>>,
+    /// An entry per host at its deadline or before, and entries that no longer apply.
+    queue: BinaryHeap<Reverse<(Time, usize)>>,
 }
 
 impl VirtualHosts {
     pub(crate) fn new(hosts: Vec<VirtualHost>, clock: VirtualClock) -> VirtualHosts {
-        VirtualHosts { hosts, clock }
+        let (queued, queue) = (vec![None; hosts.len()], BinaryHeap::new());
+        let mut all = VirtualHosts { hosts, clock, queued, queue };
+        (0..all.hosts.len()).for_each(|host| all.schedule(host));
+        all
+    }
+
+    /// Notes the deadline of a host, which may have changed.
+    fn schedule(&mut self, host: usize) {
+        let (deadline, queued) = (self.hosts[host].deadline, &mut self.queued[host]);
+        if let Some(time) = deadline.filter(|&time| queued.is_none_or(|queued| time < queued)) {
+            *queued = deadline;
+            self.queue.push(Reverse((time, host)));
+        }
+    }
+
+    /// The host with the earliest deadline.
+    fn first(&mut self) -> Option<(Time, usize)> {
+        while let Some(&Reverse((time, host))) = self.queue.peek() {
+            let deadline = self.hosts[host].deadline;
+            if deadline == Some(time) {
+                return Some((time, host));
+            }
+            self.queue.pop();
+            if self.queued[host] == Some(time) {
+                self.queued[host] = deadline;
+                self.queue.extend(deadline.map(|time| Reverse((time, host))));
+            }
+        }
+        None
     }
 
     fn now(&self) -> Time {
@@ -216,38 +264,36 @@ impl VirtualHosts {
 }
 
 impl Hosts for VirtualHosts {
-    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
+    fn take(&mut self, host: usize, packet: &mut Vec<u8>) -> io::Result<bool> {
         let now = self.now();
-        let Some(taken) = self.hosts[host].take(now)? else { return Ok(None) };
-        packet[..taken.len()].copy_from_slice(&taken);
-        Ok(Some(Bytes(taken.len() as u64)))
+        let host = &mut self.hosts[host];
+        let Some(taken) = host.take(now)? else { return Ok(false) };
+        host.outbox.recycle(std::mem::replace(packet, taken));
+        Ok(true)
     }
 
     fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool> {
         let now = self.now();
-        self.hosts[host].receive(now, packet)
+        let is_taken = self.hosts[host].receive(now, packet);
+        self.schedule(host);
+        is_taken
     }
 
     fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
         let before = self.now();
-        let deadline = self.hosts.iter().filter_map(|host| host.deadline).min().unwrap_or(Time::NEVER);
+        let deadline = self.first().map_or(Time::NEVER, |(deadline, _)| deadline);
         let now = (before + at_most).min(deadline.max(before));
         self.clock.set(TimeDelta(now.0));
-        for (index, host) in self.hosts.iter_mut().enumerate() {
-            if now > before {
-                host.polls = 0;
-            }
-            if host.deadline.is_some_and(|deadline| deadline <= now) {
-                host.polls += 1;
-                if host.polls > MOST_POLLS {
-                    return Err(host.fault(now, HostFault::NoProgress(MOST_POLLS)));
-                }
-                host.poll(now)?;
-            }
-            if !host.outbox.is_empty() {
-                ready.push(index);
-            }
+        while let Some((_, host)) = self.first().filter(|(deadline, _)| *deadline <= now) {
+            self.queue.pop();
+            (self.hosts[host].deadline, self.queued[host]) = (None, None);
+            ready.push(host);
         }
+        for &host in &*ready {
+            self.hosts[host].poll_when_due(now)?;
+            self.schedule(host);
+        }
+        ready.retain(|&host| !self.hosts[host].outbox.is_empty());
         Ok(())
     }
 }
