@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::MutexExt;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tailback_core::primitives::units::{Time, TimeDelta};
@@ -221,13 +221,11 @@ struct Provenance<'a> {
     user_code: Option<&'a RawValue>,
 }
 
-/// Measurements of a run. They become objects of Python when they are read: a study reads few of them.
+/// Measurements of a run.
 #[pyclass(frozen, module = "tailback._core")]
 pub struct Results {
     identity: Arc<RunIdentity>,
-    /// Empty once they are `tables`.
-    measured: Mutex<Vec<core::Table>>,
-    tables: PyOnceLock<NamedTables>,
+    tables: Mutex<ResultTables>,
     #[pyo3(get)]
     complete: bool,
     #[pyo3(get)]
@@ -236,19 +234,22 @@ pub struct Results {
     events: u64,
 }
 
-type NamedTables = Vec<(String, Py<Table>)>;
+/// The tables of a run. They become objects of Python when they are read first: a study reads few of them.
+struct ResultTables {
+    measured: Vec<core::Table>,
+    read: Vec<(String, Py<Table>)>,
+}
 
 #[pymethods]
 impl Results {
     /// `flows`, `queues`, `groups`, and one table per kind of trace.
     #[getter]
-    fn tables(&self, py: Python<'_>) -> PyResult<NamedTables> {
-        let convert = || {
-            let measured = std::mem::take(&mut *self.measured.lock().unwrap_or_else(PoisonError::into_inner));
-            measured.into_iter().map(|table| named(py, table)).collect::<PyResult<_>>()
-        };
-        let tables = self.tables.get_or_try_init(py, convert)?;
-        Ok(tables.iter().map(|(name, table)| (name.clone(), table.clone_ref(py))).collect())
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<Table>)>> {
+        let ResultTables { measured, read } = &mut *self.tables.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        for table in measured.drain(..) {
+            read.push(named(py, table)?);
+        }
+        Ok(read.iter().map(|(name, table)| (name.clone(), table.clone_ref(py))).collect())
     }
 
     /// JSON: scenario, seed, version, content hash and outcome of the run.
@@ -286,8 +287,7 @@ impl Results {
             .chain(results.traces);
         Results {
             identity: Arc::clone(identity),
-            measured: Mutex::new(tables.collect()),
-            tables: PyOnceLock::new(),
+            tables: Mutex::new(ResultTables { measured: tables.collect(), read: Vec::new() }),
             complete: results.complete,
             simulated_s: results.simulated_s,
             events: results.events,
