@@ -574,9 +574,7 @@ class Run:
         >>> analysis.connections.head("retransmitted_packets", 1) == run.flows.head("retransmitted_packets", 1)
         True
         """
-        self.trace("packets")
-        with _store.staged_file(path) as file:
-            self._write_capture(file)
+        self._save_packets(path, self._write_capture)
 
     def save_qlog(self, path: str | os.PathLike[str]) -> None:
         """Write the events of every sender to a new qlog file (version 0.3), which qvis opens; see ``docs/howto/captures.md``.
@@ -606,9 +604,13 @@ class Run:
         >>> analysis.connections.head("lost_packets", 1) == run.flows.head("retransmitted_packets", 1)
         True
         """
+        self._save_packets(path, self._write_qlog)
+
+    def _save_packets(self, path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
+        """Write the recorded packets to a new file."""
         self.trace("packets")
         with _store.staged_file(path) as file:
-            self._write_qlog(file)
+            write(file)
 
     def _write_qlog(self, file: Path) -> None:
         """Write the log to a file that the caller has prepared."""

@@ -1,8 +1,9 @@
 //! The timeline: changes of links and flow groups.
 
 use super::failures::{self, Failure};
-use super::graph::{Graph, Varying};
+use super::graph::Graph;
 use super::groups::Groups;
+use super::links::Varying;
 use super::paths::Paths;
 use super::routes::{self, Hashed, Routes};
 use super::routing::Ways;

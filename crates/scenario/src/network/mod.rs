@@ -13,6 +13,7 @@ mod feeders;
 mod flows;
 mod graph;
 mod groups;
+mod links;
 mod marks;
 mod messages;
 mod offered;
