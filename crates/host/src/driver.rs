@@ -1,9 +1,8 @@
 //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
-use crate::frame::EcnField;
 use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, PacketKey};
-use crate::ip;
+use crate::ip::{self, EcnField};
 use crate::pacer::{Clock, Pacer};
 use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
 use crate::segment_numbers::{ListedSegments, SegmentNumbers};

@@ -1,36 +1,8 @@
 //! Packets of a host: IPv4 (RFC 791) with UDP (RFC 768), or IPv4 packets that the host has made itself.
 
-use crate::ip;
-use etherparse::{IpEcn, IpHeaders, Ipv4Header, Ipv4Slice, PacketBuilder, UdpSlice, ip_number};
+use crate::ip::{self, EcnField};
+use etherparse::{IpHeaders, Ipv4Header, Ipv4Slice, PacketBuilder, UdpSlice, ip_number};
 use std::net::SocketAddrV4;
-
-/// The ECN field of an IP header (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EcnField {
-    #[default]
-    NotEct,
-    /// RFC 9331: the sender's controller reacts as L4S requires.
-    Ect1,
-    Ect0,
-    /// A queue has marked the packet.
-    Ce,
-}
-
-impl EcnField {
-    /// Of the two low bits.
-    pub fn of(bits: u8) -> EcnField {
-        match bits & 3 {
-            0 => EcnField::NotEct,
-            1 => EcnField::Ect1,
-            2 => EcnField::Ect0,
-            _ => EcnField::Ce,
-        }
-    }
-
-    fn codepoint(self) -> IpEcn {
-        IpEcn::try_new(self as u8).unwrap_or_default()
-    }
-}
 
 /// A payload between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The IPv4 (RFC 791) header fields that the loop uses: source, destination and ECN field. Hosts have no other addresses.
 
-use crate::frame::EcnField;
+use etherparse::IpEcn;
 use std::net::Ipv4Addr;
 
 /// Source and destination.
@@ -25,6 +25,34 @@ pub(crate) fn ends(packet: &[u8]) -> Option<Addresses> {
     let address = |at: usize| packet.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()).map(Ipv4Addr::from);
     let is_ipv4 = packet.len() >= HEADER && packet[0] >> 4 == 4;
     if is_ipv4 { address(12).zip(address(16)) } else { None }
+}
+
+/// The ECN field of an IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    #[default]
+    NotEct,
+    /// RFC 9331: the sender's controller reacts as L4S requires.
+    Ect1,
+    Ect0,
+    /// A queue has marked the packet.
+    Ce,
+}
+
+impl EcnField {
+    /// Of the two low bits.
+    pub fn of(bits: u8) -> EcnField {
+        match bits & 3 {
+            0 => EcnField::NotEct,
+            1 => EcnField::Ect1,
+            2 => EcnField::Ect0,
+            _ => EcnField::Ce,
+        }
+    }
+
+    pub(crate) fn codepoint(self) -> IpEcn {
+        IpEcn::try_new(self as u8).unwrap_or_default()
+    }
 }
 
 /// The ECN field.

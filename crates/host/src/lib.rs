@@ -43,9 +43,10 @@ mod virtual_hosts;
 mod virtual_run;
 
 pub use driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
-pub use frame::{Datagram, EcnField, Framing};
+pub use frame::{Datagram, Framing};
 pub use host::{Host, Outbox, report_fault};
 pub use hosts::Hosts;
+pub use ip::EcnField;
 pub use nat::Rebinding;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;

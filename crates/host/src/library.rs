@@ -5,9 +5,9 @@
 
 #![allow(unsafe_code, reason = "the interface of C")]
 
-use crate::frame::{Datagram, EcnField, Framing};
+use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox, report_fault};
-use crate::ip;
+use crate::ip::{self, EcnField};
 use crate::virtual_hosts::text;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};

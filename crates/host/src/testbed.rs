@@ -212,8 +212,9 @@ impl Testbed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Datagram, EcnField, Framing};
+    use crate::frame::{Datagram, Framing};
     use crate::host::Outbox;
+    use crate::ip::EcnField;
     use crate::virtual_hosts::HostFault;
     use std::net::SocketAddrV4;
     use tailback_core::primitives::units::TimeDelta;
