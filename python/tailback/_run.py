@@ -525,15 +525,9 @@ class Run:
         from tailback._run_plot import TraceSelection, plot_runs
         from tailback.plots import close
 
-        if by not in ("flow", "group"):
-            raise ParameterError(f"`by` is {by!r}; expected `flow` or `group`")
         titles = _titles(self, compare)
         shortest = min(run.simulated_s for run in titles.values())
-        if time_range is not None and not _is_time_range(time_range, shortest):
-            raise ParameterError(
-                f"`time_range` is {time_range!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
-            )
-        chosen = TraceSelection(_tuple(traces), _tuple(lines), time_range, by == "group")
+        chosen = TraceSelection.of(traces, lines, time_range, by, shortest)
         return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen, width))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
@@ -637,14 +631,6 @@ class Run:
         return notebook(str(self), tables=tabulated(listings(self._tables)))
 
 
-def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if words is None or isinstance(words, str):
-        return None if words is None else (words,)
-    if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-        raise ParameterError(f"{words!r} is not a trace or line; expected a name, or a list of names")
-    return tuple(words)
-
-
 def _titles(run: Run, compare: Any) -> dict[str, Run]:
     """The runs of a plot by title."""
     if isinstance(compare, Run):
@@ -660,15 +646,6 @@ def _titles(run: Run, compare: Any) -> dict[str, Run]:
     while own in compare:
         own += ", this run"
     return {own: run, **compare}
-
-
-def _is_time_range(time_range: Any, end: float) -> bool:
-    """Whether `time_range` is two ascending times up to `end`."""
-    try:
-        begin, until = (float(time) for time in time_range)
-    except (TypeError, ValueError):
-        return False
-    return 0 <= begin < until <= end
 
 
 def _run_label(run: Run, other: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,47 @@ class TraceSelection:
     lines: tuple[str, ...] | None = None
     time_range: tuple[float, float] | None = None
     by_group: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        traces: str | Sequence[str] | None,
+        lines: str | Sequence[str] | None,
+        time_range: tuple[float, float] | None,
+        by: str,
+        end_s: float,
+    ) -> TraceSelection:
+        """The selection of these arguments of `Run.plot`, for runs that end at `end_s` or later.
+
+        Raises
+        ------
+        ParameterError
+            An argument is not valid.
+        """
+        if by not in ("flow", "group"):
+            raise ParameterError(f"`by` is {by!r}; expected `flow` or `group`")
+        if time_range is not None and not _is_time_range(time_range, end_s):
+            raise ParameterError(
+                f"`time_range` is {time_range!r}; expected two times within {end_s:g} s, in seconds, the earlier one first"
+            )
+        return cls(_tuple(traces), _tuple(lines), time_range, by == "group")
+
+
+def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    if words is None or isinstance(words, str):
+        return None if words is None else (words,)
+    if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        raise ParameterError(f"{words!r} is not a trace or line; expected a name, or a list of names")
+    return tuple(words)
+
+
+def _is_time_range(time_range: Any, end: float) -> bool:
+    """Whether `time_range` is two ascending times up to `end`."""
+    try:
+        begin, until = (float(time) for time in time_range)
+    except (TypeError, ValueError):
+        return False
+    return 0 <= begin < until <= end
 
 
 def show(title: str, tables: Mapping[str, Table]) -> None:

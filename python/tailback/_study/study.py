@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
-from tailback._quantity import Quantity, quantity_of
+from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_files, trace_plot
-from tailback._study.columns import Column, column, join, unpack, varied
+from tailback._study.columns import Column, column, join, unpack
 from tailback._study.comparison import Comparison
 from tailback._study.directory import LOCK, working, writing
 from tailback._study.executors import open_pool
+from tailback._study.finished import labels_of_runs, samples, tables_of_runs
 from tailback._study.ledger import LEDGER, Counts, Ledger, StoredTrace
 from tailback._study.lock import Lock, held
 from tailback._study.runner import Progress, Runner
@@ -132,7 +133,7 @@ class Study:
         with self._ledger() as ledger:
             rows = ledger.runs()
             columns = [
-                *_labels(ledger, [(row.point, row.seed) for row in rows]),
+                *labels_of_runs(ledger, [(row.point, row.seed) for row in rows]),
                 column("state", [row.state for row in rows]),
                 column("error", [row.error or "" for row in rows]),
                 column("events", [row.events for row in rows]),
@@ -173,7 +174,7 @@ class Study:
             for point, seed, packed in ledger.tables(name):
                 runs.append((point, seed))
                 parts.append(unpack(packed))
-            return join(name, parts, _labels(ledger, runs))
+            return join(name, parts, labels_of_runs(ledger, runs))
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -211,7 +212,7 @@ class Study:
             def is_random(labels: dict[str, Any]) -> bool:
                 return _core.is_random(texts[json.dumps(labels)], "", "json")
 
-            columns = means.means(_samples(ledger, quantity), ledger.plan["columns"], bounds, is_random)
+            columns = means.means(samples(ledger, quantity), ledger.plan["columns"], bounds, is_random)
         return Table(_core.Table(quantity, columns))
 
     @property
@@ -224,7 +225,7 @@ class Study:
             rule = StoppingRule(until["quantity"], until["width"])
             measured = quantity_of(rule.quantity)
             values: dict[int, list[float]] = {point: [] for point, *_ in ledger.points()}
-            for point, _, tables in _tables(ledger, measured):
+            for point, _, tables in tables_of_runs(ledger, measured):
                 values[point].append(measured.value(tables))
             return [
                 Unconverged(point, labels, len(found), rule.share(found), rule.needed(found))
@@ -252,7 +253,7 @@ class Study:
         [3]
         """
         with self._ledger() as ledger:
-            columns = means.differences(_samples(ledger, quantity), ledger.plan["columns"], axis, label(left), label(right))
+            columns = means.differences(samples(ledger, quantity), ledger.plan["columns"], axis, label(left), label(right))
         return Table(_core.Table(quantity, columns))
 
     def plot(
@@ -318,7 +319,7 @@ class Study:
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
             spec = quantity_plot.plot_spec(kind, over, by, where, list(labels.values()), log)
-            runs = ((labels[point], tables) for point, _, tables in _tables(ledger, measured))
+            runs = ((labels[point], tables) for point, _, tables in tables_of_runs(ledger, measured))
             every_row = kind == "ecdf"
             numbers = ((own, measured.values(tables) if every_row else [measured.value(tables)]) for own, tables in runs)
             return quantity_plot.figure(measured, spec, numbers, width)
@@ -591,30 +592,3 @@ def _code(ledger: Ledger) -> list[tuple[str, str]]:
     """Kind and name of all user code in the plan."""
     texts = (text for *_, text in ledger.points() if '"user:' in text)
     return sorted({(kind, name) for text in texts for kind, name, _ in _core.named_user_code(text, "", "json")})
-
-
-def _samples(ledger: Ledger, quantity: str) -> Iterator[means.Sample]:
-    """Labels, seed and value of every finished run."""
-    measured = quantity_of(quantity)
-    labels = {point: labels for point, labels, _ in ledger.points()}
-    for point, seed, tables in _tables(ledger, measured):
-        yield labels[point], seed, measured.value(tables)
-
-
-def _tables(ledger: Ledger, measured: Quantity) -> Iterator[tuple[int, int, dict[str, list[Column]]]]:
-    """Point, seed and the tables that a quantity needs, for every finished run that has them."""
-    first, *others = measured.tables
-    more = {name: {(point, seed): packed for point, seed, packed in ledger.tables(name)} for name in others}
-    for point, seed, packed in ledger.tables(first):
-        if all((point, seed) in of_run for of_run in more.values()):
-            yield point, seed, {first: unpack(packed), **{name: unpack(of_run[point, seed]) for name, of_run in more.items()}}
-
-
-def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
-    """Columns with point, seed and labels of some runs."""
-    labels = {point: labels for point, labels, _ in ledger.points()}
-    return [
-        column("point", [point for point, _ in runs]),
-        column("seed", [seed for _, seed in runs]),
-        *varied(ledger.plan["columns"], [labels[point] for point, _ in runs]),
-    ]
