@@ -31,7 +31,7 @@ const CORE: Modules = Modules {
 const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
-        &["event_order", "hosts", "routes", "measurement_interval", "specialised", "user_code_factory"],
+        &["event_order", "hosts", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
         &["adaptation", "edge", "wire"],
         &["group_profile", "path", "port"],
         &["domain_boundary", "wiring"],
@@ -104,6 +104,7 @@ const SCENARIO: &[Modules] = &[
             &["arrivals"],
             &["groups"],
             &["classes"],
+            &["links"],
             &["graph"],
             &["prices", "routing", "traces"],
             &["routes"],

@@ -108,11 +108,11 @@ impl Bbr1Memory {
 
     /// BBRSetSendQuantum (4.2.2), in segments.
     pub(super) fn send_quantum(&self) -> f64 {
-        match self.pacing.segments() * 8.0 * self.packet.0 as f64 {
+        match self.pacing.per_second() * 8.0 * self.packet.0 as f64 {
             slow if slow < 1.2e6 => 1.0,
             medium if medium < 24e6 => 2.0,
             _ => {
-                let quantum = (self.pacing.segments() * 1e-3).min(65_536.0 / self.packet.0 as f64);
+                let quantum = (self.pacing.per_second() * 1e-3).min(65_536.0 / self.packet.0 as f64);
                 if self.spec.edition == Bbr1Edition::Linux { quantum.floor().max(2.0) } else { quantum }
             }
         }

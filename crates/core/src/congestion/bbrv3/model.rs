@@ -88,7 +88,7 @@ impl Bbr3Memory {
 
     /// SetSendQuantum of 5.6.3.
     fn send_quantum(&self) -> f64 {
-        (self.pacing.segments() * 1e-3).min(LARGEST_QUANTUM / self.packet.0 as f64).max(2.0)
+        (self.pacing.per_second() * 1e-3).min(LARGEST_QUANTUM / self.packet.0 as f64).max(2.0)
     }
 
     /// Inflight(1.0), with the short-term bandwidth bound.

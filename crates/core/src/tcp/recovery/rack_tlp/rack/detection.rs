@@ -1,6 +1,6 @@
 //! Section 6.2 steps 4 and 5 of RFC 8985, and section 6.3: losses by the order of transmissions.
 
-use super::{DetectionContext, Fate, PERSIST, Rack, Sent};
+use super::{DetectionContext, Fate, PERSIST, Rack, Sent, order};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::spec::ReoWndGrowth;
@@ -151,10 +151,4 @@ impl Rack {
             self.resent.pop_front();
         }
     }
-}
-
-/// A number in the order of transmissions: by time, and by segment at the same time.
-#[inline]
-pub(super) fn order((sent, segment): (Time, SegmentNumber)) -> u128 {
-    u128::from(sent.0) << 32 | u128::from(segment.0)
 }

@@ -6,7 +6,6 @@
 mod detection;
 mod lost_segments;
 
-use self::detection::order;
 use self::lost_segments::LostSegments;
 use crate::primitives::ring::Ring;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
@@ -71,6 +70,12 @@ enum Fate {
     InFlight,
     Lost,
     Arrived,
+}
+
+/// A number in the order of transmissions: by time, and by segment at the same time.
+#[inline]
+fn order((sent, segment): (Time, SegmentNumber)) -> u128 {
+    u128::from(sent.0) << 32 | u128::from(segment.0)
 }
 
 /// Further inputs of loss detection.
