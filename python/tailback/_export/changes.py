@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from tailback._export.network import Change, Network, Omissions, Port, quantity, seconds
@@ -27,9 +28,9 @@ def follow(
     events = list(_of_timeline(network, timeline, expressed, omitted))
     for name, port in network.ports.items():
         if port.table and "rate" in expressed:
-            first, *later = _of_table(port, network.duration_s, expressed, omitted)
-            network.ports[name] = replace(_changed(port, first[2]), table={})
-            events += later
+            rows = _of_table(port, network.duration_s, expressed, omitted)
+            network.ports[name] = replace(_changed(port, next(rows)[2]), table={})
+            events += islice(rows, _MAX_CHANGES + 1)
     events.sort(key=lambda event: event[0])
     if len(events) > _MAX_CHANGES:
         omitted.add("timeline", f"only the first {_MAX_CHANGES:,} changes of links are exported")

@@ -21,6 +21,9 @@ _OPPORTUNITY = 12_000
 # Longest period of a constant rate, in milliseconds.
 _MAX_PERIOD_MS = 1000
 
+# Longest trace of a rate that changes.
+_MAX_LINES = 10_000_000
+
 _USAGE = """\
 # Usage: {name} COMMAND...
 # Runs the command behind the links; it reaches servers outside at $MAHIMAHI_BASE. Flows send their data on the uplink."""
@@ -77,7 +80,7 @@ def _shells(network: Network, uplink: Port, downlink: Port | None, traces: list[
         return
     number = sum(line.startswith("cat ") for line in traces) // 2
     for port, word in ((uplink, "up"), (back, "down")):
-        opportunities = port.opportunities or _varying(network, port) or _constant(port, omitted)
+        opportunities = port.opportunities or _varying(network, port, omitted) or _constant(port, omitted)
         listed = "\n".join(str(at) for at, count in opportunities for _ in range(count))
         traces.append(f"cat > \"$traces/{number}.{word}\" <<'END'\n{listed}\nEND")
     queues = [*_queue(uplink, "uplink", omitted), *_queue(back, "downlink", omitted)]
@@ -99,12 +102,15 @@ def _constant(port: Port, omitted: Omissions) -> tuple[tuple[int, int], ...]:
     return tuple((at + 1, count) for at, count in enumerate(counts) if count)
 
 
-def _varying(network: Network, port: Port) -> tuple[tuple[int, int], ...]:
+def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[int, int], ...]:
     """Opportunities of a rate that changes, until the end of the run; none if it does not change."""
     states = [(0.0, port), *((change.at_s, change.after) for change in network.changes if change.after.name == port.name)]
     if len(states) == 1:
         return ()
     ends = [*(at for at, _ in states[1:]), network.duration_s]
+    if max(state.rate_bps or 0.0 for _, state in states) * network.duration_s > _MAX_LINES * _OPPORTUNITY:
+        omitted.add(f"{port.at}.rate", f"a trace of its changes has more than {_MAX_LINES:,} lines; the first rate is used")
+        return ()
     counts: dict[int, int] = {}
     bits = 0.0
     for (begin, state), end in zip(states, ends, strict=True):

@@ -7,6 +7,7 @@ nodes: netem in front of the queue would delay packets before the policy sees th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
@@ -61,6 +62,7 @@ def written(network: Network, omitted: Omissions) -> str:
     if len(numbers) > _MAX_LINKS:
         omitted.add("links", f"only the first {_MAX_LINKS:,} links have addresses")
     addresses = {node: _address(10 << 24 | 1 << 23 | number + 1) for number, node in enumerate(network.nodes)}
+    changing = {change.after.name for change in network.changes if _wire(change.before) != _wire(change.after)}
     lines = [_FUNCTIONS, "", "up() {", '    ip netns add "$WIRES"']
     lines += [f"    node {node} {address}" for node, address in addresses.items()]
     for port, reverse in network.links():
@@ -69,7 +71,7 @@ def written(network: Network, omitted: Omissions) -> str:
         lines.append(f"    wire {number} {port.source} {port.sink} {_at_link(number, 1)} {_at_link(number, 2)}")
         for direction in (port, reverse):
             if direction is not None:
-                found = _commands(direction, number, network, omitted).values()
+                found = _commands(direction, number, network, changing, omitted).values()
                 lines += [f"    tc {words.replace('VERB', 'add')}" for words in found]
     lines += ["", "    # Routes to the ends of flows."]
     for (node, end), port in host_routes(network, omitted).items():
@@ -78,7 +80,7 @@ def written(network: Network, omitted: Omissions) -> str:
         via = f"via {_at_link(numbers[name], other)} dev l{numbers[name]}{own} src {addresses[node]}"
         lines.append(f'    ip -n "${{PREFIX}}{node}" route add {addresses[end]} {via}')
     lines += ["}", ""]
-    if changes := [f"    {line}" for line in _changes(network, numbers, omitted)]:
+    if changes := [f"    {line}" for line in _changes(network, numbers, changing, omitted)]:
         lines += [_CLOCK, "changes() {", *changes, "}", ""]
     lines += ["run() {", *(f"    {line}" for line in _transfers(network, addresses, omitted)), "    wait", "}", ""]
     lines += ["down() {", "    for name in wires " + " ".join(network.nodes) + "; do"]
@@ -87,8 +89,11 @@ def written(network: Network, omitted: Omissions) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _commands(port: Port, number: int, network: Network, omitted: Omissions) -> dict[str, str]:
-    """The commands of a direction of a link, without `tc` and with VERB in place of `add`, by the part of the link."""
+def _commands(port: Port, number: int, network: Network, changing: set[str], omitted: Omissions) -> dict[str, str]:
+    """The commands of a direction of a link, without `tc` and with VERB in place of `add`, by the part of the link.
+
+    `changing` has the ports whose wires have netem from the beginning, because their delays or losses change.
+    """
     near, far = ("a", "z") if not port.name.endswith(".reverse") else ("z", "a")
     found = {}
     if port.rate_bps is not None:
@@ -100,20 +105,23 @@ def _commands(port: Port, number: int, network: Network, omitted: Omissions) -> 
         for kind, words in classes:
             found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB dev l{number}{near} {words}"
     wire, in_order = netem(port, omitted)
-    # A wire with changes has netem from the beginning.
-    changes = any(change.after.name == port.name and netem(change.after, omitted)[0] != wire for change in network.changes)
-    if changes or " delay " in wire or " loss " in wire or " duplicate " in wire:
+    if port.name in changing or " delay " in wire or " loss " in wire or " duplicate " in wire:
         found["wire"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} root handle 1: {wire}'
         if in_order:
             found["order"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} parent 1:1 handle 2: pfifo limit 1000000'
     return found
 
 
-def _changes(network: Network, numbers: dict[str, int], omitted: Omissions) -> Iterator[str]:
+def _wire(port: Port) -> tuple[float, Any]:
+    """The values of a wire that may change."""
+    return port.delay_s, port.settings.get("loss")
+
+
+def _changes(network: Network, numbers: dict[str, int], changing: set[str], omitted: Omissions) -> Iterator[str]:
     """The changes of links, at times from the start of the flows."""
     for change in network.changes:
         name = change.after.name.removesuffix(".reverse")
-        before, after = (_commands(port, numbers[name], network, omitted) for port in (change.before, change.after))
+        before, after = (_commands(port, numbers[name], network, changing, omitted) for port in (change.before, change.after))
         if change.after.delay_s < change.before.delay_s:
             omitted.add(f"{change.after.at}.delay", "packets overtake others when the delay falls")
         # A change of the token bucket gives a FIFO behind it the limit of the bucket.
