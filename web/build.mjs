@@ -8,7 +8,7 @@
 import { buildParserFile } from "@lezer/generator";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -34,6 +34,7 @@ if (first === "--lab") {
 
 async function bundle(entry, file, options = {}) {
   const { outputFiles, metafile } = await build({ ...common, ...options, entryPoints: [entry], metafile: true, write: false });
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, licences(Object.keys(metafile.inputs)) + outputFiles[0].text);
 }
 
