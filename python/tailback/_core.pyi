@@ -21,6 +21,7 @@ __all__ = [
     "LoneSender",
     "MessageRules",
     "Occupancy",
+    "ParsedScenario",
     "Results",
     "RoundTrip",
     "Signal",
