@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,16 @@ def test_a_run_without_the_trace_of_packets_has_no_log(tmp_path: Path) -> None:
     with pytest.raises(tb.errors.UnknownName, match="packets"):
         run.save_qlog(tmp_path / "run.qlog")
     assert not (tmp_path / "run.qlog").exists()
+
+
+def test_a_log_of_datagrams_has_no_counts_of_losses_and_no_protocol(tmp_path: Path) -> None:
+    udp: Any = {"from": "left", "to": "right", "source": {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}}
+    flows: Any = {"udp": udp, "tcp": {"from": "left", "to": "right", "tcp": {"preset": "cubic"}}}
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s", flows=flows)
+    tb.simulate(scenario.with_({"record.traces": list(TRACES)})).save_qlog(tmp_path / "run.qlog")
+    traces = json.loads((tmp_path / "run.qlog").read_text())["traces"]
+    assert ["protocol_type" in trace["common_fields"] for trace in traces] == [False, True]
+    datagrams, tcp = tb.analyse(tmp_path / "run.qlog").connections.where(direction="forward").to_rows()
+    for column in ("lost_packets", "retransmitted_packets"):
+        assert math.isnan(datagrams[column])
+        assert tcp[column] >= 0

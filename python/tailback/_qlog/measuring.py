@@ -268,6 +268,9 @@ class _Connection:
             "max_in_flight_bytes": self.in_flight.max_bytes,
             "max_in_flight_packets": self.in_flight.max_packets,
         }
+        # A log of datagrams without a packet, loss or metric of the other direction says nothing about their repair.
+        if not (self.received.counts["packets"] or self.losses or self.metrics or self.sent.streams):
+            measured |= dict.fromkeys(_REPAIR, math.nan)
         # ACKs are counted in the row of the data that they acknowledge.
         acks = {"forward": self.received.counts["acks"], "backward": self.sent.counts["acks"]}
         for name, direction, ends in (
@@ -287,13 +290,15 @@ class _Connection:
 
 
 _NAN = math.nan
+_REPAIR = ("lost_packets", "spurious_losses", "retransmitted_packets", "retransmitted_bytes")
 _CONNECTION: dict[str, Any] = {
-    "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "",
-    "first_s": _NAN, "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0,
-    "unique_payload_bytes": 0, "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": 0,
-    "retransmitted_bytes": 0, "lost_packets": 0, "spurious_losses": 0, "rtt_samples": 0, "min_rtt_s": _NAN, "mean_rtt_s": _NAN,
-    "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN, "mean_in_flight_bytes": _NAN,
-    "max_in_flight_bytes": 0, "max_in_flight_packets": 0, "acks": 0, "ect_packets": 0, "ce_packets": 0,
+    "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "", "first_s": _NAN,
+    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0, "unique_payload_bytes": 0,
+    "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": _NAN,
+    "retransmitted_bytes": _NAN, "lost_packets": _NAN, "spurious_losses": _NAN, "rtt_samples": 0, "min_rtt_s": _NAN,
+    "mean_rtt_s": _NAN, "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN,
+    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": 0, "max_in_flight_packets": 0, "acks": 0, "ect_packets": 0,
+    "ce_packets": 0,
 }  # fmt: skip
 _LOSS = {
     "sent_s": _NAN, "connection": 0, "direction": "", "packet_number": 0, "payload_bytes": 0, "evidence": "", "repair": "",

@@ -33,17 +33,19 @@ def write(file: Path, traces: Mapping[str, Table], title: str, description: str)
     head = {"qlog_version": "0.3", "qlog_format": "JSON", "title": title, "description": description}
     with file.open("w", encoding="utf-8") as out:
         out.write(json.dumps(head)[:-1] + ', "traces": [')
-        for place, (flow, events) in enumerate(_traces(traces)):
+        for place, (flow, is_tcp, events) in enumerate(_traces(traces)):
             out.write(",\n" if place else "\n")
-            _write_trace(out, flow, events)
+            _write_trace(out, flow, is_tcp, events)
         out.write("\n]}\n")
 
 
-def _write_trace(out: TextIO, flow: Flow, events: Iterable[Event]) -> None:
+def _write_trace(out: TextIO, flow: Flow, is_tcp: bool, events: Iterable[Event]) -> None:
+    # The protocol of datagrams is that of their source.
+    protocol = {"protocol_type": ["TCP"]} if is_tcp else {}
     trace = {
         "title": f"{flow[0]} {flow[1]}",
         "vantage_point": {"name": f"Tailback {_core.__version__}", "type": "server"},
-        "common_fields": {"time_format": "relative", "reference_time": 0, "protocol_type": ["TCP"]},
+        "common_fields": {"time_format": "relative", "reference_time": 0, **protocol},
     }
     out.write(json.dumps(trace)[:-1] + ', "events": [')
     for place, (time_s, name, data) in enumerate(events):
@@ -53,14 +55,15 @@ def _write_trace(out: TextIO, flow: Flow, events: Iterable[Event]) -> None:
     out.write("]}")
 
 
-def _traces(traces: Mapping[str, Table]) -> Iterator[tuple[Flow, Iterator[Event]]]:
-    """The flows with packets, in order, and the events of each, in order of time."""
+def _traces(traces: Mapping[str, Table]) -> Iterator[tuple[Flow, bool, Iterator[Event]]]:
+    """The flows with packets, in order, whether they are TCP, and the events of each, in order of time."""
     packets, *others = [(kind, _by_flow(traces[kind])) for kind in TRACES if kind in traces]
     for flow, rows in packets[1].items():
         segment_bytes = max(row["payload_bytes"] for row in rows)
         of_flow = {kind: traced.get(flow, []) for kind, traced in others}
         parts = (_Sender().events(rows), _metrics(of_flow, segment_bytes), _states(of_flow), _discards(rows))
-        yield flow, heapq.merge(*parts, key=itemgetter(0))
+        is_tcp = any(row["kind"] != "datagram" for row in rows)
+        yield flow, is_tcp, heapq.merge(*parts, key=itemgetter(0))
 
 
 def _by_flow(trace: Table) -> dict[Flow, list[dict[str, Any]]]:
