@@ -408,6 +408,30 @@ def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Pat
             tb.simulate(scenario("faulty", tcp={"parameters": {"act": act}}))
 
 
+def test_unusable_tables_of_a_library_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_libraries, "_loaded", {})
+    functions = "create, receive, poll, deadline, free"
+    cases = {
+        "no poll": ('{1, 0, "x", "x 1", create, receive, NULL, deadline, free}', "`poll` of its stack 0 is NULL"),
+        "no name": (f'{{1, 0, NULL, "x 1", {functions}}}', "`name` of its stack 0 is NULL"),
+        "version": (f'{{99, 0, "x", "x 1", {functions}}}', "version 99 of the interface; expected 1"),
+        "name": (f'{{1, 0, "a b!", "x 1", {functions}}}', "`a b!` is not a valid name"),
+        "twice": (f'{{1, 0, "x", "x 1", {functions}}}, {{1, 0, "x", "x 2", {functions}}}', "it has two stacks `x`"),
+        "empty": ("", "it has no stacks"),
+    }
+    source = Path(__file__).with_name("faulty_stack.c").read_text().partition("static const tailback_stack faulty")[0]
+    for place, (tables, message) in enumerate(cases.values()):
+        count = tables.count("deadline")
+        pointers = "".join(f"&tables[{index}], " for index in range(count))
+        code = f"static const tailback_stack tables[{count + 1}] = {{{tables}}};\n" if count else ""
+        code += f"static const tailback_stack *const stacks[] = {{{pointers}NULL}};\n"
+        code += "const tailback_stack *const *tailback_stacks(void) { return stacks; }\n"
+        file = tmp_path / f"tables{place}.c"
+        file.write_text(source + code)
+        with pytest.raises(tb.ParameterError, match=re.escape(message)):
+            tb.user_code.load_stacks(compiled(file, tmp_path, "-std=c11", "-Wno-error"))
+
+
 def test_a_library_in_c_fills_the_link(library: Path) -> None:
     plain = scenario("arq", buffer="50 packets")
     assert tb.simulate(plain).queues.where(queue="bottleneck")["utilisation"][0] > 0.95
@@ -417,7 +441,7 @@ def test_a_library_in_c_fills_the_link(library: Path) -> None:
     assert runs[0].flows["delivered_packets"][0] > 300
     assert contents(runs[0]) == contents(runs[1])
     assert runs[0].provenance["user_code"] == [{"at": "flows.web.tcp", "kind": "stack", "name": "arq", "version": "arq 1"}]
-    with pytest.raises(tb.ParameterError, match="the stack `arq` cannot be created: the MTU is too small"):
+    with pytest.raises(tb.ScenarioError, match="the MTU is too small"):
         tb.simulate(scenario("arq", tcp={"mtu": "1000 B"}))
     with pytest.raises(tb.ScenarioError, match="did you mean `arq`"):
         tb.simulate(scenario("arw"))

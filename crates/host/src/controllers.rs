@@ -9,6 +9,7 @@ use crate::library::{ABI, Header, Library, LibraryError, NONE, Table, created, o
 use crate::virtual_hosts::text;
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -113,6 +114,13 @@ unsafe impl Sync for Controller {}
 
 impl Table for Controller {
     const NOUN: &'static str = "controller";
+    const POINTERS: &'static [(&'static str, usize)] = &[
+        ("name", offset_of!(Controller, name)),
+        ("version", offset_of!(Controller, version)),
+        ("create", offset_of!(Controller, create)),
+        ("on_event", offset_of!(Controller, on_event)),
+        ("destroy", offset_of!(Controller, destroy)),
+    ];
 
     fn header(&self) -> Header {
         Header { abi: self.abi, name: self.name, version: self.version }

@@ -9,8 +9,10 @@ use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox, report_fault};
 use crate::ip::{self, EcnField};
 use crate::virtual_hosts::text;
+use std::collections::HashSet;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::offset_of;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, ptr, slice};
@@ -92,6 +94,8 @@ unsafe impl Sync for Stack {}
 pub trait Table: 'static {
     /// For errors.
     const NOUN: &'static str;
+    /// Names and offsets of its functions and texts, none of which may be null.
+    const POINTERS: &'static [(&'static str, usize)];
 
     fn header(&self) -> Header;
 }
@@ -105,6 +109,15 @@ pub struct Header {
 
 impl Table for Stack {
     const NOUN: &'static str = "stack";
+    const POINTERS: &'static [(&'static str, usize)] = &[
+        ("name", offset_of!(Stack, name)),
+        ("version", offset_of!(Stack, version)),
+        ("create", offset_of!(Stack, create)),
+        ("receive", offset_of!(Stack, receive)),
+        ("poll", offset_of!(Stack, poll)),
+        ("deadline", offset_of!(Stack, deadline)),
+        ("destroy", offset_of!(Stack, destroy)),
+    ];
 
     fn header(&self) -> Header {
         Header { abi: self.abi, name: self.name, version: self.version }
@@ -133,18 +146,47 @@ impl<T: Table> Library<T> {
     /// The address is that of such an array, valid until the process ends.
     ///
     /// # Errors
-    /// The library has another version of the interface.
+    /// The library has another version of the interface, no tables, null pointers in them, or invalid or repeated names.
     pub unsafe fn at(address: usize) -> Result<Library<T>, LibraryError> {
+        let fault = |text: String| Err(LibraryError(text));
+        let noun = T::NOUN;
         let first = address as *const *const T;
-        // SAFETY: by contract, all entries up to the null pointer are valid.
-        let tables: &'static [&'static T] = unsafe {
-            let count = (0..).take_while(|&index| !(*first.add(index)).is_null()).count();
-            slice::from_raw_parts(first.cast(), count)
-        };
-        match tables.iter().map(|table| table.header().abi).find(|&abi| abi != ABI) {
-            Some(other) => Err(LibraryError(format!("it has version {other} of the interface; expected {ABI}"))),
-            None => Ok(Library(tables)),
+        if first.is_null() {
+            return fault(format!("it has no {noun}s"));
         }
+        // SAFETY: by contract, all entries up to the null pointer are valid.
+        let tables = unsafe {
+            let count = (0..).take_while(|&index| !(*first.add(index)).is_null()).count();
+            slice::from_raw_parts(first, count)
+        };
+        if tables.is_empty() {
+            return fault(format!("it has no {noun}s"));
+        }
+        for (position, table) in tables.iter().enumerate() {
+            // SAFETY: all tables begin with the version; the rest may have another layout in another version.
+            let abi = unsafe { *table.cast::<u32>() };
+            if abi != ABI {
+                return fault(format!("it has version {abi} of the interface; expected {ABI}"));
+            }
+            // SAFETY: the offsets are those of pointers.
+            let is_null = |offset: usize| unsafe { *table.byte_add(offset).cast::<usize>() == 0 };
+            if let Some((name, _)) = T::POINTERS.iter().find(|(_, offset)| is_null(*offset)) {
+                return fault(format!("`{name}` of its {noun} {position} is NULL; expected a pointer"));
+            }
+        }
+        // SAFETY: no function is null.
+        let tables: &'static [&'static T] = unsafe { slice::from_raw_parts(first.cast(), tables.len()) };
+        let mut names = HashSet::new();
+        for name in tables.iter().map(|table| owned(table.header().name)) {
+            let is_valid = |at: usize, byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || (byte == b'-' && at > 0);
+            if !(1..=64).contains(&name.len()) || !name.bytes().enumerate().all(|(at, byte)| is_valid(at, byte)) {
+                return fault(format!("`{name}` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`"));
+            }
+            if let Some(name) = names.replace(name) {
+                return fault(format!("it has two {noun}s `{name}`; expected different names"));
+            }
+        }
+        Ok(Library(tables))
     }
 
     /// All names and versions.

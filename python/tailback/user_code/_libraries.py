@@ -38,7 +38,8 @@ _loaded: dict[tuple[str, str], LibraryMember] = {}
 def load_stacks(library: str | os.PathLike[str]) -> tuple[str, ...]:
     """Load a shared library with stacks, and return their names, which scenarios may use from then on.
 
-    The library exports the function ``tailback_stacks`` of ``tailback.h``. It replaces stacks of installed packages.
+    The library exports the function ``tailback_stacks`` of ``tailback.h``. Its names must differ from those of stacks of
+    installed packages.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ def load_stacks(library: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises
     ------
     ParameterError
-        The file cannot be loaded, or was built for another version of the interface.
+        The file cannot be loaded, was built for another version of the interface, or its tables are empty, incomplete or have
+        invalid names.
     """
     return _load("stack", library)
 
@@ -58,8 +60,8 @@ def load_controllers(library: str | os.PathLike[str]) -> tuple[str, ...]:
     """Load a shared library with congestion controllers, and return their names, which scenarios may use from then on as
     ``user:NAME``.
 
-    The library exports the function ``tailback_controllers`` of ``tailback.h``. It replaces controllers of installed packages,
-    but not classes registered with `controller`.
+    The library exports the function ``tailback_controllers`` of ``tailback.h``. Its names must differ from those of controllers
+    of installed packages. Classes registered with `controller` have precedence.
 
     Parameters
     ----------
@@ -69,7 +71,8 @@ def load_controllers(library: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises
     ------
     ParameterError
-        The file cannot be loaded, or was built for another version of the interface.
+        The file cannot be loaded, was built for another version of the interface, or its tables are empty, incomplete or have
+        invalid names.
     """
     return _load("controller", library)
 
@@ -82,6 +85,8 @@ def _load(kind: str, library: str | os.PathLike[str]) -> tuple[str, ...]:
         raise ParameterError(f"`{library}` cannot be loaded as a library with {kind}s: {error}") from None
     function.restype = ctypes.c_void_p
     found = _members(kind, function, str(file))
+    if taken := sorted(found.keys() & {entry.name for entry in entry_points(group=_GROUPS[kind])}):
+        raise ParameterError(f"`{library}` has a {kind} `{taken[0]}`, as an installed package has; expected another name")
     _loaded.update({(kind, name): member for name, member in found.items()})
     return tuple(found)
 
