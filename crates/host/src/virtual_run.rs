@@ -5,13 +5,13 @@ use crate::host::Host;
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, VirtualClock, VirtualHost, VirtualHosts};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Bytes, Time};
-use tailback_core::record::Column;
+use tailback_core::record::{Column, Table};
 use tailback_core::{ConservationError, Engine, Results};
 use tailback_scenario::{HostedFlow, HostedFlows};
 
@@ -21,8 +21,8 @@ pub(crate) type HostAt = (Ipv4Addr, Box<dyn Host>);
 pub struct VirtualRun {
     driver: Driver<VirtualHosts, VirtualClock>,
     fault: Option<HostError>,
-    /// Groups without rows in the results.
-    hidden: HashSet<String>,
+    /// The groups of the reverse direction, which have no rows of their own in the results, and those of the data.
+    reverse: HashMap<String, String>,
     /// Flows with a start and perhaps a size, which the engine does not know.
     flows: Vec<HostedFlow>,
 }
@@ -46,7 +46,7 @@ impl VirtualRun {
         let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
         let clock = VirtualClock::default();
         let driver = Driver::new(engine, properties, &ways, observer, VirtualHosts::new(hosts, clock.clone()), clock);
-        VirtualRun { driver, fault: None, hidden: HashSet::new(), flows: Vec::new() }
+        VirtualRun { driver, fault: None, reverse: HashMap::new(), flows: Vec::new() }
     }
 
     /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
@@ -81,8 +81,9 @@ impl VirtualRun {
         let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
         let properties = RunProperties { end: Time::ZERO + network.duration, lead: hosted.lead };
         let ways: Vec<_> = hosted.flows.iter().flat_map(HostedFlow::ways).collect();
-        let hidden = hosted.reverse.iter().map(|&group| network.groups[group].name.clone()).collect();
-        VirtualRun { hidden, flows: hosted.flows.clone(), ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
+        let names = hosted.stacks.iter().map(|stack| stack.group.clone());
+        let reverse = hosted.reverse.iter().map(|&group| network.groups[group].name.clone()).zip(names).collect();
+        VirtualRun { reverse, flows: hosted.flows.clone(), ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
     }
 
     /// Writes all packets of the hosts to a file (pcapng), one interface per host, with comments on discarded ones.
@@ -139,10 +140,23 @@ impl VirtualRun {
             self.flows.iter().for_each(|flow| values[flow.there] = of_flow(flow));
         }
         for table in [&mut results.flows, &mut results.groups] {
-            let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.hidden.contains(*group)).collect();
+            let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.reverse.contains_key(*group)).collect();
             table.keep(&kept);
         }
+        if let Some(table) = &mut results.queue_flows {
+            self.count_as_acks(table);
+        }
         Ok(results)
+    }
+
+    /// Names the packets in the reverse direction by the groups of their flows, as acknowledgements of simulated TCP.
+    fn count_as_acks(&self, table: &mut Table) {
+        for (_, column) in table.columns.iter_mut().filter(|(name, _)| name == "group") {
+            let Column::Word(values, words) = column else { continue };
+            let position = |word: &String| words.iter().position(|known| known == self.reverse.get(word).unwrap_or(word));
+            let of_data: Vec<Option<usize>> = words.iter().map(position).collect();
+            values.iter_mut().for_each(|value| *value = of_data[*value as usize].map_or(*value, |found| found as u32));
+        }
     }
 
     /// The hosts by address, and the packets that were not carried.
