@@ -54,7 +54,11 @@ def test_a_stop_ends_the_data() -> None:
     [
         ({"stack": "quin"}, "did you mean `quinn`"),
         ({"stack": "quinn", "congestion": "reno"}, "expected one of `cubic`, `newreno`, `bbr`"),
-        ({"stack": "smoltcp", "parameters": {"bufer": 1}}, "unknown field `bufer`, expected `congestion` or `buffer`"),
+        ({"stack": "quinn", "congestion": "cubik"}, r'(?s)"cubik".* flows.web.tcp.congestion.* did you mean `cubic`'),
+        ({"stack": "smoltcp", "parameters": {"bufer": 1}}, r"(?s)`bufer`.*tcp.parameters.bufer.* did you mean `buffer`"),
+        ({"stack": "quinn", "parameters": {"train": 0}}, r"(?s)`train` is 0.*tcp.parameters.train\s+expected at least 1"),
+        ({"stack": "noq", "parameters": {"window": "1 MiB"}}, '`window` is "1 MiB"'),
+        ({"stack": "quinn", "mtu": "1000 B"}, r"(?s)`mtu` is 1000 bytes.*flows.web.tcp.mtu\s+expected 1228 to 65535"),
     ],
 )
 def test_errors_name_the_valid_values(tcp: dict[str, Any], message: str) -> None:
@@ -73,8 +77,14 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
 
 def test_an_mtu_below_that_of_quic_is_an_error() -> None:
     assert tb.simulate(scenario({"stack": "quinn", "mtu": "1280 B"})).complete
-    with pytest.raises(tb.ParameterError, match="the MTU is 1000 bytes; QUIC requires at least 1228"):
-        tb.simulate(scenario({"stack": "quinn", "mtu": "1000 B"}))
+    with pytest.raises(tb.ScenarioError, match="expected 1228 to 65535"):
+        scenario({"stack": "quinn", "mtu": "1000 B"}).check()
+
+
+def test_acknowledgements_in_queues_belong_to_their_flows() -> None:
+    run = tb.simulate(scenario({"stack": "quinn"}, duration="2 s").with_({"record.queue_flows": True}))
+    table = run.queue_flows
+    assert sorted(zip(table["queue"], table["group"], strict=True)) == [("bottleneck", "web"), ("bottleneck.reverse", "web")]
 
 
 def test_mtu_discovery_finds_the_mtu_of_a_link() -> None:

@@ -24,9 +24,16 @@ pub fn library_versions(py: Python<'_>, kind: &str, address: usize) -> PyResult<
     }
 }
 
-/// Why a stack or controller refuses these parameters (JSON); `None` if it accepts them.
+/// Why a stack or controller refuses these parameters (JSON), or a stack this MTU; `None` if it accepts them.
 #[pyfunction]
-pub fn library_conflict(py: Python<'_>, kind: &str, address: usize, name: &str, parameters: &str) -> PyResult<Option<String>> {
+pub fn library_conflict(
+    py: Python<'_>,
+    kind: &str,
+    address: usize,
+    name: &str,
+    parameters: &str,
+    mtu: u64,
+) -> PyResult<Option<String>> {
     if kind != "stack" {
         let tried = library(py, address)?.controller(name, Start { window: 10.0, ..Start::default() }, parameters);
         return Ok(tried.err().map(|LibraryError(why)| why));
@@ -40,7 +47,7 @@ pub fn library_conflict(py: Python<'_>, kind: &str, address: usize, name: &str, 
         stop: Time::NEVER,
         local: end(1),
         remote: end(2),
-        mtu: Bytes(1500),
+        mtu: Bytes(mtu),
         parameters: parameters.into(),
     };
     Ok(library::<Stack>(py, address)?.host(name, &tried).err().map(|LibraryError(why)| why))

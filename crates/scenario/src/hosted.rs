@@ -195,6 +195,33 @@ mod tests {
     }
 
     #[test]
+    fn listed_drops_of_a_stack_are_refused() {
+        let drops = |group| {
+            let link = format!("buffer = \"9 packets\"}}\nloss = {{drops = [{{group = \"{group}\", segment = 3}}]}}\n");
+            let text = DUMBBELL.replace("buffer = \"9 packets\"}\n", &link) + FLOWS + "tcp = {stack = \"smoltcp\"}\n";
+            Scenario::from_toml(&text, "").and_then(|scenario| scenario.hosted()).map_err(|errors| errors.to_string())
+        };
+        assert!(drops("cross").is_ok());
+        let refused = drops("web").unwrap_err();
+        assert!(refused.contains("topology.dumbbell.loss.drops[0].group") && refused.contains("no such numbers"), "{refused}");
+    }
+
+    #[test]
+    fn a_stack_without_mtu_discovery_on_a_small_link_is_warned_about() {
+        let warnings = |stack: &str| {
+            let text = DUMBBELL.replace("delay =", "mtu = \"1400 B\"\ndelay =")
+                + &FLOWS.replace("\"sack\"", "\"sack\", mss = \"1000 B\"");
+            let text = format!("{text}tcp = {{stack = {stack}}}\n");
+            let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+            scenario.hosted().unwrap_or_else(|errors| panic!("{errors}")).warnings.list
+        };
+        let [found] = &warnings("\"smoltcp\"")[..] else { panic!("one warning") };
+        assert_eq!(found.at, "flows.web.tcp.mtu");
+        assert!(format!("{found:?}").contains("1500 B") && format!("{found:?}").contains("1400 B"), "{found:?}");
+        assert!(warnings("\"quinn\"").is_empty() && warnings("\"smoltcp\", mtu = \"1400 B\"").is_empty());
+    }
+
+    #[test]
     fn a_stack_is_written_and_read() {
         let scenario = scenario("stack = \"user:arq\", mtu = \"1280 B\", parameters = {window = 4}", "");
         assert!(scenario.to_json().contains(r#""tcp":{"stack":"user:arq","mtu":"1280 B","parameters":{"window":4}}"#));
@@ -215,6 +242,8 @@ mod tests {
             refused("stack = \"user:arq\", congestion = \"reno\"", "").contains("`congestion` is a setting of installed stacks")
         );
         assert!(refused("stack = \"quinn\", mtu = \"40 B\"", "").contains("`mtu` is out of range"));
+        let twice = refused("stack = \"quinn\", congestion = \"bbr\", parameters = {congestion = \"cubic\"}", "");
+        assert!(twice.contains("`congestion` is given twice"), "{twice}");
         let bursts = "application = {kind = \"constant\", rate = \"1 Mbps\", burst = 3}\n";
         assert!(refused("stack = \"quinn\"", bursts).contains("`application` cannot be used with a `stack`"));
         let built = scenario("stack = \"quinn\"", "").build().unwrap_err().to_string();

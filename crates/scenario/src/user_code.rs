@@ -86,6 +86,10 @@ impl Parameters {
         self.0.insert(Name::made(name), Parameter(Value::from(value)));
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.keys().any(|key| key.as_str() == name)
+    }
+
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -102,9 +106,11 @@ pub enum UserCodeProblem {
     Unknown(Vec<String>),
     /// The code refuses the parameters.
     SettingConflict {
-        /// The parameter; empty if the error concerns none of the given ones.
-        parameter: String,
+        /// Path below that of the code, such as `parameters.window`.
+        place: String,
         message: String,
+        /// The word in place of which `expected` names others, in backticks; may be empty.
+        given: String,
         expected: String,
     },
 }
@@ -142,9 +148,13 @@ impl UserCodeProblem {
                     problem.hint(format!("{load}{}", if kind == CodeKind::Controller { package } else { "" }));
                 }
             }
-            UserCodeProblem::SettingConflict { parameter, message, expected } => {
-                let place = if parameter.is_empty() { "parameters".into() } else { format!("parameters.{parameter}") };
-                report.add(format!("{}.{place}", code.at), message).expected(expected);
+            UserCodeProblem::SettingConflict { place, message, given, expected } => {
+                let words: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+                let problem = report.add(format!("{}.{place}", code.at), message);
+                if !given.is_empty() {
+                    problem.nearest(&given, &words);
+                }
+                problem.expected(&expected);
             }
         }
     }
@@ -289,9 +299,10 @@ source = {kind = "user:src", header = "28 B"}
         let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
         let errors = scenario.check_code(|_, code| match code.name.as_str() {
             "q" => Some(UserCodeProblem::SettingConflict {
-                parameter: "share".into(),
+                place: "parameters.share".into(),
                 message: "no share".into(),
-                expected: "none".into(),
+                given: "shar".into(),
+                expected: "`parts` or `shares`".into(),
             }),
             "law" => Some(UserCodeProblem::Unknown(vec!["laws".into(), "other".into()])),
             _ => Some(UserCodeProblem::Unknown(Vec::new())),
@@ -301,7 +312,7 @@ source = {kind = "user:src", header = "28 B"}
             errors.list.iter().map(|problem| (problem.at.as_str(), problem.line(), problem.hint.as_deref())).collect();
         let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
         let wanted = [
-            ("topology.dumbbell.queue.parameters.share", Some(4), None),
+            ("topology.dumbbell.queue.parameters.share", Some(4), Some("did you mean `shares`?")),
             ("flows.web.tcp.controller", Some(8), Some("did you mean `user:laws`?")),
             ("flows.udp.source.kind", Some(12), Some(load)),
         ];

@@ -3,6 +3,7 @@
 use crate::Transfer;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use tailback_host::library::EndSettings;
 
 /// Refuses all parameters.
@@ -13,8 +14,25 @@ pub(crate) fn no_parameters(parameters: &str) -> Result<(), String> {
     read::<Empty>(parameters).map(|_| ())
 }
 
+/// The parameters, all of which have defaults. The error about a value begins with its key.
 pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
+    let given: Map<String, Value> = read(&end.parameters)?;
+    for (key, value) in &given {
+        let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+        // Without the names of Rust's types.
+        let worded = |why: &str| {
+            why.replace("expected usize", "expected a whole number").replace("expected u32", "expected a whole number below 2^32")
+        };
+        let refused =
+            |why: String| if why.starts_with("unknown field") { why } else { format!("`{key}` is {value}: {}", worded(&why)) };
+        read::<P>(&alone.to_string()).map_err(refused)?;
+    }
     read(&end.parameters)
+}
+
+/// Refuses 0.
+pub(crate) fn positive(key: &str, value: u64) -> Result<(), String> {
+    if value == 0 { Err(format!("`{key}` is 0; expected at least 1")) } else { Ok(()) }
 }
 
 fn read<P: DeserializeOwned>(parameters: &str) -> Result<P, String> {

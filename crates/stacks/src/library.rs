@@ -165,13 +165,17 @@ mod tests {
     #[test]
     fn wrong_parameters_are_refused_with_the_valid_ones() {
         assert_eq!(refused("quinn", "{\"congestion\":\"bbr\",\"train\":3}", 1500), None);
-        assert_eq!(refused("noq", "{\"congestion\":\"newreno\",\"train\":0}", 1500), None);
+        assert_eq!(refused("noq", "{\"congestion\":\"newreno\",\"train\":1}", 1500), None);
         assert_eq!(refused("smoltcp", "{\"congestion\":\"none\",\"buffer\":20000}", 576), None);
         let text = refused("quinn", "{\"congestion\":\"reno\"}", 1500).unwrap();
-        assert_eq!(text, "unknown variant `reno`, expected one of `cubic`, `newreno`, `bbr`");
+        assert_eq!(text, "`congestion` is \"reno\": unknown variant `reno`, expected one of `cubic`, `newreno`, `bbr`");
         let text = refused("smoltcp", "{\"windows\":1}", 1500).unwrap();
         assert_eq!(text, "unknown field `windows`, expected `congestion` or `buffer`");
-        assert_eq!(refused("quinn", "{}", 1000).unwrap(), "the MTU is 1000 bytes; QUIC requires at least 1228");
+        assert_eq!(refused("quinn", "{}", 1000).unwrap(), "`mtu` is 1000 bytes; expected 1228 to 65535, as QUIC requires");
+        let text = refused("quinn", "{\"train\":-1}", 1500).unwrap();
+        assert_eq!(text, "`train` is -1: invalid value: integer `-1`, expected a whole number");
+        assert_eq!(refused("quinn", "{\"train\":0}", 1500).unwrap(), "`train` is 0; expected at least 1");
+        assert_eq!(refused("noq", "{\"window\":0}", 1500).unwrap(), "`window` is 0; expected at least 1");
         assert_eq!(refused("smoltcp", "{\"buffer\":0}", 1500).unwrap(), "`buffer` is 0; expected 1 to 1073741824 bytes");
     }
 

@@ -188,12 +188,13 @@ def registered_class(kind: str, name: str) -> type:
     return required(kind, name).cls
 
 
-def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
-    """Check parameters (JSON) against the constructor of a class. Returns name, problem and expected value, or None."""
-    if member := of_library(kind, name):
-        problem = _core.library_conflict(kind, member.library, name, parameters)
-        return ("", problem, f"settings of the {kind}") if problem else None
+def conflict(kind: str, name: str, parameters: str, mtu: int) -> tuple[str, str, str, str] | None:
+    """Check parameters (JSON) against the constructor of a class, or a library. Returns place, problem, given word and expected
+    values, or None."""
     given: dict[str, Any] = json.loads(parameters)
+    if member := of_library(kind, name):
+        problem = _core.library_conflict(kind, member.library, name, parameters, mtu)
+        return _refusal(problem, kind, given) if problem else None
     cls = registered_class(kind, name)
     try:
         takes = inspect.signature(cls).parameters
@@ -210,11 +211,26 @@ def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | No
     listed = ", ".join(f"`{word}`" for word in keywords) or "no parameters"
     for word in given:
         if word not in keywords and not takes_any:
-            return word, f"`{cls.__qualname__}` has no parameter `{word}`", f"{'one of ' if len(keywords) > 1 else ''}{listed}"
+            expected = f"{'one of ' if len(keywords) > 1 else ''}{listed}"
+            return f"parameters.{word}", f"`{cls.__qualname__}` has no parameter `{word}`", word, expected
     missing = [word for word, parameter in keywords.items() if parameter.default is parameter.empty and word not in given]
     if missing:
-        return "", f"`{cls.__qualname__}` requires `{missing[0]}`", f"`{missing[0]}` in the parameters; it takes {listed}"
+        expected = f"`{missing[0]}` in the parameters; it takes {listed}"
+        return "parameters", f"`{cls.__qualname__}` requires `{missing[0]}`", "", expected
     return None
+
+
+def _refusal(problem: str, kind: str, given: dict[str, Any]) -> tuple[str, str, str, str]:
+    """As `conflict`, from the text of a library, which may begin with the setting: "`train` is 0; expected at least 1"."""
+    found = re.match(r"(?:unknown field )?`([^`]+)`", problem)
+    word = found[1] if found and (found[1] in given or found[1] == "mtu") else ""
+    if not word:
+        return "parameters", problem, "", f"settings of the {kind}"
+    own = word in given and not (kind == "stack" and word == "congestion")
+    text, _, expected = re.sub(r"[,;] expected ", "\0", problem, count=1).partition("\0")
+    value = given.get(word)
+    near = word if text.startswith("unknown") else value if isinstance(value, str) else ""
+    return f"parameters.{word}" if own else word, text, near, expected or f"settings of the {kind}"
 
 
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:

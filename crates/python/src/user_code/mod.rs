@@ -27,6 +27,7 @@ use tailback_core::Code;
 use tailback_core::congestion::{self, Subscriptions, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::{UserApplication, UserSource};
 use tailback_core::user_code::{Failure, Fault, UserCode};
@@ -152,9 +153,12 @@ pub fn word(kind: CodeKind) -> &'static str {
 /// Errors of the user code that a scenario refers to: unknown names, and parameters that the class does not accept.
 pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>> {
     let mut raised = None;
+    let stacks = scenario.stacks();
+    // Only stacks have an MTU.
+    let mtu = |code: &UserCode| stacks.iter().find(|stack| stack.code.at == code.at).map_or(Bytes(1500), |stack| stack.mtu);
     let judged = {
         let raised = std::cell::RefCell::new(&mut raised);
-        scenario.check_code(|kind, code| match code_problem(py, kind, code) {
+        scenario.check_code(|kind, code| match code_problem(py, kind, code, mtu(code)) {
             Ok(code_problem) => code_problem,
             Err(error) => {
                 **raised.borrow_mut() = Some(error);
@@ -165,18 +169,18 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
     raised.map_or(Ok(judged), Err)
 }
 
-/// Parameter, message, valid values.
-type SettingConflict = (String, String, String);
+/// Path below that of the code, message, the word given, valid values.
+type SettingConflict = (String, String, String, String);
 
-fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<UserCodeProblem>> {
+fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode, mtu: Bytes) -> PyResult<Option<UserCodeProblem>> {
     let registry = registry(py)?;
     let known: Vec<String> = registry.call_method1("registered_names", (word(kind),))?.extract()?;
     if !known.contains(&code.name) {
         return Ok(Some(UserCodeProblem::Unknown(known)));
     }
     let conflict: Option<SettingConflict> =
-        registry.call_method1("conflict", (word(kind), &code.name, &code.parameters))?.extract()?;
-    Ok(conflict.map(|(parameter, message, expected)| UserCodeProblem::SettingConflict { parameter, message, expected }))
+        registry.call_method1("conflict", (word(kind), &code.name, &code.parameters, mtu.0))?.extract()?;
+    Ok(conflict.map(|(place, message, given, expected)| UserCodeProblem::SettingConflict { place, message, given, expected }))
 }
 
 /// The sources of a scenario's user code for its content hash, and for provenance as JSON. Both are empty without user code.

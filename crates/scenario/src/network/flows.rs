@@ -78,7 +78,7 @@ pub(super) fn flows(
             }
             let segments =
                 |(forward, _): &RoutePair| max_segments(description, flow, &group.transport, forward, changes, changes_here);
-            check_mtu(name, &group.transport, &distinct, graph, report);
+            check_mtu(name, flow, &group.transport, &distinct, graph, report);
             let expansion = Expansion {
                 name,
                 flow,
@@ -237,13 +237,22 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
     }
 }
 
-/// Reports simulated packets that a link on their way cannot carry: their senders do not discover its MTU.
-fn check_mtu(name: &Name, transport: &Transport, ways: &[RoutePair], graph: &Graph, report: &mut Report) {
+/// Reports packets that a link on their way cannot carry: simulated senders do not discover its MTU, and not all stacks do.
+fn check_mtu(name: &Name, flow: &schema::Flow, transport: &Transport, ways: &[RoutePair], graph: &Graph, report: &mut Report) {
     let at = format!("flows.{name}");
-    let Some(packet) = transport.full_packet().filter(|_| report.is_valid(&at)) else { return };
+    let stack = flow.tcp.as_ref().and_then(FlowTcp::stack);
+    let packet = stack.map_or_else(|| transport.full_packet(), |stack| Some(Bytes(stack.mtu.bytes())));
+    let Some(packet) = packet.filter(|_| report.is_valid(&at)) else { return };
     let ports = ways.iter().flat_map(|(forward, _)| forward).map(|&port| &graph.ports[port]);
     let smallest = ports.filter_map(|port| Some((port.impairments.mtu?, &port.name))).min();
-    if let Some((mtu, link)) = smallest.filter(|(mtu, _)| packet > *mtu) {
+    let Some((mtu, link)) = smallest.filter(|(mtu, _)| packet > *mtu) else { return };
+    if let Some(stack) = stack {
+        if !stack.discovers_mtu() {
+            let message = format!("`{link}` discards packets above its `mtu`, and a stack without MTU discovery stalls");
+            let problem = report.warn(format!("{at}.tcp.mtu"), message);
+            problem.given(format!("{} B", packet.0)).expected(format!("at most {} B, the `mtu` of `{link}`", mtu.0));
+        }
+    } else {
         let problem = report.add(at, format!("packets of `{name}` are larger than the `mtu` of `{link}`, and none would arrive"));
         problem.given(format!("{} B", packet.0)).expected(format!("at most {} B with all headers", mtu.0));
     }

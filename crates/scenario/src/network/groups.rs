@@ -15,6 +15,8 @@ pub(super) struct Groups<'d> {
     list: IndexMap<&'d str, (FlowId, u32)>,
     /// All names of classes.
     classes: Vec<&'d str>,
+    /// Groups that run on a stack.
+    on_stacks: BTreeSet<&'d str>,
 }
 
 const MAX_FLOWS: u64 = 4_000_000;
@@ -53,7 +55,9 @@ impl<'d> Groups<'d> {
             }
         }
         let named: BTreeSet<&str> = description.flows.values().filter_map(|flow| flow.class.as_ref()).map(Name::as_str).collect();
-        Some(Groups { list, classes: named.into_iter().collect() })
+        let is_on_stack = |flow: &Flow| flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some());
+        let on_stacks = description.flows.iter().filter(|(_, flow)| is_on_stack(flow)).map(|(name, _)| name.as_str()).collect();
+        Some(Groups { list, classes: named.into_iter().collect(), on_stacks })
     }
 
     /// Total number of flows.
@@ -78,6 +82,11 @@ impl<'d> Groups<'d> {
 
     pub fn knows(&self, name: &str) -> bool {
         self.list.contains_key(name)
+    }
+
+    /// Whether the flows of a group run on a stack.
+    pub fn is_on_stack(&self, name: &str) -> bool {
+        self.on_stacks.contains(name)
     }
 
     /// The flows of a group; unknown names are reported.

@@ -267,6 +267,13 @@ impl Direction<'_> {
             let at = format!("{at}.loss.drops[{position}]");
             let key = if groups.knows(drop.group.as_str()) { "flow" } else { "group" };
             let flow = groups.flow(drop.group.as_str(), drop.flow.number(), &format!("{at}.{key}"), report)?;
+            let at = format!("{at}.group");
+            if groups.is_on_stack(drop.group.as_str()) && report.is_valid(&at) {
+                let problem =
+                    report.add(at, "`drops` lists segments of simulated TCP; packets of a `stack` have no such numbers");
+                problem.given(format!("`{}`", drop.group)).expected("a simulated group, or `loss.probability` for random losses");
+                return None;
+            }
             Some(ListedDrop {
                 flow,
                 segment: SegmentNumber(drop.segment.0 as u32),

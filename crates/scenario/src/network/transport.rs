@@ -80,6 +80,10 @@ pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -
         let problem = report.add(format!("{at}.tcp.congestion"), "`congestion` is a setting of installed stacks");
         problem.expected("`parameters` of the class");
     }
+    if stack.congestion.is_some() && stack.parameters.has("congestion") {
+        let problem = report.add(format!("{at}.tcp.parameters.congestion"), "`congestion` is given twice");
+        problem.expected("`congestion` beside `stack` alone");
+    }
     let mtu = bytes(Some(stack.mtu), MIN_MTU..=MAX_MTU, &format!("{at}.tcp.mtu"), report).unwrap_or(Bytes(MIN_MTU));
     let packet = PacketSize::Given { maximum: Bytes(mtu.0 - IP_HEADER.0) };
     Transport::Datagram(DatagramSpec { arrivals: traffic::Arrivals::External, packet, header: IP_HEADER })

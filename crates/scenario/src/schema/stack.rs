@@ -27,6 +27,11 @@ record! {
 }
 
 impl Stack {
+    /// Whether it is known to find the MTU of its path (RFC 8899).
+    pub(crate) fn discovers_mtu(&self) -> bool {
+        matches!(&self.stack, StackName::Installed(name) if ["quinn", "noq"].contains(&name.as_str()))
+    }
+
     /// Name and parameters. For an installed stack, these include `congestion`.
     pub(crate) fn code(&self, at: String) -> (CodeKind, UserCode) {
         match &self.stack {

@@ -6,7 +6,7 @@ use super::proto::{
     WriteError,
 };
 use super::{Congestion, Factory, Null, endpoint, next_train, receive};
-use crate::end::{parameters, transfer};
+use crate::end::{parameters, positive, transfer};
 use crate::quic::{HEADERS, MAX_PAYLOAD, seed_bytes};
 use crate::{Transfer, Written};
 use serde::Deserialize;
@@ -84,10 +84,12 @@ impl Host {
     /// An end of a flow of a scenario.
     pub(crate) fn of(end: &EndSettings) -> Result<Box<dyn tailback_host::Host>, String> {
         let Parameters { congestion, train, window } = parameters(end)?;
+        positive("train", train as u64)?;
+        positive("window", window.into())?;
         // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
         let least = 1200 + HEADERS;
         let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
-        let mtu = mtu.ok_or_else(|| format!("the MTU is {} bytes; QUIC requires at least {least}", end.mtu.0))?;
+        let mtu = mtu.ok_or_else(|| format!("`mtu` is {} bytes; expected {least} to 65535, as QUIC requires", end.mtu.0))?;
         let settings = Settings { congestion, seed: end.seed, train, window, mtu };
         Ok(Box::new(match transfer(end) {
             Some(transfer) => Host::sender(&settings, transfer),
