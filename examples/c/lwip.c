@@ -5,8 +5,8 @@
  *     python -c "import tailback as tb; print(tb.user_code.load_stacks('./lwip.so'))"
  *
  * The library has threads (NO_SYS=0), but none is started here: `lwip_init` instead of `tcpip_init`. lwIP's TCP has no clock except calls of
- * `tcp_tmr`, every 250 ms. It has one state for the process, so that a process can have one run at a time, and initial sequence numbers
- * continue in the next run. Its window of 64 KiB limits the rate. */
+ * `tcp_tmr`, every 250 ms. It has one state for the process, so that a process can have one run at a time (`--workers 1` in studies), and
+ * initial sequence numbers continue in the next run. Its window of 64 KiB limits the rate. */
 
 #include "tailback.h"
 
