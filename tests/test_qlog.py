@@ -155,15 +155,19 @@ def test_a_log_of_a_run_has_what_its_senders_did(run: tb.Run, tmp_path: Path) ->
     for row, flow in zip(sent, run.flows.to_rows(), strict=True):
         # A flow counts its SYN as a packet, which has no payload.
         assert row["packets"] == flow["sent_packets"]
-        assert row["retransmitted_packets"] == flow["retransmitted_packets"]
+        if row["interface"] == "voice 0":
+            assert math.isnan(row["retransmitted_packets"])
+        else:
+            assert row["retransmitted_packets"] == flow["retransmitted_packets"]
     discarded = sum("discarded at bottleneck" in str(event) for trace in file["traces"] for event in trace["events"])
     assert discarded == len(run.trace("drops").where(kind="data"))
 
 
 def test_no_acknowledgement_in_a_log_refutes_a_loss_without_spurious_retransmissions(run: tb.Run, tmp_path: Path) -> None:
     run.save_qlog(tmp_path / "run.qlog")
-    rows = tb.analyse(tmp_path / "run.qlog").connections.where(direction="forward").to_rows()
-    spurious = run.flows.head("spurious_retransmissions", 4)
+    # Losses of the datagrams, which are last, are unknown.
+    rows = tb.analyse(tmp_path / "run.qlog").connections.where(direction="forward").to_rows()[:3]
+    spurious = run.flows.head("spurious_retransmissions", 3)
     assert [row["spurious_losses"] for row in rows if not spurious[row["connection"]]] == [0] * spurious.count(0)
     assert sum(row["lost_packets"] for row in rows) > 10
 
