@@ -95,6 +95,7 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
             "size_bytes": [1.0] * 1000,
             "completion_time_s": [float(place) for place in range(1, 1001)],
             "slowdown": [1.0] * 1000,
+            "timeouts": [0] * 1000,
         },
     )
     ranks = completions(hundred, [], [0.7, 2.8, 5.5, 55, 99.9]).to_rows()[0]

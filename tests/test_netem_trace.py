@@ -96,7 +96,7 @@ def test_a_link_follows_the_trace(tmp_path: Path) -> None:
     # 6 Mbit/s on average; the queue is always full.
     assert run.value() == pytest.approx(6e6, rel=0.01)
     assert run.queues["utilisation"][0] == pytest.approx(1, abs=0.01)
-    omitted = dict(scenario.export("tc").omissions)
+    omitted = dict(scenario.export("mininet").omissions)
     assert omitted["links.bottleneck.rate"] == "rates, delays and losses over time are not exported; the mean rate is used"
 
 

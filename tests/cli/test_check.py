@@ -56,7 +56,7 @@ def test_unintended_settings_cause_warnings(command: Command, file: Path) -> Non
     done = command("check", file.name)
     assert (done.returncode, done.stdout) == (0, "small.toml: valid\n")
     assert done.stderr.startswith(
-        "warning: `congestion_threshold` leaves SPD no packet to discard: this policy is `epd`\n  --> small.toml:33:24\n"
+        "warning: `congestion_threshold` leaves SPD no packet to discard: this policy is `epd`\n  --> small.toml:34:24\n"
     )
     verdict = json.loads(command("check", "--json", file.name).stdout)[0]
     assert verdict["valid"]

@@ -122,7 +122,7 @@ def test_an_unknown_path_is_rejected_with_the_nearest_one(scenario: tb.Scenario,
 
 def test_an_unknown_path_is_rejected_in_the_words_of_a_scenario(scenario: tb.Scenario) -> None:
     found = problem(scenario, {"topology.dumbbell.rat": ["1 Mbps"]})
-    expected = "one of `delay`, `duplication`, `jitter`, `loss`, `queue`, `rate`, `reverse`"
+    expected = "one of `delay`, `duplication`, `jitter`, `loss`, `mtu`, `queue`, `rate`, `reverse`"
     assert (found.message, found.expected) == ("`topology.dumbbell` has no key `rat`", expected)
     assert problem(scenario, {"xyz": [1]}).message == "`xyz` is not a known key"
     assert problem(scenario, {"timeline[0].at": [1]}).message == "`timeline` has no entry 0"
