@@ -178,6 +178,72 @@ def test_a_table_of_rates_becomes_changes(tmp_path: Path) -> None:
     assert [sum(at < line <= at + 1000 for line in lines) for at in (0, 1000, 2000)] == [1000, 2000, 1000]
 
 
+def test_packets_are_lost_while_the_rate_of_a_table_is_zero(tmp_path: Path) -> None:
+    (tmp_path / "gap.csv").write_text("at_s,rate_Mbps\n0,12\n1,0\n2,24\n")
+    table = {"trace": str(tmp_path / "gap.csv")}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": table, "duration": "2.5 s"})
+    found = {target: scenario.export(target) for target in ("tc", "ns3")}
+    texts = {target: export.text for target, export in found.items()}
+    assert re.findall(r"at (\d+)\n.*dev w0z .*delay 10000us(.*)", texts["tc"]) == [("1000000", " loss 100%")]
+    assert re.findall(r" (\d+)bit.* burst", texts["tc"])[0] == "12000000"
+    assert '0.01, "12000000bps", "20p", 1.0)' in texts["ns3"]
+    assert not [text for text in texts.values() if "rate 0bit" in text or '"0bps"' in text]
+    for export in found.values():
+        assert ("links.bottleneck.rate", "while it is 0, packets are lost instead of waiting") in export.omissions
+
+
+def test_times_that_iperf3_cannot_keep_are_listed() -> None:
+    scenario = CHAIN.with_({"duration": "1.4 s", "warmup": "1 s"})
+    assert [at for at, _ in scenario.export("tc").omissions] == ["warmup", "flows.web", "flows.back.size"]
+    assert [at for at, _ in scenario.export("ns3").omissions if at.startswith("w")] == ["warmup"]
+
+
+def test_a_change_of_delay_in_one_direction_is_listed_for_ns3() -> None:
+    omissions = CHANGING.export("ns3").omissions
+    assert ("links.bottleneck", "a channel of ns-3 has one delay for both directions; the mean is used") in omissions
+
+
+def test_the_place_of_losses_and_the_count_of_a_queue_are_listed() -> None:
+    queue = {"buffer": "20 packets", "counts_in_service": True}
+    scenario = dumbbell(queue, loss={"probability": "1 %", "at": "before_queue"})
+    for target in TARGETS:
+        at = [at for at, _ in scenario.export(target).omissions]
+        assert "links.bottleneck.queue.counts_in_service" in at
+        assert ("links.bottleneck.loss.at" in at) == (target != "mininet")
+
+
+def test_the_second_direction_of_a_link_with_one_is_ideal() -> None:
+    link = {"duplex": False, "rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "20 packets"}}
+    links = {"go": {**link, "from": "A", "to": "B", "loss": {"probability": 0.05}}, "back": {**link, "from": "B", "to": "A"}}
+    flows = {"web": {"from": "A", "to": "B", "tcp": {"preset": "linux/cubic"}}}
+    scenario = tb.Scenario({"duration": "5 s", "nodes": {"A": {}, "B": {}}, "links": links, "flows": flows})
+    for target in ("mahimahi", "mininet", "ns3"):
+        found = scenario.export(target)
+        assert "links.go" in [at for at, reason in found.omissions if reason.startswith("gets a second direction")]
+        assert not re.search(r"downlink 0\.05", found.text)
+    assert scenario.export("mininet").text.count('"loss": 5.0') == 1
+    assert scenario.export("ns3").text.count('"20p", 0.05') == 1
+
+
+def test_own_settings_of_a_kernel_s_tcp_are_listed() -> None:
+    own = {"initial_window": 2, "delayed_ack": False, "recovery": "newreno", "timer": {"min_rto": "1 s"}, "mss": "500 B"}
+    scenario = CHAIN.with_({"flows.web.tcp": {"preset": "linux/cubic", **own}})
+    lost = [f"flows.web.tcp.{key}" for key in ("delayed_ack", "timer.min_rto", "recovery", "initial_window")]
+    for target in ("tc", "mininet"):
+        assert [at for at, _ in scenario.export(target).omissions if at.startswith("flows.web.tcp")] == lost
+
+
+@pytest.mark.parametrize(
+    ("target", "words"), [("tc", "-b 684000 -l 72 "), ("mininet", "-b 551000 -l 58 "), ("ns3", "(665000, 70,")]
+)
+def test_rates_of_datagrams_count_their_headers(target: str, words: str) -> None:
+    source = {"kind": "constant", "rate": "0.95 Mbps", "packet_size": "100 B"}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"flows": {"web": {"from": "left", "to": "right", "source": source}}})
+    assert words in scenario.export(target).text
+    small = scenario.with_({"flows.web.source.packet_size": "30 B"}).export(target).omissions
+    assert "flows.web.source.packet_size" in [at for at, _ in small]
+
+
 def test_classes_become_a_classful_qdisc() -> None:
     for scenario, first in zip(SHARED, ("drr", "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"), strict=True):
         found = scenario.export("tc")

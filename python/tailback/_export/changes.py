@@ -88,9 +88,14 @@ def _changed(port: Port, values: Mapping[str, Any]) -> Port:
         settings["loss"] = {**(settings.get("loss") or {}), "probability": values["loss"]}
     if "buffer" in values:
         queue["buffer"] = values["buffer"]
+    rate, is_out = port.rate_bps, port.is_out
+    if "rate" in values:
+        given = quantity(values["rate"])[0] * port.transmitters
+        rate, is_out = given or rate, not given
     return replace(
         port,
-        rate_bps=quantity(values["rate"])[0] * port.transmitters if "rate" in values else port.rate_bps,
+        rate_bps=rate,
+        is_out=is_out,
         delay_s=seconds(values["delay"]) if "delay" in values else port.delay_s,
         is_down=values.get("down", port.is_down),
         settings=settings,

@@ -50,15 +50,15 @@ def written(network: Network, omitted: Omissions) -> str:
         uplink = network.ports[name]
         downlink = network.reverse(uplink)
         if downlink is None or downlink.name not in first.backward:
-            omitted.add(uplink.at, "data and acknowledgements use different links; the downlink is unlimited")
-        shells += _shells(network, uplink, downlink, traces, omitted)
+            omitted.add(uplink.at, "data and acknowledgements use different links; those of the data are exported")
+        shells += _shells(network, uplink, traces, omitted)
     lines = ["set -eu", "traces=$(mktemp -d)", "trap 'rm -r \"$traces\"' EXIT", *traces]
     return "\n".join([*lines, " \\\n    ".join([*shells, '"$@"']), ""])
 
 
-def _shells(network: Network, uplink: Port, downlink: Port | None, traces: list[str], omitted: Omissions) -> Iterator[str]:
+def _shells(network: Network, uplink: Port, traces: list[str], omitted: Omissions) -> Iterator[str]:
     """Delay, losses and link, from the outside."""
-    back = downlink or uplink
+    back = network.both(uplink, omitted)
     delay = (uplink.delay_s + back.delay_s) / 2
     if uplink.delay_s != back.delay_s:
         omitted.add(uplink.at, "mm-delay has one delay for both directions; the mean is used")
@@ -70,6 +70,9 @@ def _shells(network: Network, uplink: Port, downlink: Port | None, traces: list[
         loss = port.settings.get("loss") or {}
         if loss.get("probability"):
             yield f"mm-loss {word} {loss['probability']:g}"
+            # The shells of losses are outside those of links.
+            if (loss.get("at") == "before_queue") != (word == "downlink"):
+                omitted.add(f"{port.at}.loss.at", f"packets are lost {'behind' if word == 'uplink' else 'in front of'} the queue")
         for key in ("jitter", "duplication"):
             if port.settings.get(key):
                 omitted.add(f"{port.at}.{key}", "has no counterpart")
@@ -114,7 +117,7 @@ def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[in
     counts: dict[int, int] = {}
     bits = 0.0
     for (begin, state), end in zip(states, ends, strict=True):
-        rate = 0.0 if state.is_down else state.rate_bps or 0.0
+        rate = 0.0 if state.is_down or state.is_out else state.rate_bps or 0.0
         first, bits = bits, bits + rate * (end - begin)
         for opportunity in range(int(first / _OPPORTUNITY) + 1, int(bits / _OPPORTUNITY) + 1):
             at = begin + (opportunity * _OPPORTUNITY - first) / rate
@@ -129,6 +132,8 @@ def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[in
 def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
     queue, size = port.queue, buffer_of(port)
     policy = str(queue.get("policy", "drop_tail"))
+    if queue.get("counts_in_service"):
+        omitted.add(f"{port.at}.queue.counts_in_service", "mm-link does not count the packet in transmission")
     if queue.get("scheduler") or queue.get("classes"):
         omitted.add(f"{port.at}.queue.scheduler", "mm-link has one queue")
     if queue.get("shaper"):

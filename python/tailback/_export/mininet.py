@@ -11,6 +11,9 @@ from tailback._export.target import Target
 
 __all__ = ["TARGET"]
 
+# Bytes of UDP, IP and Ethernet around a payload, which TCLink counts.
+_HEADERS = 42
+
 _USAGE = """\
 # Usage, as root: python3 {name}          opens Mininet's command line
 #                 python3 {name} run      runs the flows with iperf3 and prints one JSON document per flow"""
@@ -87,17 +90,16 @@ def written(network: Network, omitted: Omissions) -> str:
     links = network.links()
     numbers = {port.name: number for number, (port, _) in enumerate(links)}
     listed = []
-    for port, reverse in links:
-        if reverse is None:
-            omitted.add(port.at, "links of Mininet have two directions")
-        listed.append((nodes[port.source], nodes[port.sink], _options(port, omitted), _options(reverse or port, omitted)))
+    for port, _ in links:
+        directions = (_options(direction, omitted) for direction in (port, network.both(port, omitted)))
+        listed.append((nodes[port.source], nodes[port.sink], *directions))
     routes = []
     for (node, end), port in host_routes(network, omitted).items():
         name = port.name.removesuffix(".reverse")
         routes.append((nodes[node], nodes[end], numbers[name], 2 if name == port.name else 1))
     flows = []
     for flow in network.flows:
-        options = iperf3_options(flow, network.duration_s, omitted)
+        options = iperf3_options(flow, network.duration_s, _HEADERS, omitted)
         if options is not None:
             flows.append((nodes[flow.source], nodes[flow.sink], flow.start_s, options))
     tables = {"NODES": network.nodes, "LINKS": listed, "ROUTES": routes, "FLOWS": flows}
@@ -142,6 +144,10 @@ def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
     loss = port.settings.get("loss") or {}
     if loss.get("probability"):
         options["loss"] = round(100 * loss["probability"], 9)
+        if loss.get("at") != "before_queue":
+            omitted.add(f"{port.at}.loss.at", "TCLink loses packets in front of the queue")
+    if queue.get("counts_in_service"):
+        omitted.add(f"{at}.counts_in_service", "the packet in transmission has left the queue")
     if loss.get("gilbert_elliott"):
         omitted.add(f"{port.at}.loss.gilbert_elliott", "TCLink loses packets independently only")
     if port.settings.get("duplication"):

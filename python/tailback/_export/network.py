@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tailback import _core
@@ -26,7 +26,8 @@ class Port:
     """One direction of a link.
 
     `rate_bps` is the rate of all transmitters, or the mean of a trace or table; None: no serialisation. `settings` is the table
-    of the link, or its reverse table. `table` has the columns of a table of rates, or is empty.
+    of the link, or its reverse table. `table` has the columns of a table of rates, or is empty. While a rate is 0, `is_out` is
+    true, and `rate_bps` is the rate before.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Port:
     table: Mapping[str, Any] = field(default_factory=dict)
     transmitters: int = 1
     is_down: bool = False
+    is_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Network:
         self.name = str(description["name"] or "scenario")
         self.seed = int(description["seed"])
         self.duration_s = seconds(description["duration"])
+        self.warmup_s = seconds(description["warmup"])
         self.nodes = list(description["nodes"])
         self.ports = {port.name: port for name, link in description["links"].items() for port in _ports(name, link)}
         self.groups: dict[str, dict[str, Any]] = description["flows"]
@@ -105,6 +108,14 @@ class Network:
     def links(self) -> list[tuple[Port, Port | None]]:
         """Both directions of each link."""
         return [(port, self.reverse(port)) for port in self.ports.values() if not port.name.endswith(".reverse")]
+
+    def both(self, port: Port, omitted: Omissions) -> Port:
+        """The other direction of a link, for targets whose links have two; a link with one gets an ideal one."""
+        if reverse := self.reverse(port):
+            return reverse
+        omitted.add(port.at, "gets a second direction with the same rate and delay, without losses and with an unlimited buffer")
+        queue = {"policy": "drop_tail", "buffer": "unlimited"}
+        return replace(port, queue=queue, settings={}, opportunities=(), table={}, is_down=False, is_out=False)
 
     def _flow(self, flow: dict[str, Any], index: int) -> Flow:
         source, sink = flow["source"], flow["sink"]

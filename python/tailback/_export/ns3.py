@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tailback._export.common import kind_of, number, omit_of_link
+from tailback._export.common import datagrams, kind_of, number, omit_of_link, omit_outage
 from tailback._export.network import Flow, Network, Omissions, Port, buffer_of, host_routes, seconds
 from tailback._export.target import Target
 
@@ -29,6 +29,9 @@ _CONTROLLERS = {
 
 # A rate without serialisation delay, and a queue that is never full.
 _FAST, _LONG = "1000Gbps", "10000000p"
+
+# Bytes of UDP, IP and the framing of point-to-point links around a payload.
+_HEADERS = 30
 
 _USAGE = """\
 // In a checkout of ns-3: cp {name} scratch/ && ./ns3 run {stem}
@@ -204,9 +207,9 @@ def written(network: Network, omitted: Omissions) -> str:
     lines += [f"    {line}" for line in _defaults(network, omitted)]
     lines += ["", "    NodeContainer nodes;", f"    nodes.Create({len(nodes)});", "    InternetStackHelper().Install(nodes);"]
     lines += [f"    // {index}: {node}" for node, index in nodes.items()]
-    for port, reverse in links:
+    for port, _ in links:
         lines += ["", f"    // Link {numbers[port.name]}: {port.name}"]
-        lines += [f"    {line}" for line in _link(numbers[port.name], (port, reverse), nodes, omitted)]
+        lines += [f"    {line}" for line in _link(numbers[port.name], port, network.both(port, omitted), nodes, omitted)]
     lines += ["", "    // Routes: node, destination, link, and the node's end of the link."]
     homes = _homes(network, numbers)
     for (node, end), port in host_routes(network, omitted).items():
@@ -215,7 +218,7 @@ def written(network: Network, omitted: Omissions) -> str:
         lines.append(f"    Route(nodes.Get({nodes[node]}), {homes[end]}, {numbers[name]}, {own_end});")
     lines.append("")
     lines += [f"    {line}" for line in _flows(network, nodes, homes, omitted)]
-    lines += [f"    {line}" for line in _changes(network, numbers)]
+    lines += [f"    {line}" for line in _changes(network, numbers, omitted)]
     return _PROGRAM + "\n" + "\n".join(lines) + "\n" + _END
 
 
@@ -263,14 +266,8 @@ def _tcp(tcp: dict[str, object]) -> list[str]:
     return [f'Config::SetDefault("ns3::{key}", {value});' for key, value in values]
 
 
-def _link(index: int, ends: tuple[Port, Port | None], nodes: dict[str, int], omitted: Omissions) -> Iterator[str]:
-    port, reverse = ends
-    back = reverse or port
-    if reverse is None:
-        omitted.add(port.at, "links of ns-3 have two directions")
-    delay = (port.delay_s + back.delay_s) / 2
-    if port.delay_s != back.delay_s:
-        omitted.add(port.at, "a channel of ns-3 has one delay for both directions; the mean is used")
+def _link(index: int, port: Port, back: Port, nodes: dict[str, int], omitted: Omissions) -> Iterator[str]:
+    delay = _delay(port, back.delay_s, omitted)
     discs = [_disc(direction, omitted) for direction in (port, back)]
     words = []
     for direction, disc, side in zip((port, back), discs, ("there", "back"), strict=True):
@@ -283,21 +280,31 @@ def _link(index: int, ends: tuple[Port, Port | None], nodes: dict[str, int], omi
     yield f"Connect(nodes.Get({nodes[port.source]}), nodes.Get({nodes[port.sink]}), {delay!r}, {words[0]}, {words[1]});"
 
 
+def _delay(port: Port, back_s: float, omitted: Omissions) -> float:
+    """The delay of a channel, whose directions have one."""
+    if port.delay_s != back_s:
+        omitted.add(port.at.removesuffix(".reverse"), "a channel of ns-3 has one delay for both directions; the mean is used")
+    return (port.delay_s + back_s) / 2
+
+
 def _rate(port: Port) -> str:
     return _FAST if port.rate_bps is None else f"{round(port.rate_bps)}bps"
 
 
 def _loss(port: Port) -> float:
-    return 1.0 if port.is_down else (port.settings.get("loss") or {}).get("probability", 0)
+    return 1.0 if port.is_down or port.is_out else (port.settings.get("loss") or {}).get("probability", 0)
 
 
-def _changes(network: Network, numbers: dict[str, int]) -> Iterator[str]:
+def _changes(network: Network, numbers: dict[str, int], omitted: Omissions) -> Iterator[str]:
     """Calls of `Change` at the times of the changes."""
     ports = dict(network.ports)
     for change in network.changes:
         port = ports[change.after.name] = change.after
         other = network.reverse(port)
-        delay = port.delay_s if other is None else (port.delay_s + ports[other.name].delay_s) / 2
+        back_s = port.delay_s if other is None else ports[other.name].delay_s
+        delay = _delay(port, back_s, omitted)
+        if port.is_out:
+            omit_outage(port, omitted)
         name = port.name.removesuffix(".reverse")
         size = _in_packets(_size(port)) if kind_of(port.queue.get("scheduler")) == "flow_queue" else _size(port)
         words = f'{numbers[name]}, {int(name != port.name)}, {delay!r}, "{_rate(port)}", "{size}", {_loss(port)!r}'
@@ -316,6 +323,10 @@ def _disc(port: Port, omitted: Omissions) -> str | None:
         omitted.add(f"{port.at}.loss.gilbert_elliott", "ns-3 has no such error model")
     if loss.get("at") == "before_queue":
         omitted.add(f"{port.at}.loss.at", "packets are lost behind the queue")
+    if queue.get("counts_in_service"):
+        omitted.add(f"{at}.counts_in_service", "the packet in transmission has left the queue")
+    if port.is_out:
+        omit_outage(port, omitted)
     if port.opportunities:
         omitted.add(f"{port.at}.rate", "the mean of the trace is used")
     for key in ("shaper", "classes"):
@@ -419,17 +430,14 @@ def _controller(flow: Flow, omitted: Omissions) -> str:
 def _source(flow: Flow, omitted: Omissions) -> str | None:
     """An OnOffHelper for a datagram source; None if it has no counterpart."""
     source = flow.settings["source"]
-    kind, size = source.get("kind"), source.get("packet_size")
-    if kind not in ("constant", "poisson", "on_off") or not isinstance(size, str):
-        omitted.add(f"flows.{flow.group}.source", "the source has no counterpart, and its flows are left out")
+    payload = datagrams(flow, ("constant", "poisson", "on_off"), _HEADERS, 1, omitted)
+    if payload is None:
         return None
-    if kind == "poisson":
-        omitted.add(f"flows.{flow.group}.source", "datagrams are evenly spaced instead of Poisson")
     times = ["ns3::ConstantRandomVariable[Constant=1000000]", "ns3::ConstantRandomVariable[Constant=0]"]
-    if kind == "on_off":
+    if source["kind"] == "on_off":
         means = (seconds(source[key]) for key in ("mean_on", "mean_off"))
         times = [f"ns3::ExponentialRandomVariable[Mean={mean!r}]" for mean in means]
-    return f'Source({number(source["rate"])}, {number(size)}, "{times[0]}", "{times[1]}")'
+    return f'Source({payload[0]}, {payload[1]}, "{times[0]}", "{times[1]}")'
 
 
 TARGET = Target("ns3", "a C++ program for ns-3", "cc", "//", _USAGE, "", written, ("rate", "delay", "loss", "buffer", "down"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tailback import _core
-from tailback._export.common import kind_of, number, omit_of_link
+from tailback._export.common import kind_of, number, omit_of_link, omit_outage
 from tailback._export.network import Omissions, Port, buffer_of, seconds
 
 __all__ = ["netem", "queue_discipline", "rate_limiter"]
@@ -91,6 +91,9 @@ def netem(port: Port, omitted: Omissions) -> tuple[str, bool]:
     if loss.get("at") == "before_queue":
         omitted.add(f"{port.at}.loss.at", "packets are lost behind the queue")
     burst, single = loss.get("gilbert_elliott"), loss.get("probability", 0)
+    if port.is_out:
+        omit_outage(port, omitted)
+        burst, single = None, 1
     if burst:
         chances = (burst["p"], burst["r"], burst["loss_in_bad"], burst["loss_in_good"])
         words.append("loss gemodel " + " ".join(_share(chance) for chance in chances))

@@ -20,6 +20,9 @@ __all__ = ["TARGET"]
 # Addresses of links are 10.0.0.0/9, those of nodes 10.128.0.0/9.
 _MAX_LINKS = 2**21
 
+# Bytes of UDP and IP around a payload: qdiscs count IP packets, see `_IP_BYTES` in qdisc.py.
+_HEADERS = 28
+
 _USAGE = """\
 # Usage, as root: {name} up; {name} run; {name} down
 # Namespaces have the prefix $PREFIX, by default `tb-`. `run` needs iperf3 and prints one JSON document per flow."""
@@ -112,9 +115,9 @@ def _commands(port: Port, number: int, network: Network, changing: set[str], omi
     return found
 
 
-def _wire(port: Port) -> tuple[float, Any]:
+def _wire(port: Port) -> tuple[float, Any, bool]:
     """The values of a wire that may change."""
-    return port.delay_s, port.settings.get("loss")
+    return port.delay_s, port.settings.get("loss"), port.is_out
 
 
 def _changes(network: Network, numbers: dict[str, int], changing: set[str], omitted: Omissions) -> Iterator[str]:
@@ -142,7 +145,7 @@ def _transfers(network: Network, addresses: dict[str, str], omitted: Omissions) 
     """One iperf3 server and client per flow."""
     clients = []
     for number, flow in enumerate(network.flows):
-        options = iperf3_options(flow, network.duration_s, omitted)
+        options = iperf3_options(flow, network.duration_s, _HEADERS, omitted)
         if options is None:
             continue
         # Each server serves one test.
