@@ -31,6 +31,16 @@ def test_a_smaller_buffer_discards_first() -> None:
     assert (longest.left, longest.right) == (20, 10)
 
 
+def test_events_that_differ_only_in_time_are_shown_with_their_times() -> None:
+    found = tb.diff(SCENARIO, SCENARIO.with_({"flows.tcp.start": "1 ms"}))
+    assert found.event
+    assert found.event.left == found.event.right
+    assert found.event.left_s == found.event.time_s != found.event.right_s
+    shown = [line for line in str(found).splitlines() if line.startswith(("  A: ", "  B: "))]
+    times = [f"at {time:.12g} s" for time in (found.event.left_s, found.event.right_s) if time is not None]
+    assert [line.endswith(time) for line, time in zip(shown, times, strict=True)] == [True, True]
+
+
 def test_a_change_has_no_effect_before_its_time() -> None:
     run = tb.simulate(SCENARIO)
     found = tb.diff(run, run.fork("3 s", {"link": "bottleneck", "rate": "5 Mbps"}))

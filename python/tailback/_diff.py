@@ -56,11 +56,15 @@ class EventDifference:
         Time of the earlier one of the two events, in seconds.
     left, right : str or None
         The events; None if that run has no further events.
+    left_s, right_s : float or None
+        Their times, in seconds.
     """
 
     time_s: float
     left: str | None
     right: str | None
+    left_s: float | None
+    right_s: float | None
 
 
 @dataclass(frozen=True)
@@ -136,8 +140,8 @@ class RunDifferences:
         """Sentences about the events, the values that `listings` omits, and the limits of the comparison."""
         if self.event:
             yield f"first difference at {self.event.time_s:.9g} s"
-            yield f"  A: {self.event.left or 'no further events'}"
-            yield f"  B: {self.event.right or 'no further events'}"
+            yield f"  A: {_at(self.event.left, self.event.left_s)}"
+            yield f"  B: {_at(self.event.right, self.event.right_s)}"
         elif self.events_from == "nothing":
             why = "a run is an emulation, has a transport stack or is from another version, and no trace is in both"
             yield f"events were not compared: {why}"
@@ -249,7 +253,13 @@ def _first_simulated(left: Run, right: Run, progress: Callable[[float], None]) -
     in_slices(advance, _FIRST_EVENTS, lambda: progress(1.0 if share is None else share))
     if share is not None:
         return None
-    return EventDifference(min(event[0] for event in (ours, theirs) if event), ours and ours[1], theirs and theirs[1])
+    return _difference(ours, theirs)
+
+
+def _difference(ours: tuple[float, str] | None, theirs: tuple[float, str] | None) -> EventDifference:
+    """Of two events with their times, of which one may be missing."""
+    (left_s, left), (right_s, right) = ours or (None, None), theirs or (None, None)
+    return EventDifference(min(time for time in (left_s, right_s) if time is not None), left, right, left_s, right_s)
 
 
 def _first_traced(left: Table, right: Table) -> EventDifference | None:
@@ -264,15 +274,14 @@ def _first_traced(left: Table, right: Table) -> EventDifference | None:
             first = int(differs.argmax())
     if first == len(left) == len(right):
         return None
-    times = [float(table["time_s"][first]) for table in (left, right) if first < len(table)]
-    return EventDifference(min(times), _traced(left, columns, first), _traced(right, columns, first))
+    return _difference(_traced(left, columns, first), _traced(right, columns, first))
 
 
-def _traced(table: Table, columns: Sequence[str], row: int) -> str | None:
+def _traced(table: Table, columns: Sequence[str], row: int) -> tuple[float, str] | None:
     if row >= len(table):
         return None
     values = ", ".join(f"{column} {shown(table[column][row].item())}" for column in columns if column != "time_s")
-    return f"trace `{table.name}`: {values}"
+    return float(table["time_s"][row]), f"trace `{table.name}`: {values}"
 
 
 def _settings(left: Run, right: Run) -> Iterator[SettingDifference]:
@@ -331,6 +340,10 @@ def _side_by_side(name: str, columns: Sequence[str], values: Sequence[ValueDiffe
             texts = ["=" if pair is None else _cell(column, pair[side]) for column, pair in zip(heads, known, strict=True)]
             lines.append([row if side == 0 else "", label, *texts])
     return TextTable(name, ["", "run", *map(title, heads)], lines, len(rows) - len(rows[:ROWS]))
+
+
+def _at(event: str | None, time_s: float | None) -> str:
+    return "no further events" if time_s is None else f"{event} at {time_s:.12g} s"
 
 
 def _cell(column: str, value: float | int | str | None) -> str:
