@@ -93,6 +93,24 @@ def test_changes_during_the_measurement_have_no_single_optimum(event: dict[str, 
         optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", **event}])
 
 
+TABLE = {"at": ["0 s", "1 s", "7 s"], "rate": ["5 Mbps", "10 Mbps", "20 Mbps"]}
+
+
+def test_failures_and_tables_of_rates_have_an_optimum_only_without_a_change() -> None:
+    link: Any = {"from": "a", "to": "b", "rate": {"table": TABLE}, "delay": "5 ms", "queue": {"buffer": "30 packets"}}
+    flows = {"long": {"from": "a", "to": "b", **NEWRENO}}
+    plain = {"duration": "6 s", "warmup": "2 s", "nodes": {"a": {}, "b": {}}, "links": {"link": link}, "flows": flows}
+    scenario = tb.Scenario(plain)
+    assert tb.simulate(scenario).fairness().flows["max_min_bps"] == pytest.approx(10e6 * SHARE)
+    for changes, text in (
+        ({"duration": "8 s"}, "the rate of `link` changes at 7 s, in the measurement interval"),
+        ({"warmup": "0.5 s"}, "the rate of `link` changes at 1 s, in the measurement interval"),
+        ({"timeline": [{"at": "3 s", "link": "link", "down": True}]}, "the state of `link` changes at 3 s"),
+    ):
+        with pytest.raises(tb.ParameterError, match=text):
+            tb.simulate(scenario.with_(changes)).fairness()
+
+
 def test_changes_of_other_links_do_not_matter() -> None:
     optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", "link": "hop1.reverse", "rate": "9 Mbps"}])
 

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tailback import allocation
+from tailback import _core, allocation
+from tailback._export.network import Network, seconds
+from tailback._export.network import quantity as amount
 from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback._table import Table
@@ -133,6 +135,7 @@ def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float,
             f"no flow sends greedily over the whole measurement interval: {_named(groups, shared, why, range(len(why)))}"
         )
     _check_changes(shared, groups, greedy, simulated_s)
+    _check_rates(json.loads(_core.expanded(*scenario._source(), seed)), shared, greedy, simulated_s)
 
     capacities, left = _capacities(shared, rates, greedy, others)
     place = {port: index for index, port in enumerate(capacities)}
@@ -239,10 +242,63 @@ def _check_changes(shared: Mapping[str, Any], groups: Sequence[str], greedy: Ite
             what = f"the rate of `{shared['ports'][change['port']]}`"
         else:
             continue
-        raise ParameterError(
-            f"{what} changes at {change['at_s']:g} s, in the measurement interval, so there is no single optimum; end the "
-            "warm-up after this time, or the run before it"
-        )
+        raise _no_optimum(what, change["at_s"])
+
+
+def _check_rates(description: dict[str, Any], shared: Mapping[str, Any], greedy: Iterable[int], end_s: float) -> None:
+    """Gives links with a table their rate in the measurement interval.
+
+    Raises an error if a table, or a failure of a link, alters the optimum during this interval.
+    """
+    crossed = {shared["ports"][port] for index in greedy for port in shared["paths"][shared["flows"][index]["path"]]}
+    begin_s = shared["warmup_s"]
+    for port in Network(description, []).ports.values():
+        if port.name in crossed and port.table:
+            at_s = _next_rate(port.table, begin_s)
+            if at_s is not None and at_s < end_s:
+                raise _no_optimum(f"the rate of `{port.name}`", at_s)
+            rate_bps = _rate_at(port.table, begin_s) * port.transmitters
+            if not rate_bps:
+                raise ParameterError(f"the rate of `{port.name}` is 0 in the whole measurement interval, so there is no optimum")
+            shared["capacities_bps"][shared["ports"].index(port.name)] = rate_bps
+    is_down: dict[str, bool] = {}
+    for event in sorted(description["timeline"], key=lambda event: seconds(event["at"])):
+        link, at_s = event.get("link"), seconds(event["at"])
+        if link is None or not (event["down"] or event["up"]) or not crossed & {link, f"{link}.reverse"} or at_s >= end_s:
+            continue
+        if at_s > begin_s and is_down.get(link, False) != event["down"]:
+            raise _no_optimum(f"the state of `{link}`", at_s)
+        is_down[link] = event["down"]
+    for link, down in is_down.items():
+        if down:
+            raise ParameterError(f"`{link}` is down in the whole measurement interval, so there is no optimum")
+
+
+def _next_rate(table: Mapping[str, Any], begin_s: float) -> float | None:
+    """When the rate of a table, which repeats, changes first after a time; None if it is constant."""
+    at, rates = [seconds(time) for time in table["at"]], table["rate"]
+    period = 2 * at[-1] - at[-2]
+    first = math.floor(begin_s / period)
+    for repetition in (first, first + 1):
+        for row, rate in enumerate(rates):
+            at_s = repetition * period + at[row]
+            if at_s > begin_s and at_s > 0 and rate != rates[row - 1]:
+                return at_s
+    return None
+
+
+def _rate_at(table: Mapping[str, Any], time_s: float) -> float:
+    """The rate of a table at a time, in bit/s."""
+    at = [seconds(time) for time in table["at"]]
+    phase = time_s % (2 * at[-1] - at[-2])
+    return amount(table["rate"][max(row for row, begin in enumerate(at) if begin <= phase)])[0]
+
+
+def _no_optimum(what: str, at_s: float) -> ParameterError:
+    return ParameterError(
+        f"{what} changes at {at_s:g} s, in the measurement interval, so there is no single optimum; end the warm-up after this "
+        "time, or the run before it"
+    )
 
 
 def _capacities(
