@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tailback as tb
+from support import SMALL
 
 
 def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
@@ -138,3 +140,13 @@ def test_a_setting_that_turns_a_policy_into_another_causes_a_warning(
     scenario.check()
     with pytest.warns(tb.ScenarioWarning, match=warning):
         scenario.with_({f"topology.dumbbell.queue.{key}": value for key, value in setting.items()}).check()
+
+
+def test_a_relative_schema_is_left_out_in_another_folder(tmp_path: Path) -> None:
+    file, (near, far) = tmp_path / "own.toml", (tmp_path / "near.toml", tmp_path / "sub" / "far.toml")
+    file.write_text(f"#:schema ./scenario.json\n{SMALL}")
+    far.parent.mkdir()
+    for path in (near, far):
+        tb.load(file).save(path)
+    assert near.read_text() == file.read_text()
+    assert far.read_text() == SMALL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +34,9 @@ __all__ = ["Scenario", "load", "schema"]
 _MAX_BYTES = 32 * 1024 * 1024
 
 _MAX_SEED = 2**53 - 1
+
+# The directive of editors that names the schema of a TOML file, with a path relative to the file.
+_RELATIVE_SCHEMA = re.compile(r"^#:schema +(?!/|\w+:).*\n", re.MULTILINE)
 
 
 @arguments_checked
@@ -180,7 +184,8 @@ class Scenario:
         Parameters
         ----------
         path : path
-            File to write: JSON if its name ends in ``.json``, otherwise TOML as by `to_toml`.
+            File to write: JSON if its name ends in ``.json``, otherwise TOML as by `to_toml`. In another folder than that of the
+            scenario's file, a line ``#:schema`` with a relative path is left out.
 
         Raises
         ------
@@ -200,6 +205,8 @@ class Scenario:
         """
         self._check()
         written = f"{json.dumps(self._description, indent=2)}\n" if Path(path).suffix == ".json" else self.to_toml()
+        if Path(self._file).parent.resolve() != Path(path).parent.resolve():
+            written = _RELATIVE_SCHEMA.sub("", written)
         with staged_file(path) as file:
             file.write_bytes(written.encode())
 
@@ -321,7 +328,8 @@ class Scenario:
 
         Nodes have the attribute ``kind``. Each direction of a link is an edge, whose key is the name of the queue in the table
         `queues`. It has the attributes ``rate_bps``, ``delay_s``, ``loss``, ``buffer`` and ``policy``, and ``rate`` and
-        ``delay`` as text for `tailback.from_networkx`. ``networkx.write_graphml`` writes the graph to a file.
+        ``delay`` as text for `tailback.from_networkx`. ``networkx.write_graphml`` writes the graph to a file, which a scenario
+        reads with ``graph = {graphml = "network.graphml", rate_attribute = "rate"}``.
 
         Parameters
         ----------
