@@ -115,7 +115,7 @@ def proportional(
     capacities: Iterable[float] | Mapping[Any, float],
     weights: Iterable[float] | None = None,
 ) -> Proportional:
-    """Proportionally fair rates and the prices of the links, by an interior point solver.
+    """Proportionally fair rates and the prices of the links.
 
     Parameters
     ----------
@@ -131,15 +131,14 @@ def proportional(
     Raises
     ------
     ParameterError
-        As for `max_min`; also if the solver does not converge, for example if capacities differ by many powers of ten.
+        As for `max_min`; also if the solver does not converge.
     UnknownName
         As for `max_min`.
 
     References
     ----------
     F. P. Kelly, A. K. Maulloo and D. K. H. Tan, Rate control for communication networks: shadow prices, proportional fairness and
-    stability, J. Oper. Res. Soc. 49, 1998. P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with
-    quadratic objectives, arXiv:2405.12762, 2024.
+    stability, J. Oper. Res. Soc. 49, 1998.
 
     Examples
     --------
