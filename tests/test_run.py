@@ -22,6 +22,12 @@ def test_a_trace_that_was_not_recorded(scenario: tb.Scenario) -> None:
         run.trace("rtt")
 
 
+def test_a_change_of_its_scenario_does_not_change_a_run(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    run.scenario["flows"]["tcp"]["count"] = 50
+    assert run.scenario["flows"]["tcp"]["count"] == 2
+
+
 @pytest.mark.parametrize("name", [None, 3, ["cwnd"]])
 def test_an_unknown_name(scenario: tb.Scenario, name: Any) -> None:
     run = tb.simulate(scenario)

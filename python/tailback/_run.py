@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -358,7 +359,7 @@ class Run:
     @property
     def scenario(self) -> dict[str, Any]:
         """The scenario of the run, including defaults."""
-        return dict(self.provenance["scenario"])
+        return deepcopy(dict(self.provenance["scenario"]))
 
     @property
     def notes(self) -> list[str]:
