@@ -40,7 +40,7 @@ pub enum EcnField {
 }
 
 impl EcnField {
-    /// Of the two low bits.
+    /// The field in the two low bits of the traffic class.
     pub fn of(bits: u8) -> EcnField {
         match bits & 3 {
             0 => EcnField::NotEct,

@@ -24,7 +24,7 @@ pub(crate) struct Cubic {
     law: CubicCongestionController,
     segment: u32,
     rtt: RttEstimator,
-    /// Of the data acknowledged last.
+    /// RTT of the data that were acknowledged last.
     sample: TimeDelta,
     /// Time of the last event, which released the segments that the sender has sent since then.
     released: Time,

@@ -16,7 +16,7 @@ from tailback.errors import ParameterError
 
 __all__ = ["LibraryMember", "library_member", "library_names", "load_controllers", "load_stacks"]
 
-# Of each kind, the group of entry points in which packages name their members, each with a function that returns the address of
+# For each kind, the group of entry points in which packages name their members, each with a function that returns the address of
 # the tables of its library. Files export a function `tailback_stacks` or `tailback_controllers`.
 _GROUPS = {"controller": "tailback.controllers", "stack": "tailback.stacks"}
 

@@ -21,7 +21,7 @@ pub(crate) struct Alone {
     controller: Box<dyn Controller>,
     origin: Instant,
     segment: u64,
-    /// Of the data acknowledged last.
+    /// RTT of the data that were acknowledged last.
     rtt: TimeDelta,
     /// From the first sample on.
     measured: Option<Measurement>,
