@@ -69,9 +69,14 @@ pub struct RejectedPackets {
     pub not_taken: u64,
 }
 
-/// An engine, the hosts connected to it, and the clock that drives it.
+/// An engine with the hosts connected to it.
 pub struct Driver<H, C> {
     engine: Engine,
+    hosts: HostLoop<H, C>,
+}
+
+/// Hosts connected to an engine, and the clock that drives them.
+pub(crate) struct HostLoop<H, C> {
     hosts: H,
     pacer: Pacer<C>,
     ways: BTreeMap<ip::Addresses, FlowId>,
@@ -106,13 +111,51 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         hosts: H,
         clock: C,
     ) -> Driver<H, C> {
+        Driver { engine, hosts: HostLoop::new(course, ways, observer, (hosts, clock)) }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The observed traffic at the hosts' devices.
+    pub fn observer(&mut self) -> &mut PacketObserver {
+        self.hosts.observer()
+    }
+
+    /// Runs to the end, or until `control` stops it, or user code has failed.
+    ///
+    /// # Errors
+    /// A device failed.
+    pub fn run(&mut self, control: &DriverControl) -> io::Result<()> {
+        let Driver { engine, hosts } = self;
+        while !control.stopped.load(Ordering::Relaxed) && hosts.turn(engine)? {
+            control.now.store(engine.now().0, Ordering::Relaxed);
+            hosts.wait(engine, hosts.end)?;
+        }
+        control.now.store(engine.now().0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Timing accuracy and packets not carried: a table of one row.
+    pub fn report(&self) -> Table {
+        self.hosts.report()
+    }
+}
+
+impl<H: Hosts, C: Clock> HostLoop<H, C> {
+    pub(crate) fn new(
+        course: RunProperties,
+        ways: &[AddressPair],
+        observer: PacketObserver,
+        (hosts, clock): (H, C),
+    ) -> HostLoop<H, C> {
         let flows = ways.iter().map(|way| way.flow.index() + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
             to[way.flow] = way.host;
         }
-        Driver {
-            engine,
+        HostLoop {
             hosts,
             pacer: Pacer::new(clock),
             ways: ways.iter().map(|way| ((way.from, way.to), way.flow)).collect(),
@@ -131,90 +174,72 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         }
     }
 
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
     /// The hosts, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (H, RejectedPackets) {
         (self.hosts, self.refused)
     }
 
-    /// The observed traffic at the hosts' devices.
-    pub fn observer(&mut self) -> &mut PacketObserver {
+    pub(crate) fn observer(&mut self) -> &mut PacketObserver {
         &mut self.observer
-    }
-
-    /// Runs to the end, or until `control` stops it, or user code has failed.
-    ///
-    /// # Errors
-    /// A device failed.
-    pub fn run(&mut self, control: &DriverControl) -> io::Result<()> {
-        while !control.stopped.load(Ordering::Relaxed) && self.turn()? {
-            control.now.store(self.engine.now().0, Ordering::Relaxed);
-            self.wait(self.end)?;
-        }
-        control.now.store(self.engine.now().0, Ordering::Relaxed);
-        Ok(())
     }
 
     /// At most `turns` turns of the loop, and all actions before `until`. Returns true once these are done, or user code has failed.
     ///
     /// # Errors
     /// A host or a device failed.
-    pub(crate) fn run_for(&mut self, until: Time, turns: u64) -> io::Result<bool> {
+    pub(crate) fn run_for(&mut self, engine: &mut Engine, until: Time, turns: u64) -> io::Result<bool> {
         // A clock that stops a picosecond before `until` performs no action at it, so that the next call continues as if there had been no stop.
         let last = if until < self.end { Time(until.0.saturating_sub(1)) } else { self.end };
         for _ in 0..turns {
-            if !self.turn()? || self.pacer.now() >= last {
+            if !self.turn(engine)? || self.pacer.now() >= last {
                 return Ok(true);
             }
-            self.wait(last)?;
+            self.wait(engine, last)?;
         }
         Ok(false)
     }
 
     /// Waits for the next action, at most until `last`.
-    fn wait(&mut self, last: Time) -> io::Result<()> {
-        let next = self.next().unwrap_or(Time::NEVER).min(last);
+    fn wait(&mut self, engine: &mut Engine, last: Time) -> io::Result<()> {
+        let next = self.next(engine).unwrap_or(Time::NEVER).min(last);
         self.hosts.wait(next.since(self.pacer.now()).min(PATIENCE), &mut self.ready)
     }
 
     /// The time of the next action. Events of the engine may be deferred as long as no delivery depends on them.
-    fn next(&mut self) -> Option<Time> {
-        let event = self.engine.next_event_time().map(|time| time + self.lead);
+    fn next(&self, engine: &mut Engine) -> Option<Time> {
+        let event = engine.next_event_time().map(|time| time + self.lead);
         let delivery = self.due.peek().map(|Reverse(fate)| fate.time);
         event.into_iter().chain(delivery).min()
     }
 
     /// Performs the actions that are due, and reads packets from hosts that have some. Returns false at the end.
-    fn turn(&mut self) -> io::Result<bool> {
-        let now = match self.next() {
+    fn turn(&mut self, engine: &mut Engine) -> io::Result<bool> {
+        let now = match self.next(engine) {
             Some(due) => self.pacer.catch_up(due),
             None => self.pacer.now(),
         };
-        self.advance(now);
-        if self.engine.failure().is_some() {
+        self.advance(engine, now);
+        if engine.failure().is_some() {
             return Ok(false);
         }
         while let Some(&Reverse(fate)) = self.due.peek()
             && fate.time <= now
         {
             self.due.pop();
-            self.deliver(fate)?;
+            self.deliver(engine, fate)?;
         }
         let mut ready = std::mem::take(&mut self.ready);
         for host in ready.drain(..) {
-            self.take_all(host)?;
+            self.take_all(engine, host)?;
         }
         self.ready = ready;
         Ok(self.pacer.now() < self.end)
     }
 
     /// Lets the engine process everything up to and including `now`.
-    fn advance(&mut self, now: Time) {
-        self.engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
-        self.engine.take_fates(&mut self.fates);
+    fn advance(&mut self, engine: &mut Engine, now: Time) {
+        engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
+        engine.take_fates(&mut self.fates);
         for fate in self.fates.drain(..) {
             let key = PacketKey { flow: fate.flow, number: fate.datagram };
             match fate.outcome {
@@ -228,7 +253,7 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         }
     }
 
-    fn deliver(&mut self, fate: Fate) -> io::Result<()> {
+    fn deliver(&mut self, engine: &mut Engine, fate: Fate) -> io::Result<()> {
         let key = PacketKey { flow: fate.flow, number: fate.datagram };
         let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
         if let DatagramOutcome::Delivered { is_marked: true } = fate.outcome {
@@ -242,20 +267,20 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
         self.refused.not_taken += u64::from(!is_taken);
         self.in_flight.put_back(packet);
         // The host's TCP ran during the write and may have replied: its packets are stamped immediately.
-        self.take_all(host)
+        self.take_all(engine, host)
     }
 
-    fn take_all(&mut self, host: usize) -> io::Result<()> {
+    fn take_all(&mut self, engine: &mut Engine, host: usize) -> io::Result<()> {
         let mut packet = self.in_flight.spare();
         while self.hosts.take(host, &mut packet)? {
-            self.hand_in(host, packet);
+            self.hand_in(engine, host, packet);
             packet = self.in_flight.spare();
         }
         self.in_flight.put_back(packet);
         Ok(())
     }
 
-    fn hand_in(&mut self, host: usize, packet: Vec<u8>) {
+    fn hand_in(&mut self, engine: &mut Engine, host: usize, packet: Vec<u8>) {
         let Some(ends) = ip::ends(&packet) else {
             self.refused.other_protocol += 1;
             return;
@@ -264,27 +289,26 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
             self.refused.no_route += 1;
             return;
         };
-        self.advance(self.pacer.now());
+        self.advance(engine, self.pacer.now());
         let ecn = match ip::ecn(&packet) {
             EcnField::NotEct => Ecn::NOT_ECT,
             EcnField::Ect0 => Ecn::ECT,
             EcnField::Ect1 | EcnField::Ce => Ecn::L4S,
         };
         let contents = self.segments.get_mut(&flow).map_or(DatagramContents::Unlisted, |segments| segments.identify(&packet));
-        match self.engine.inject_as(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn, contents) {
+        match engine.inject_as(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn, contents) {
             Some(number) => {
                 self.sent += 1;
                 let key = PacketKey { flow, number };
                 let sent = ObservedPacket { host: host as u32, packet: &packet };
-                self.observer.on_sent(self.engine.now(), key, sent);
+                self.observer.on_sent(engine.now(), key, sent);
                 self.in_flight.put(key, packet);
             }
             None => self.refused.impossible_size += 1,
         }
     }
 
-    /// Timing accuracy and packets not carried: a table of one row.
-    pub fn report(&self) -> Table {
+    fn report(&self) -> Table {
         let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
         let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
         let lateness = |share| self.pacer.lateness.percentile(share);
@@ -486,7 +510,7 @@ mod tests {
         let report = emulation.report();
         assert_eq!(report.floats("delivered_packets").unwrap(), [6.0]);
         assert_eq!(report.floats("slipped_share").unwrap(), [0.0]);
-        assert_eq!(emulation.refused, RejectedPackets::default());
+        assert_eq!(emulation.hosts.refused, RejectedPackets::default());
     }
 
     #[test]
@@ -547,7 +571,7 @@ mod tests {
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
         emulation.run(&DriverControl::default()).unwrap();
         assert!(world.seen.borrow().is_empty());
-        assert_eq!(emulation.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
+        assert_eq!(emulation.hosts.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
     }
 
     #[test]

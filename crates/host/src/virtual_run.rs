@@ -1,6 +1,6 @@
 //! A run in virtual time, in slices.
 
-use crate::driver::{AddressPair, Driver, RejectedPackets, RunProperties};
+use crate::driver::{AddressPair, HostLoop, RejectedPackets, RunProperties};
 use crate::host::Host;
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
@@ -19,7 +19,8 @@ pub(crate) type HostAt = (Ipv4Addr, Box<dyn Host>);
 
 /// A network with hosts during its run.
 pub struct VirtualRun {
-    driver: Driver<VirtualHosts, VirtualClock>,
+    engine: Engine,
+    hosts: HostLoop<VirtualHosts, VirtualClock>,
     fault: Option<HostError>,
     /// The groups of the reverse direction, which have no rows of their own in the results, and those of the data.
     reverse: HashMap<String, String>,
@@ -45,8 +46,8 @@ impl VirtualRun {
         };
         let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
         let clock = VirtualClock::default();
-        let driver = Driver::new(engine, properties, &ways, observer, VirtualHosts::new(hosts, clock.clone()), clock);
-        VirtualRun { driver, fault: None, reverse: HashMap::new(), flows: Vec::new() }
+        let hosts = HostLoop::new(properties, &ways, observer, (VirtualHosts::new(hosts, clock.clone()), clock));
+        VirtualRun { engine, hosts, fault: None, reverse: HashMap::new(), flows: Vec::new() }
     }
 
     /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
@@ -91,12 +92,12 @@ impl VirtualRun {
     /// # Errors
     /// The file cannot be written.
     pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
-        self.driver.observer().capture_to(file)
+        self.hosts.observer().capture_to(file)
     }
 
     /// Completes the capture. Returns the problem with it, if any.
     pub fn finish_capture(&mut self) -> Option<String> {
-        self.driver.observer().finish()
+        self.hosts.observer().finish()
     }
 
     /// Performs all actions before `until`, but at most `turns` instants with actions. Returns true once it is done, or after a fault. Slices
@@ -105,7 +106,7 @@ impl VirtualRun {
         if self.fault.is_some() {
             return true;
         }
-        match self.driver.run_for(until, turns) {
+        match self.hosts.run_for(&mut self.engine, until, turns) {
             Ok(is_done) => is_done,
             Err(error) => {
                 // The devices of virtual hosts have no other errors.
@@ -116,7 +117,7 @@ impl VirtualRun {
     }
 
     pub fn engine(&self) -> &Engine {
-        self.driver.engine()
+        &self.engine
     }
 
     /// The fault of a host that has ended the run.
@@ -161,7 +162,7 @@ impl VirtualRun {
 
     /// The hosts by address, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (Vec<HostAt>, RejectedPackets) {
-        let (all, rejected) = self.driver.into_hosts();
+        let (all, rejected) = self.hosts.into_hosts();
         (all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect(), rejected)
     }
 }
