@@ -43,6 +43,19 @@ def test_every_controller_transfers_data(tcp: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.parametrize("stack", ["quinn", "noq"])
+def test_encryption_changes_only_the_handshake(stack: str) -> None:
+    def run(crypto: str) -> tb.Run:
+        mine = scenario({"stack": stack, "parameters": {"crypto": crypto}}, duration="3 s")
+        return tb.simulate(mine.with_({"record.traces": ["packets"]}))
+
+    null, rustls = run("null"), run("rustls")
+    assert rustls.content_hash != null.content_hash
+    # The flights of both handshakes are datagrams of at least 1200 bytes, and tags of packets are as long.
+    sent = [run.flows["sent_packets"][0] for run in (null, rustls)]
+    assert abs(sent[1] / sent[0] - 1) < 0.02
+
+
 def test_a_stop_ends_the_data() -> None:
     for stack in ("quinn", "noq", "smoltcp"):
         full, half = (tb.simulate(scenario({"stack": stack}, stop=stop)).flows["delivered_bytes"][0] for stop in ("9 s", "4.5 s"))
@@ -57,6 +70,7 @@ def test_a_stop_ends_the_data() -> None:
         ({"stack": "quinn", "congestion": "cubik"}, r'(?s)"cubik".* flows.web.tcp.congestion.* did you mean `cubic`'),
         ({"stack": "smoltcp", "parameters": {"bufer": 1}}, r"(?s)`bufer`.*tcp.parameters.bufer.* did you mean `buffer`"),
         ({"stack": "quinn", "parameters": {"train": 0}}, r"(?s)`train` is 0.*tcp.parameters.train\s+expected at least 1"),
+        ({"stack": "noq", "parameters": {"crypto": "tls"}}, r"(?s)`crypto` is \"tls\".*expected `null` or `rustls`"),
         ({"stack": "noq", "parameters": {"window": "1 MiB"}}, '`window` is "1 MiB"'),
         ({"stack": "quinn", "mtu": "1000 B"}, r"(?s)`mtu` is 1000 bytes.*flows.web.tcp.mtu\s+expected 1228 to 65535"),
     ],

@@ -16,18 +16,22 @@ use tailback_stacks::{Transfer, quinn, smoltcp};
 const SECONDS: u64 = 60;
 
 fn main() {
-    let quinn = |transfer: Transfer| {
-        let settings = quinn::Settings::default();
-        (quinn::Quinn::sender(&settings, transfer), quinn::Quinn::receiver(&settings, transfer.remote))
+    let quinn = |crypto: quinn::Crypto| {
+        let settings = quinn::Settings { crypto, ..quinn::Settings::default() };
+        move |transfer: Transfer| (quinn::Quinn::sender(&settings, transfer), quinn::Quinn::receiver(&settings, transfer.remote))
     };
     let smoltcp = |transfer: Transfer| {
         let settings = smoltcp::Settings::default();
         (smoltcp::Smoltcp::sender(&settings, transfer), smoltcp::Smoltcp::receiver(&settings, transfer.remote))
     };
     println!("million packets per CPU second, and shares of the speed alone");
-    println!("{:<10}{:>10}{:>14}{:>10}{:>14}{:>10}", "", "alone", "in a network", "", "as a library", "");
-    row("quinn", [&|| alone(quinn), &|| in_network(quinn), &|| in_network(|transfer| from_library("quinn", transfer))]);
-    row("smoltcp", [&|| alone(smoltcp), &|| in_network(smoltcp), &|| in_network(|transfer| from_library("smoltcp", transfer))]);
+    println!("{:<15}{:>10}{:>14}{:>10}{:>14}{:>10}", "", "alone", "in a network", "", "as a library", "");
+    let [null, rustls] = [quinn(quinn::Crypto::Null), quinn(quinn::Crypto::Rustls)];
+    row("quinn", [&|| alone(null), &|| in_network(null), &|| in_network(|transfer| from_library("quinn", "{}", transfer))]);
+    let library = |transfer| from_library("quinn", "{\"crypto\":\"rustls\"}", transfer);
+    row("quinn, rustls", [&|| alone(rustls), &|| in_network(rustls), &|| in_network(library)]);
+    let library = |transfer| from_library("smoltcp", "{}", transfer);
+    row("smoltcp", [&|| alone(smoltcp), &|| in_network(smoltcp), &|| in_network(library)]);
 }
 
 fn row(name: &str, runs: [&dyn Fn() -> f64; 3]) {
@@ -39,13 +43,13 @@ fn row(name: &str, runs: [&dyn Fn() -> f64; 3]) {
         }
     }
     let [alone, network, library] = best;
-    println!("{name:<10}{alone:>10.3}{network:>14.3}{:>10.2}{library:>14.3}{:>10.2}", network / alone, library / alone);
+    println!("{name:<15}{alone:>10.3}{network:>14.3}{:>10.2}{library:>14.3}{:>10.2}", network / alone, library / alone);
 }
 
 /// Both ends of a stack, through the C interface.
-fn from_library(name: &str, transfer: Transfer) -> (Installed, Installed) {
+fn from_library(name: &str, parameters: &str, transfer: Transfer) -> (Installed, Installed) {
     let Transfer { local, remote, start, stop, size } = transfer;
-    let (seed, mtu, parameters) = (1, Bytes(1500), "{}".to_owned());
+    let (seed, mtu, parameters) = (1, Bytes(1500), parameters.to_owned());
     let sender = EndSettings { is_sender: true, seed, size, start, stop, local, remote, mtu, parameters };
     let receiver = EndSettings { is_sender: false, local: remote, remote: local, ..sender.clone() };
     // SAFETY: the array is static and ends with a null pointer.

@@ -1,7 +1,7 @@
 //! Real transports as hosts of a simulated network ([`tailback_host::Testbed`]).
 //!
 //! * [`library`]: all for scenarios, as a library with a C interface
-//! * [`quinn`], [`noq`]: QUIC of `quinn-proto` and of its fork `noq-proto`, with cryptography that encrypts nothing
+//! * [`quinn`], [`noq`]: QUIC of `quinn-proto` and of its fork `noq-proto`, with TLS, or cryptography that encrypts nothing
 //! * [`smoltcp`]: TCP of `smoltcp`
 //!
 //! A sender opens one connection and sends a number of bytes, or as much as it can; a receiver reads everything. All random numbers of the

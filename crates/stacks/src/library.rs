@@ -172,6 +172,9 @@ mod tests {
         let text = refused("smoltcp", "{\"windows\":1}", 1500).unwrap();
         assert_eq!(text, "unknown field `windows`, expected `congestion` or `buffer`");
         assert_eq!(refused("quinn", "{}", 1000).unwrap(), "`mtu` is 1000 bytes; expected 1228 to 65535, as QUIC requires");
+        assert_eq!(refused("quinn", "{\"crypto\":\"rustls\"}", 1500), None);
+        let text = refused("noq", "{\"crypto\":\"tls\"}", 1500).unwrap();
+        assert_eq!(text, "`crypto` is \"tls\": unknown variant `tls`, expected `null` or `rustls`");
         let text = refused("quinn", "{\"train\":-1}", 1500).unwrap();
         assert_eq!(text, "`train` is -1: invalid value: integer `-1`, expected a whole number");
         assert_eq!(refused("quinn", "{\"train\":0}", 1500).unwrap(), "`train` is 0; expected at least 1");

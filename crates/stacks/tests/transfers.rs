@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_host::{Host, Outcome, Testbed};
 use tailback_scenario::Scenario;
+use tailback_stacks::quinn::Crypto;
 use tailback_stacks::{Transfer, noq, quinn, smoltcp};
 
 fn scenario(buffer: &str, more: &str) -> Scenario {
@@ -68,10 +69,13 @@ fn every_byte_of_a_transfer_arrives_once_despite_losses() {
         let ended = outcome.host::<quinn::Quinn>(left).unwrap().ended();
         assert_eq!(outcome.host::<quinn::Quinn>(right).unwrap().received(), size, "{congestion:?} {ended:?}");
     }
-    for congestion in NOQ {
-        let settings = noq::Settings { congestion, ..noq::Settings::default() };
+    let settings = quinn::Settings { crypto: Crypto::Rustls, ..quinn::Settings::default() };
+    let (outcome, _, right) = transferred(&scenario, Some(size), of_quinn(settings));
+    assert_eq!(outcome.host::<quinn::Quinn>(right).unwrap().received(), size);
+    for (congestion, crypto) in NOQ.map(|congestion| (congestion, Crypto::Null)).into_iter().chain([(NOQ[0], Crypto::Rustls)]) {
+        let settings = noq::Settings { congestion, crypto, ..noq::Settings::default() };
         let (outcome, _, right) = transferred(&scenario, Some(size), of_noq(settings));
-        assert_eq!(outcome.host::<noq::Noq>(right).unwrap().received(), size, "{congestion:?}");
+        assert_eq!(outcome.host::<noq::Noq>(right).unwrap().received(), size, "{congestion:?} {crypto:?}");
     }
     for congestion in SMOLTCP {
         let settings = smoltcp::Settings { congestion, ..smoltcp::Settings::default() };
@@ -133,15 +137,26 @@ fn repeated_runs_have_the_same_bytes() {
                 let settings = quinn::Settings { congestion: quinn::Congestion::Bbr, ..quinn::Settings::default() };
                 attach(&mut testbed, transfer, of_quinn(settings));
             }
+            "quinn-rustls" => {
+                let settings = quinn::Settings { crypto: Crypto::Rustls, ..quinn::Settings::default() };
+                attach(&mut testbed, transfer, of_quinn(settings));
+            }
             "noq" => attach(&mut testbed, transfer, of_noq(noq::Settings::default())),
+            "noq-rustls" => {
+                let settings = noq::Settings { crypto: Crypto::Rustls, ..noq::Settings::default() };
+                attach(&mut testbed, transfer, of_noq(settings));
+            }
             _ => attach(&mut testbed, transfer, of_smoltcp(smoltcp::Settings::default())),
         }
         (testbed.run().unwrap().results.bytes(), std::fs::read(file).unwrap())
     };
-    for stack in ["quinn", "quinn-bbr", "noq", "smoltcp"] {
+    for stack in ["quinn", "quinn-bbr", "quinn-rustls", "noq", "noq-rustls", "smoltcp"] {
         let (first, second) = (run(stack, 1), run(stack, 2));
         assert!(first.1.len() > 1_000_000);
         assert!(first == second, "{stack}");
+        // Applications send zeros, and captures contain the first 256 bytes of a packet.
+        let has_data = first.1.windows(128).any(|bytes| bytes == [0; 128]);
+        assert_eq!(has_data, !stack.ends_with("rustls"), "{stack}");
     }
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,5 +1,6 @@
 //! An end of a connection.
 
+use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use super::proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint,
     EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
@@ -7,7 +8,7 @@ use super::proto::{
 };
 use super::{Congestion, Factory, Null, endpoint, next_train, receive};
 use crate::end::{parameters, positive, transfer};
-use crate::quic::{HEADERS, MAX_PAYLOAD, seed_bytes};
+use crate::quic::{Crypto, HEADERS, MAX_PAYLOAD, seed_bytes, tls};
 use crate::{Transfer, Written};
 use serde::Deserialize;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -21,6 +22,7 @@ use tailback_host::{Datagram, EcnField, Outbox};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub congestion: Congestion,
+    pub crypto: Crypto,
     /// Determines connection ids and the other random choices.
     pub seed: u64,
     /// Most datagrams that are sent as one train.
@@ -33,7 +35,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { congestion: Congestion::default(), seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
+        Settings { congestion: Congestion::default(), crypto: Crypto::default(), seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
     }
 }
 
@@ -42,14 +44,15 @@ impl Default for Settings {
 #[serde(default, deny_unknown_fields)]
 struct Parameters {
     congestion: Congestion,
+    crypto: Crypto,
     train: usize,
     window: u32,
 }
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        let Settings { congestion, train, window, .. } = Settings::default();
-        Parameters { congestion, train, window }
+        let Settings { congestion, crypto, train, window, .. } = Settings::default();
+        Parameters { congestion, crypto, train, window }
     }
 }
 
@@ -83,14 +86,14 @@ struct Sending {
 impl Host {
     /// An end of a flow of a scenario.
     pub(crate) fn of(end: &EndSettings) -> Result<Box<dyn tailback_host::Host>, String> {
-        let Parameters { congestion, train, window } = parameters(end)?;
+        let Parameters { congestion, crypto, train, window } = parameters(end)?;
         positive("train", train as u64)?;
         positive("window", window.into())?;
         // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
         let least = 1200 + HEADERS;
         let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
         let mtu = mtu.ok_or_else(|| format!("`mtu` is {} bytes; expected {least} to 65535, as QUIC requires", end.mtu.0))?;
-        let settings = Settings { congestion, seed: end.seed, train, window, mtu };
+        let settings = Settings { congestion, crypto, seed: end.seed, train, window, mtu };
         Ok(Box::new(match transfer(end) {
             Some(transfer) => Host::sender(&settings, transfer),
             None => Host::receiver(&settings, end.local),
@@ -105,7 +108,7 @@ impl Host {
 
     /// The end that opens the connection of a transfer, and sends nothing.
     pub(super) fn idle_client(settings: &Settings, transfer: Transfer, controllers: Factory) -> Host {
-        let mut config = ClientConfig::new(Arc::new(Null));
+        let mut config = client_config(settings.crypto);
         let cid = ConnectionId::new(&seed_bytes(settings.seed, 0)[..20]);
         let transport = Arc::new(transport(settings, controllers));
         config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || cid));
@@ -121,7 +124,7 @@ impl Host {
 
     /// The end that accepts a connection and reads everything.
     pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Host {
-        let mut config = ServerConfig::new(Arc::new(Null), Arc::new(Null));
+        let mut config = server_config(settings.crypto);
         config.transport_config(Arc::new(transport(settings, settings.congestion.factory(None))));
         Host::end(settings, local, Some(Arc::new(config)))
     }
@@ -165,7 +168,7 @@ impl Host {
     fn open(&mut self, now: Time) {
         let Some((transfer, config)) = self.to_open.take_if(|(transfer, _)| transfer.start <= now) else { return };
         let instant = self.instant(now);
-        match self.endpoint.connect(instant, config, transfer.remote.into(), "tailback") {
+        match self.endpoint.connect(instant, config, transfer.remote.into(), tls::SERVER) {
             Ok(opened) => self.connection = Some(opened),
             Err(error) => self.ended = Some(error.to_string()),
         }
@@ -313,6 +316,30 @@ impl tailback_host::Host for Host {
     fn deadline(&self) -> Option<Time> {
         let start = self.to_open.as_ref().map(|(transfer, _)| transfer.start);
         start.into_iter().chain(self.timer).min()
+    }
+}
+
+#[expect(clippy::expect_used, reason = "made from constants")]
+fn client_config(crypto: Crypto) -> ClientConfig {
+    ClientConfig::new(match crypto {
+        Crypto::Null => Arc::new(Null),
+        Crypto::Rustls => {
+            let config = tls::client().expect("TLS 1.3 is supported");
+            Arc::new(QuicClientConfig::try_from(config).expect("AES-128-GCM is supported"))
+        }
+    })
+}
+
+/// Tokens outside the handshake have no encryption in either case.
+#[expect(clippy::expect_used, reason = "made from constants")]
+fn server_config(crypto: Crypto) -> ServerConfig {
+    let tokens = Arc::new(Null);
+    match crypto {
+        Crypto::Null => ServerConfig::new(Arc::new(Null), tokens),
+        Crypto::Rustls => {
+            let config = tls::server().expect("the key is that of the certificate");
+            ServerConfig::new(Arc::new(QuicServerConfig::try_from(config).expect("AES-128-GCM is supported")), tokens)
+        }
     }
 }
 

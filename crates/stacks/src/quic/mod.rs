@@ -4,6 +4,20 @@
 
 pub mod noq;
 pub mod quinn;
+mod tls;
+
+use serde::Deserialize;
+
+/// The protection of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Crypto {
+    /// None, with packets of the same sizes.
+    #[default]
+    Null,
+    /// TLS 1.3 of rustls: AES-256-GCM, and a fixed certificate that the client pins. "Random" bytes are constants.
+    Rustls,
+}
 
 /// IPv4 (RFC 791) and UDP (RFC 768).
 pub(crate) const HEADERS: u16 = 28;

@@ -10,6 +10,7 @@ mod law;
 #[expect(clippy::duplicate_mod, reason = "compiled for two crates with the same interface")]
 mod null_crypto;
 
+pub use super::Crypto;
 pub use host::{Host as Noq, Settings};
 pub(crate) use law::Alone;
 pub(crate) use noq_proto as proto;

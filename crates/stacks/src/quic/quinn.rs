@@ -7,6 +7,7 @@ mod law;
 #[path = "null_crypto.rs"]
 mod null_crypto;
 
+pub use super::Crypto;
 pub use host::{Host as Quinn, Settings};
 pub(crate) use law::Alone;
 pub(crate) use quinn_proto as proto;
