@@ -246,6 +246,10 @@ mod tests {
         assert!(twice.contains("`congestion` is given twice"), "{twice}");
         let bursts = "application = {kind = \"constant\", rate = \"1 Mbps\", burst = 3}\n";
         assert!(refused("stack = \"quinn\"", bursts).contains("`application` cannot be used with a `stack`"));
+        for value in [true, false] {
+            let l4s = refused("stack = \"quinn\"", &format!("l4s = {value}\n"));
+            assert!(l4s.contains("`l4s` cannot be used with a `stack`") && l4s.contains("the stack sets the ECN field"), "{l4s}");
+        }
         let built = scenario("stack = \"quinn\"", "").build().unwrap_err().to_string();
         assert!(built.contains("`stack` runs in simulations of the Python package only"), "{built}");
         let emulated = scenario("stack = \"quinn\"", "").emulated(&[]).unwrap_err().to_string();

@@ -69,12 +69,16 @@ pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -
         ("application", flow.application.is_some()),
         ("framing", flow.framing.is_some()),
         ("abr", flow.abr.is_some()),
+        ("l4s", flow.l4s.is_some()),
         ("send_processing", flow.send_processing.is_some()),
         ("receive_processing", flow.receive_processing.is_some()),
     ];
     for (key, _) in absent.iter().filter(|(_, is_given)| *is_given) {
         let problem = report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with a `stack`"));
         problem.expected(format!("no `{key}`, or simulated TCP with a `preset`"));
+        if *key == "l4s" {
+            problem.hint("the stack sets the ECN field of each packet, which selects its queue in `dualpi2`");
+        }
     }
     if stack.congestion.is_some() && matches!(stack.stack, StackName::User(_)) {
         let problem = report.add(format!("{at}.tcp.congestion"), "`congestion` is a setting of installed stacks");
