@@ -275,8 +275,9 @@ def test_ctrl_c_in_a_host_keeps_the_results() -> None:
 
 
 def test_wrong_names_and_parameters_are_errors_of_the_scenario() -> None:
-    with pytest.raises(tb.ScenarioError, match="did you mean `user:script`"):
-        tb.simulate(scenario("user:scrip"))
+    for name in ("user:scrip", "script"):
+        with pytest.raises(tb.ScenarioError, match="did you mean `user:script`"):
+            tb.simulate(scenario(name))
     with pytest.raises(tb.ScenarioError, match="`Script` has no parameter `sise`"):
         tb.simulate(scenario(tcp={"parameters": {"sise": 1}}))
     with pytest.raises(tb.ParameterError, match="No` does not define `poll`, `receive`"):

@@ -80,6 +80,17 @@ def test_errors_name_the_valid_values(tcp: dict[str, Any], message: str) -> None
         tb.simulate(scenario(tcp))
 
 
+def test_with_the_package_no_error_says_what_to_install() -> None:
+    for stack, hint in [("user:quinn", "did you mean `quinn`?"), ("other", None)]:
+        with pytest.raises(tb.ScenarioError) as caught:
+            tb.simulate(scenario({"stack": stack}))
+        (problem,) = caught.value.problems
+        assert (problem.at, problem.hint) == ("flows.web.tcp.stack", hint)
+    with pytest.raises(tb.ScenarioError, match="`--code FILE.py`") as caught:
+        tb.simulate(scenario({"preset": "sack", "controller": "user:other"}))
+    assert "pip install" not in str(caught.value)
+
+
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(**_group: str) -> list[EntryPoint]:
         return []

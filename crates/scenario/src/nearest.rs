@@ -127,6 +127,8 @@ pub(crate) fn lines_for(noun: &str, name: &str, words: &[&str]) -> Option<String
             let ecn = if ControllerSpec::samples().iter().any(marks) { ", ecn = true" } else { "" };
             format!("`{word}` is a controller: `tcp = {{preset = \"sack\", controller = \"{word}\"{ecn}}}`")
         }),
+        "stack" if words.contains(&format!("user:{name}").as_str()) => Some(format!("did you mean `user:{name}`?")),
+        "host" => name.strip_prefix("user:").filter(|name| words.contains(name)).map(|name| format!("did you mean `{name}`?")),
         "kind of application" => member(ProcessSpec::MEMBERS)
             .map(|word| format!("`{word}` is a kind of source: `source = {{kind = \"{word}\"}}`, with its settings")),
         _ => None,
@@ -199,6 +201,10 @@ mod tests {
         assert_eq!(lines_for("preset", "newrno", &["newreno"]), None);
         let linux = ["linux/dctcp", "sack"];
         assert_eq!(lines_for("preset", "dctcp", &linux).as_deref(), Some("did you mean `linux/dctcp`?"));
+        let stacks = ["quinn", "user:mine"];
+        assert_eq!(lines_for("stack", "mine", &stacks).as_deref(), Some("did you mean `user:mine`?"));
+        assert_eq!(lines_for("host", "user:quinn", &stacks).as_deref(), Some("did you mean `quinn`?"));
+        assert_eq!(lines_for("host", "user:quin", &stacks), None);
         assert!(lines_for("scheduler", "fq_codel", &["drr"]).is_some_and(|lines| lines.contains("FQ-CoDel")));
         assert!(lines_for("queue policy", "fq", &["red"]).is_some_and(|lines| lines.contains("flow_queue")));
         // A similar valid word has precedence over a similar one of another key, but not over the same one.

@@ -102,8 +102,8 @@ pub(crate) fn code(name: &UserName, parameters: &Parameters, at: String) -> User
 
 /// Error of user code that a scenario names, as found by the code's host.
 pub enum UserCodeProblem {
-    /// The name is not registered; these names are.
-    Unknown(Vec<String>),
+    /// The name is not registered; these are, of all kinds that the place accepts.
+    Unknown(Vec<(CodeKind, String)>),
     /// The code refuses the parameters.
     SettingConflict {
         /// Path below that of the code, such as `parameters.window`.
@@ -126,26 +126,18 @@ impl UserCodeProblem {
             CodeKind::Stack => ("stack", ".stack"),
         };
         match self {
-            UserCodeProblem::Unknown(known) if kind == CodeKind::Stack => {
-                let problem = report.unknown(&format!("{}{key}", code.at), noun, &code.name, known.iter().map(String::as_str));
-                if known.is_empty() {
-                    problem.expected("an installed stack; none is installed");
-                }
-                if problem.hint.is_none() {
-                    problem.hint("`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`");
-                }
-            }
             UserCodeProblem::Unknown(known) => {
-                let known: Vec<String> = known.iter().map(|name| format!("{PREFIX}{name}")).collect();
-                let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));
-                let problem = report.unknown(&place, noun, &name, known.iter().map(String::as_str));
+                let known: Vec<String> = known.iter().map(|(kind, name)| word(*kind, name)).collect();
+                let place = format!("{}{key}", code.at);
+                let problem = report.unknown(&place, noun, &word(kind, &code.name), known.iter().map(String::as_str));
                 if known.is_empty() {
-                    problem.expected(format!("a {noun} registered in Python; none is registered"));
+                    problem.expected(match kind {
+                        CodeKind::Stack => "an installed stack; none is installed".into(),
+                        _ => format!("a {noun} registered in Python; none is registered"),
+                    });
                 }
                 if problem.hint.is_none() {
-                    let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
-                    let package = "; `pip install tailback-stacks` installs controllers of QUIC";
-                    problem.hint(format!("{load}{}", if kind == CodeKind::Controller { package } else { "" }));
+                    problem.hint = loading(kind, &known);
                 }
             }
             UserCodeProblem::SettingConflict { place, message, given, expected } => {
@@ -157,6 +149,26 @@ impl UserCodeProblem {
                 problem.expected(&expected);
             }
         }
+    }
+}
+
+/// The word that names code in a scenario.
+fn word(kind: CodeKind, name: &str) -> String {
+    if kind == CodeKind::Stack { name.into() } else { format!("{PREFIX}{name}") }
+}
+
+/// What makes more code known than these words.
+fn loading(kind: CodeKind, known: &[String]) -> Option<String> {
+    let is_missing = |member: &str| !known.iter().any(|word| word == member);
+    let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
+    match kind {
+        CodeKind::Stack => {
+            is_missing("quinn").then(|| "`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`".into())
+        }
+        CodeKind::Controller if is_missing("user:quinn-cubic") => {
+            Some(format!("{load}; `pip install tailback-stacks` installs controllers of QUIC"))
+        }
+        _ => Some(load.into()),
     }
 }
 
@@ -297,14 +309,14 @@ source = {kind = "user:src", header = "28 B"}
     #[test]
     fn errors_of_user_code_have_path_and_line() {
         let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
-        let errors = scenario.check_code(|_, code| match code.name.as_str() {
+        let errors = scenario.check_code(|kind, code| match code.name.as_str() {
             "q" => Some(UserCodeProblem::SettingConflict {
                 place: "parameters.share".into(),
                 message: "no share".into(),
                 given: "shar".into(),
                 expected: "`parts` or `shares`".into(),
             }),
-            "law" => Some(UserCodeProblem::Unknown(vec!["laws".into(), "other".into()])),
+            "law" => Some(UserCodeProblem::Unknown(vec![(kind, "laws".into()), (kind, "other".into())])),
             _ => Some(UserCodeProblem::Unknown(Vec::new())),
         });
         let errors = errors.unwrap_err();

@@ -174,9 +174,17 @@ type SettingConflict = (String, String, String, String);
 
 fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode, mtu: Bytes) -> PyResult<Option<UserCodeProblem>> {
     let registry = registry(py)?;
-    let known: Vec<String> = registry.call_method1("registered_names", (word(kind),))?.extract()?;
-    if !known.contains(&code.name) {
-        return Ok(Some(UserCodeProblem::Unknown(known)));
+    let known = |kind| -> PyResult<Vec<String>> { registry.call_method1("registered_names", (word(kind),))?.extract() };
+    if !known(kind)?.contains(&code.name) {
+        let kinds = match kind {
+            CodeKind::Host | CodeKind::Stack => vec![CodeKind::Stack, CodeKind::Host],
+            _ => vec![kind],
+        };
+        let mut valid = Vec::new();
+        for kind in kinds {
+            valid.extend(known(kind)?.into_iter().map(|name| (kind, name)));
+        }
+        return Ok(Some(UserCodeProblem::Unknown(valid)));
     }
     let conflict: Option<SettingConflict> =
         registry.call_method1("conflict", (word(kind), &code.name, &code.parameters, mtu.0))?.extract()?;
