@@ -86,7 +86,7 @@ def test_with_the_package_no_error_says_what_to_install() -> None:
             tb.simulate(scenario({"stack": stack}))
         (problem,) = caught.value.problems
         assert (problem.at, problem.hint) == ("flows.web.tcp.stack", hint)
-    with pytest.raises(tb.ScenarioError, match="`--code FILE.py`") as caught:
+    with pytest.raises(tb.ScenarioError, match=r"`--code FILE\.py`") as caught:
         tb.simulate(scenario({"preset": "sack", "controller": "user:other"}))
     assert "pip install" not in str(caught.value)
 
