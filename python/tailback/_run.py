@@ -549,7 +549,8 @@ class Run:
         ----------
         path : path
             File to write. It contains the packets of the trace ``packets``, as tcpdump would capture them at the senders, with a
-            comment on each packet that a queue discarded.
+            comment on each packet that a queue discarded. Packets of flows with a ``stack`` have constructed headers; ``capture``
+            of `simulate` writes the real ones.
 
         Raises
         ------

@@ -84,7 +84,7 @@ def simulate(
         with link delays that are not much smaller than the times between packets. Each thread needs as much memory as the whole
         run. If the scenario supports fewer threads, for example because of user code, a `ThreadsWarning` gives the reason.
     capture : path, optional
-        Write the packets of flows with a ``stack``, as seen at both ends, to this new pcapng file. For simulated TCP, use
+        Write the packets of flows with a ``stack``, as seen at both ends, to this new pcapng file. For other flows, use
         `Run.save_capture`.
 
     Returns

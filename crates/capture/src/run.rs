@@ -248,6 +248,9 @@ fn comment(rows: &PacketColumns<'_>, about: &CaptureInfo<'_>) -> String {
     if rows.any(|row| rows.kind[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
         notes.push("TCP headers of simulated sizes that real headers cannot have are written with 40 bytes in total.".into());
     }
+    if rows.any(|row| rows.kind[row] == "datagram") {
+        notes.push("Datagrams, including the packets of transport stacks, have constructed headers of UDP.".into());
+    }
     if rows.any(|row| rows.kind[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
         notes.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
     }

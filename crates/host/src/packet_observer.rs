@@ -17,6 +17,8 @@ pub struct PacketObserver {
     ports: Vec<String>,
     /// Wall-clock time of the emulation's start.
     origin: Timestamp,
+    /// Note in a capture for its reader.
+    note: &'static str,
     latest: Time,
     /// `None`: only a capture is made.
     connections: Option<Connections>,
@@ -39,6 +41,8 @@ impl PacketObserver {
             hosts,
             ports,
             origin,
+            note: "Real packets at the devices of an emulation's hosts, truncated to 256 bytes. Timestamps are the wall-clock time of \
+                   the emulation's start plus emulated time. Packets of simulated flows are not included.",
             latest: Time::ZERO,
             connections: Some(Connections::new(Samples::Summed)),
             capture: None,
@@ -47,7 +51,9 @@ impl PacketObserver {
 
     /// An observer that measures no connections, for virtual time: its captures begin at 0, so that those of equal runs are equal.
     pub(crate) fn of_virtual_time(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
-        PacketObserver { origin: Timestamp(0), connections: None, ..PacketObserver::new(hosts, ports) }
+        let note = "Packets of hosts in a simulated network, truncated to 256 bytes. Timestamps are simulated time, from 0. Packets of \
+                    simulated flows are not included.";
+        PacketObserver { origin: Timestamp(0), note, connections: None, ..PacketObserver::new(hosts, ports) }
     }
 
     /// Writes observed packets to a file, with one interface per host.
@@ -55,7 +61,7 @@ impl PacketObserver {
     /// # Errors
     /// If the file cannot be written.
     pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
-        self.capture = Some(Capture::begin(file, &self.hosts)?);
+        self.capture = Some(Capture::begin(file, &self.hosts, self.note)?);
         Ok(())
     }
 
@@ -154,9 +160,7 @@ impl CaptureEntry {
 }
 
 impl Capture {
-    fn begin(file: &Path, hosts: &[String]) -> io::Result<Capture> {
-        let comment =
-            "Real packets at the devices of an emulation's hosts, truncated after their headers. Timestamps are emulation time.";
+    fn begin(file: &Path, hosts: &[String], comment: &str) -> io::Result<Capture> {
         let section = Section { application: concat!("Tailback ", env!("CARGO_PKG_VERSION")), comment };
         let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(file)?), &section)?;
         for host in hosts {
@@ -246,6 +250,7 @@ mod tests {
         assert_eq!(found, [(0, 256, 0), (0, 256, 1000), (0, 256, 2000), (1, 256, 5000)]);
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
         assert!(text.contains("discarded at bottleneck: full at 0.000002 s") && text.contains("in flight at the end"));
+        assert!(text.contains("Real packets at the devices of an emulation's hosts, truncated to 256 bytes."));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -134,7 +134,8 @@ def run(
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if capture is not None:
-        note(f"wrote {len(result.trace('packets')) if is_traced else 'the real'} packets to {capture}")
+        written = f"{len(result.trace('packets'))} packets" if is_traced else "the packets of flows with a stack"
+        note(f"wrote {written} to {capture}")
     if qlog is not None:
         note(f"wrote the events of {len(result.trace('packets'))} packets to {qlog}")
         if has_stack(scenario.to_dict()):
