@@ -85,3 +85,16 @@ class Aioquic(tb.user_code.Host):
 
     def deadline_s(self) -> float | None:
         return None if self.connection is None else self.connection.get_timer()
+
+    def report(self) -> tb.user_code.HostReport:
+        if self.connection is None:
+            return tb.user_code.HostReport(delivered_bytes=0)
+        # aioquic has no public statistics.
+        recovery = self.connection._loss
+        has_rtt = recovery._rtt_initialized
+        return tb.user_code.HostReport(
+            delivered_bytes=self.received_bytes,
+            cwnd_bytes=recovery.congestion_window,
+            smoothed_rtt_s=recovery._rtt_smoothed if has_rtt else None,
+            min_rtt_s=recovery._rtt_min if has_rtt else None,
+        )

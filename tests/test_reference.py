@@ -27,6 +27,15 @@ def test_the_pages_are_up_to_date(tmp_path: Path) -> None:
     assert scenario <= made.keys(), MAKE
 
 
+@tb.host("silent")
+class Silent(tb.user_code.Host):
+    """Sends and reports nothing."""
+
+    def receive(self, now_s: float, data: bytes, ecn: int) -> None: ...
+
+    def poll(self, now_s: float) -> None: ...
+
+
 def everything() -> list[tb.Run]:
     """Runs that together have every table with all its columns."""
     traces = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "queue", "drops", "packets"]
@@ -63,7 +72,9 @@ def everything() -> list[tb.Run]:
     rates = tb.load(ROOT / "examples/abr.toml").with_({"duration": "1 s"})
     chunks = {"kind": "video", "ladder": ["1 Mbps", "3 Mbps"], "chunk": "200 ms"}
     video = tcp.with_({"record.traces": [], "flows.web.application": chunks, "flows.web.tcp": {"preset": "sack"}})
-    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links, rates, video)]
+    stack: tb.Flow = {"from": "left", "to": "right", "tcp": {"stack": "user:silent"}}
+    hosted = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="1 s", flows={"web": stack})
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links, rates, video, hosted)]
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")

@@ -17,9 +17,10 @@ typedef struct arq {
     tailback_end end;
     /* Numbers and timeouts of the packets in flight, or TAILBACK_NONE. */
     uint64_t number[WINDOW], due[WINDOW];
-    uint64_t next;
-    /* Of the receiver: the number to acknowledge, or TAILBACK_NONE. */
-    uint64_t received;
+    uint64_t next, timeouts;
+    /* Of the receiver: the number to acknowledge, or TAILBACK_NONE, and the first that is missing, with those that have arrived after it. */
+    uint64_t received, missing;
+    uint8_t has[WINDOW];
 } arq;
 
 static void *create(const tailback_end *end, char *message, size_t capacity) {
@@ -54,6 +55,12 @@ static const char *receive(void *host, uint64_t now, const tailback_payload *pay
     }
     if (!self->end.is_sender) {
         self->received = number;
+        if (number >= self->missing) {
+            self->has[number % WINDOW] = 1;
+        }
+        while (self->has[self->missing % WINDOW]) {
+            self->has[self->missing++ % WINDOW] = 0;
+        }
     } else if (self->number[number % WINDOW] == number) {
         self->number[number % WINDOW] = TAILBACK_NONE;
     }
@@ -87,6 +94,7 @@ static const char *poll(void *host, uint64_t now, tailback_send send, void *outb
     for (int place = 0; place < WINDOW; place++) {
         if (self->number[place] != TAILBACK_NONE && self->due[place] <= now) {
             self->due[place] = now + TIMEOUT;
+            self->timeouts++;
             transmit(self, self->number[place], PAYLOAD, send, outbox);
         }
     }
@@ -111,7 +119,15 @@ static uint64_t deadline(const void *host) {
     return first;
 }
 
-static const tailback_stack ARQ = {TAILBACK_ABI, 0, "arq", "arq 1", create, receive, poll, deadline, free};
+static const char *report(void *host, tailback_report *report) {
+    const arq *self = host;
+    report->delivered = self->missing * PAYLOAD;
+    report->cwnd = (uint64_t)WINDOW * PAYLOAD;
+    report->timeouts = report->retransmitted_packets = self->timeouts;
+    return NULL;
+}
+
+static const tailback_stack ARQ = {TAILBACK_ABI, 0, "arq", "arq 1", create, receive, poll, deadline, free, report};
 
 const tailback_stack *const *tailback_stacks(void) {
     static const tailback_stack *const stacks[] = {&ARQ, NULL};

@@ -33,7 +33,7 @@ typedef struct host {
     struct tcp_pcb *connection;
     struct tcp_pcb *listener;
     packet *first, **last;
-    uint64_t written;
+    uint64_t written, received;
     /* Its next call of `poll` for lwIP's timers. */
     uint64_t tick;
     uint8_t is_open, is_finished;
@@ -111,6 +111,7 @@ static err_t on_received(void *argument, struct tcp_pcb *connection, struct pbuf
         self->connection = NULL;
         return tcp_close(connection);
     }
+    self->received += data->tot_len;
     tcp_recved(connection, data->tot_len);
     pbuf_free(data);
     return ERR_OK;
@@ -242,8 +243,18 @@ static void destroy(void *argument) {
     free(self);
 }
 
+/* lwIP measures RTTs in ticks of 0.5 s, which says nothing here. */
+static const char *report(void *argument, tailback_report *report) {
+    const host *self = argument;
+    report->delivered = self->received;
+    if (self->connection != NULL) {
+        report->cwnd = self->connection->cwnd;
+    }
+    return NULL;
+}
+
 static const tailback_stack LWIP = {
-    TAILBACK_ABI, 1, "lwip", "lwIP " LWIP_VERSION_STRING, create, receive, poll, deadline, destroy,
+    TAILBACK_ABI, 1, "lwip", "lwIP " LWIP_VERSION_STRING, create, receive, poll, deadline, destroy, report,
 };
 
 const tailback_stack *const *tailback_stacks(void) {

@@ -612,7 +612,9 @@ class Run:
         """Write the log to a file that the caller has prepared."""
         from tailback._qlog.writing import write
 
-        write(file, self.tables, self._title, f"seed {self.seed}, content hash {self.content_hash}")
+        stacks = {name: flow["tcp"] for name, flow in self.scenario["flows"].items() if "stack" in flow.get("tcp", {})}
+        mtus = {name: size[0] for name, tcp in stacks.items() if (size := _core.in_column_units(tcp["mtu"]))}
+        write(file, self.tables, self._title, f"seed {self.seed}, content hash {self.content_hash}", mtus)
 
     def _write_capture(self, file: Path) -> None:
         """Write the capture to a file that the caller has prepared."""

@@ -38,9 +38,9 @@ pub mod traffic;
 pub mod user_code;
 
 pub use simulation::{
-    Code, ComparisonState, ConservationError, DatagramContents, DatagramOutcome, Engine, EventComparison, Fate, MemoryEstimate,
-    NotParallel, PacketInFlight, PacketLocation, ParallelEngine, PortState, Results, RunEvent, SenderState, memory_estimate,
-    trace_rows,
+    Code, ComparisonState, ConservationError, DatagramContents, DatagramOutcome, Engine, EventComparison, ExternalFlow,
+    ExternalFlows, Fate, MemoryEstimate, NotParallel, PacketInFlight, PacketLocation, ParallelEngine, PortState, Results,
+    RunEvent, SenderState, memory_estimate, trace_rows,
 };
 
 /// A hash of the sources that this core was built from. Cores with the same hash give the same results.

@@ -32,7 +32,7 @@ const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
         &["event_order", "hosts", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
-        &["adaptation", "edge", "wire"],
+        &["adaptation", "edge", "external_flow", "wire"],
         &["group_profile", "path", "port"],
         &["domain_boundary", "wiring"],
         &["sim_state"],
@@ -43,7 +43,7 @@ const SIMULATION: Modules = Modules {
         &["senders"],
         &["signals"],
         &["engine"],
-        &["conservation", "memory", "message_table", "parallel"],
+        &["conservation", "group_table", "memory", "message_table", "parallel"],
         &["results"],
         &["event_comparison", "inspection"],
     ],

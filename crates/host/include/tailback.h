@@ -55,6 +55,20 @@ typedef struct tailback_payload {
     size_t length;
 } tailback_payload;
 
+/* The state of a host for the results of a run: `delivered` from the receiver of a flow, everything else from its sender. Counts are totals
+ * since the start of the run. Everything is TAILBACK_NONE, and missing in the results, unless it is written. */
+typedef struct tailback_report {
+    uint64_t delivered;    /* bytes that the application has read, in order */
+    uint64_t cwnd;         /* congestion window in bytes */
+    uint64_t smoothed_rtt;
+    uint64_t min_rtt;
+    uint64_t rtt_samples;  /* number of RTT samples, and their sum */
+    uint64_t rtt_sum;
+    uint64_t timeouts;     /* expirations of the retransmission timer */
+    uint64_t retransmitted_packets;
+    uint64_t lost_packets; /* packets declared lost */
+} tailback_report;
+
 /* Sends a payload from inside `poll`. The payload is copied. A poll that sends without end is left by unwinding its stack. */
 typedef void (*tailback_send)(void *outbox, const tailback_payload *payload);
 
@@ -74,6 +88,8 @@ typedef struct tailback_stack {
     /* The time of the next poll if nothing arrives, not before the last one; TAILBACK_NONE if only an arrival can cause an action. */
     uint64_t (*deadline)(const void *host);
     void (*destroy)(void *host);
+    /* Writes what is known. Returns NULL, or the text of a fault that ends the run. Called after a poll, and at the end. May be NULL. */
+    const char *(*report)(void *host, tailback_report *report);
 } tailback_stack;
 
 /* The stacks of a library, and NULL. */

@@ -174,6 +174,10 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         }
     }
 
+    pub(crate) fn hosts_mut(&mut self) -> &mut H {
+        &mut self.hosts
+    }
+
     /// The hosts, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (H, RejectedPackets) {
         (self.hosts, self.refused)

@@ -1,6 +1,7 @@
 //! The interface of a transport.
 
 use crate::frame::{Datagram, Framing};
+use crate::report::TransportReport;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
@@ -24,6 +25,11 @@ pub trait Host: Any + Send {
     /// The contents of its packets.
     fn framing(&self) -> Framing {
         Framing::Udp
+    }
+
+    /// Its state for the results of the run, after the last poll. Nothing is known by default.
+    fn report(&mut self) -> TransportReport {
+        TransportReport::default()
     }
 }
 

@@ -13,6 +13,8 @@
 //! * `frame`: IPv4 and UDP headers
 //! * `library`: transports in libraries with a C interface
 //! * `controllers`: congestion controllers in libraries
+//! * `report`: the state of a transport as it reports it
+//! * `flow_reports`: reports in the results of a run
 //! * `driver`: the event loop
 //! * `hosts`: sources and destinations of packets, as the loop sees them
 //! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
@@ -28,6 +30,7 @@
 
 pub mod controllers;
 mod driver;
+mod flow_reports;
 mod frame;
 mod host;
 mod hosts;
@@ -37,6 +40,7 @@ pub mod library;
 mod nat;
 mod pacer;
 mod packet_observer;
+pub mod report;
 mod segment_numbers;
 mod testbed;
 mod virtual_hosts;
@@ -50,6 +54,7 @@ pub use ip::EcnField;
 pub use nat::Rebinding;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
+pub use report::{RttSamples, TransportReport};
 pub use segment_numbers::ListedSegments;
 pub use testbed::{Outcome, Testbed, TestbedError};
 pub use virtual_hosts::{HostError, HostFault};

@@ -5,9 +5,12 @@
 
 #![allow(unsafe_code, reason = "the interface of C")]
 
+pub mod exported;
+
 use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox, report_fault};
 use crate::ip::{self, EcnField};
+use crate::report::{Report, TransportReport};
 use crate::virtual_hosts::text;
 use std::collections::HashSet;
 use std::error::Error;
@@ -85,6 +88,8 @@ pub struct Stack {
     /// Time of the next poll if nothing arrives; `UINT64_MAX` if there is none.
     pub deadline: unsafe extern "C" fn(host: *const c_void) -> u64,
     pub destroy: unsafe extern "C" fn(host: *mut c_void),
+    /// Writes what is known to a report in which everything is unknown. Null: nothing is known.
+    pub report: Option<unsafe extern "C" fn(host: *mut c_void, report: *mut Report) -> *const c_char>,
 }
 
 // Names and functions of a library are constant.
@@ -339,6 +344,15 @@ impl Host for LibraryHost {
     fn framing(&self) -> Framing {
         if self.stack.sends_ip == 0 { Framing::Udp } else { Framing::Ip }
     }
+
+    fn report(&mut self) -> TransportReport {
+        let Some(write) = self.stack.report else { return TransportReport::default() };
+        let mut report = Report::from(TransportReport::default());
+        // SAFETY: the handle is from `create`, and the report outlives the call.
+        let fault = unsafe { write(self.handle, &raw mut report) };
+        raise(fault);
+        TransportReport::from(&report)
+    }
 }
 
 fn raise(fault: *const c_char) {
@@ -383,112 +397,6 @@ impl Payload {
                 _ => &TOO_LONG,
             },
         }
-    }
-}
-
-/// A host in Rust as a stack of a library: the functions of [`exported::stack`].
-pub mod exported {
-    use super::*;
-
-    /// Creates a host.
-    pub type Create = fn(&EndSettings) -> Result<Box<dyn Host>, String>;
-
-    /// A stack whose hosts `create` makes. Both texts end with a zero.
-    pub const fn stack(
-        name: &'static CStr,
-        version: &'static CStr,
-        create: unsafe extern "C" fn(*const End, *mut c_char, usize) -> *mut c_void,
-    ) -> Stack {
-        let (name, version) = (name.as_ptr(), version.as_ptr());
-        // Packets have their headers already, so that nothing is framed twice.
-        Stack { abi: ABI, sends_ip: 1, name, version, create, receive, poll, deadline, destroy }
-    }
-
-    struct Exported {
-        host: Box<dyn Host>,
-        outbox: Outbox,
-        /// After the last poll.
-        deadline: Option<Time>,
-        fault: CString,
-    }
-
-    impl Exported {
-        /// Calls the host; a panic becomes a fault.
-        fn call(&mut self, act: impl FnOnce(&mut dyn Host, &mut Outbox)) -> *const c_char {
-            let Exported { host, outbox, fault, .. } = self;
-            match catch_unwind(AssertUnwindSafe(|| act(&mut **host, outbox))) {
-                Ok(()) => ptr::null(),
-                Err(panic) => {
-                    let message = match crate::host::reported(panic) {
-                        Ok(message) => message,
-                        Err(panic) if panic.is::<Endless>() => "it sent packets without end in one poll".into(),
-                        Err(panic) => format!("panicked: {}", text(&*panic)),
-                    };
-                    *fault = CString::new(message.replace('\0', " ")).unwrap_or_default();
-                    fault.as_ptr()
-                }
-            }
-        }
-    }
-
-    /// The body of a stack's function `create`.
-    ///
-    /// # Safety
-    /// The arguments are those of that function.
-    pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
-        // SAFETY: by contract.
-        let settings = unsafe { EndSettings::of(end) };
-        let made = catch_unwind(AssertUnwindSafe(|| of(&settings)));
-        let problem = match made {
-            Ok(Ok(host)) => {
-                let outbox = Outbox::new(host.framing());
-                return Box::into_raw(Box::new(Exported { host, outbox, deadline: None, fault: CString::default() })).cast();
-            }
-            Ok(Err(problem)) => problem,
-            Err(panic) => format!("panicked: {}", text(&*panic)),
-        };
-        // SAFETY: by contract, the message has this capacity.
-        unsafe { write_message(&problem, message, capacity) };
-        ptr::null_mut()
-    }
-
-    unsafe extern "C" fn receive(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char {
-        // SAFETY: by contract, the host is from `create`, and the payload is valid.
-        let (exported, packet) = unsafe { (&mut *host.cast::<Exported>(), (*payload).datagram()) };
-        let Some(datagram) = exported.outbox.framing().datagram(packet.payload) else { return ptr::null() };
-        exported.call(|host, _| host.receive(Time(now), &datagram))
-    }
-
-    unsafe extern "C-unwind" fn poll(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char {
-        // SAFETY: by contract, the host is from `create`.
-        let exported = unsafe { &mut *host.cast::<Exported>() };
-        let mut deadline = None;
-        let fault = exported.call(|host, outbox| {
-            host.poll(Time(now), outbox);
-            deadline = host.deadline();
-        });
-        exported.deadline = deadline;
-        while let Some(packet) = exported.outbox.take() {
-            let (source_address, destination_address, source_port, destination_port) = (0, 0, 0, 0);
-            let (data, length) = (packet.as_ptr(), packet.len());
-            let payload = Payload { source_address, destination_address, source_port, destination_port, ecn: 0, data, length };
-            // SAFETY: by contract, `send` takes this outbox.
-            unsafe { send(outbox, &payload) };
-            exported.outbox.recycle(packet);
-        }
-        fault
-    }
-
-    unsafe extern "C" fn deadline(host: *const c_void) -> u64 {
-        // SAFETY: by contract, the host is from `create`.
-        unsafe { &*host.cast::<Exported>() }.deadline.map_or(NONE, |at| at.0)
-    }
-
-    unsafe extern "C" fn destroy(host: *mut c_void) {
-        // SAFETY: by contract, the host is from `create`, and not used any more.
-        let exported = unsafe { Box::from_raw(host.cast::<Exported>()) };
-        // The run is over, and a panic must not cross the interface.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(exported)));
     }
 }
 

@@ -1,15 +1,18 @@
 //! Hosts on the nodes of a scenario, and the results of a run.
 
 use crate::driver::{RejectedPackets, RunProperties};
+use crate::flow_reports::{FlowReports, ReportedFlow};
 use crate::host::Host;
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, VirtualHost};
 use crate::virtual_run::{HostAt, VirtualRun};
 use std::any::Any;
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::{error, fmt, io};
+use tailback_core::network::FlowId;
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_core::{Engine, Results};
 use tailback_scenario::{Emulated, Errors, Scenario, Transfer, Warnings, hint};
@@ -27,6 +30,8 @@ pub struct Testbed {
     groups: Vec<(String, Vec<Transfer>)>,
     hosts: Vec<VirtualHost>,
     observer: PacketObserver,
+    /// Of the flows of groups.
+    reports: FlowReports,
     warnings: Warnings,
 }
 
@@ -109,7 +114,7 @@ impl Testbed {
             [_] => name.to_owned(),
             _ => format!("{name}[{index}]"),
         };
-        let hosts: Vec<VirtualHost> = names
+        let mut hosts: Vec<VirtualHost> = names
             .iter()
             .flat_map(|(name, addresses)| {
                 addresses
@@ -119,12 +124,13 @@ impl Testbed {
             })
             .collect();
         let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
-        let groups = played.into_iter().map(|played| (played.group, played.transfers)).collect();
+        let groups: Vec<(String, Vec<Transfer>)> = played.into_iter().map(|played| (played.group, played.transfers)).collect();
+        let reports = FlowReports::new(reported(&groups, &ways, &hosts), &network, &mut hosts);
         let engine = Engine::new(network);
         if let Some(failure) = engine.failure() {
             return Err(TestbedError::UserCode(failure.code.name.clone()));
         }
-        Ok(Testbed { engine, properties, ways, names, groups, hosts, observer, warnings })
+        Ok(Testbed { engine, properties, ways, names, groups, hosts, observer, reports, warnings })
     }
 
     /// Warnings about the scenario.
@@ -196,17 +202,41 @@ impl Testbed {
     /// # Errors
     /// The capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
     pub fn run(self) -> Result<Outcome, TestbedError> {
-        let Testbed { engine, properties, ways, hosts, observer, .. } = self;
-        let mut run = VirtualRun::new(engine, properties, &ways, hosts, observer);
+        let Testbed { engine, properties, ways, hosts, observer, reports, .. } = self;
+        let mut run = VirtualRun::new(engine, properties, &ways, hosts, observer, reports);
         run.run_for(Time::NEVER, u64::MAX);
         if let Some(problem) = run.finish_capture() {
             return Err(TestbedError::Capture(io::Error::other(problem)));
         }
-        let results = run.engine().results().map_err(|error| TestbedError::Results(error.to_string()))?;
+        let results = run.results().map_err(|error| TestbedError::Results(error.to_string()))?;
         let fault = run.fault().cloned();
         let (hosts, rejected) = run.into_hosts();
         Ok(Outcome { results, fault, rejected, hosts })
     }
+}
+
+/// The flows of groups.
+fn reported(
+    groups: &[(String, Vec<Transfer>)],
+    ways: &[tailback_scenario::AddressPair],
+    hosts: &[VirtualHost],
+) -> Vec<ReportedFlow> {
+    let hosts: HashMap<Ipv4Addr, usize> = hosts.iter().enumerate().map(|(index, host)| (host.address, index)).collect();
+    let ways: HashMap<(Ipv4Addr, Ipv4Addr), FlowId> = ways.iter().map(|way| ((way.from, way.to), way.flow)).collect();
+    let one = |group: &str, index: u64, transfer: &Transfer| {
+        Some(ReportedFlow {
+            group: group.to_owned(),
+            index,
+            flow: *ways.get(&(transfer.from, transfer.to))?,
+            hosts: [*hosts.get(&transfer.from)?, *hosts.get(&transfer.to)?],
+            mtu: MTU,
+            start: transfer.start,
+            stop: Some(transfer.stop).filter(|&stop| stop < Time::NEVER),
+            size: transfer.size,
+        })
+    };
+    let flows = groups.iter().flat_map(|(name, transfers)| (0..).zip(transfers).map(move |(index, of)| (name, index, of)));
+    flows.filter_map(|(name, index, transfer)| one(name, index, transfer)).collect()
 }
 
 #[cfg(test)]

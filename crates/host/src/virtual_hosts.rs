@@ -6,6 +6,7 @@ use crate::hosts::Hosts;
 use crate::ip;
 use crate::nat::{Nat, Rebinding};
 use crate::pacer::Clock;
+use crate::report::{TransportReport, Watch};
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,6 +95,8 @@ pub(crate) struct VirtualHost {
     /// Largest packet that its interface sends.
     mtu: Bytes,
     sent: u64,
+    /// Reports that the run reads after polls.
+    pub(crate) watch: Watch,
     /// Polls because of deadlines at one instant, and that instant.
     polls: u32,
     polled_at: Time,
@@ -114,6 +117,7 @@ impl VirtualHost {
             outbox: Outbox::new(Framing::default()),
             mtu,
             sent: 0,
+            watch: Watch::Nothing,
             polls: 0,
             polled_at: Time::ZERO,
             nat: Nat::default(),
@@ -165,10 +169,21 @@ impl VirtualHost {
             deadline = transport.deadline();
         })?;
         self.deadline = deadline;
-        match deadline {
-            Some(deadline) if deadline < now => Err(self.fault(now, HostFault::DeadlineInThePast(deadline))),
-            _ => Ok(()),
+        if let Some(deadline) = deadline.filter(|&deadline| deadline < now) {
+            return Err(self.fault(now, HostFault::DeadlineInThePast(deadline)));
         }
+        if self.watch.needs_report() {
+            let report = self.report(now)?;
+            self.watch.read(now, &report);
+        }
+        Ok(())
+    }
+
+    /// The state of the transport.
+    fn report(&mut self, now: Time) -> io::Result<TransportReport> {
+        let mut report = TransportReport::default();
+        self.call(now, |transport, _| report = transport.report())?;
+        Ok(report)
     }
 
     /// Polls the transport because of its deadline.
@@ -193,6 +208,7 @@ impl VirtualHost {
             return Ok(false);
         };
         self.polls = 0;
+        self.watch.note_arrival(&packet);
         self.call(now, |transport, _| transport.receive(now, &datagram))?;
         self.poll(now)?;
         Ok(true)
@@ -231,6 +247,12 @@ impl VirtualHosts {
         let mut all = VirtualHosts { hosts, clock, queued, queue };
         (0..all.hosts.len()).for_each(|host| all.schedule(host));
         all
+    }
+
+    /// The state of a host's transport.
+    pub(crate) fn report(&mut self, host: usize) -> io::Result<TransportReport> {
+        let now = self.now();
+        self.hosts[host].report(now)
     }
 
     /// Notes the deadline of a host, which may have changed.

@@ -1,6 +1,7 @@
 //! A run in virtual time, in slices.
 
 use crate::driver::{AddressPair, HostLoop, RejectedPackets, RunProperties};
+use crate::flow_reports::{FlowReports, ReportedFlow};
 use crate::host::Host;
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
@@ -24,8 +25,7 @@ pub struct VirtualRun {
     fault: Option<HostError>,
     /// The groups of the reverse direction, which have no rows of their own in the results, and those of the data.
     reverse: HashMap<String, String>,
-    /// Flows with a start and perhaps a size, which the engine does not know.
-    flows: Vec<HostedFlow>,
+    reports: FlowReports,
 }
 
 impl VirtualRun {
@@ -35,6 +35,7 @@ impl VirtualRun {
         ways: &[tailback_scenario::AddressPair],
         hosts: Vec<VirtualHost>,
         observer: PacketObserver,
+        reports: FlowReports,
     ) -> VirtualRun {
         let index: HashMap<Ipv4Addr, usize> = hosts.iter().enumerate().map(|(index, host)| (host.address, index)).collect();
         let pair = |way: &tailback_scenario::AddressPair| AddressPair {
@@ -47,7 +48,7 @@ impl VirtualRun {
         let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
         let clock = VirtualClock::default();
         let hosts = HostLoop::new(properties, &ways, observer, (VirtualHosts::new(hosts, clock.clone()), clock));
-        VirtualRun { engine, hosts, fault: None, reverse: HashMap::new(), flows: Vec::new() }
+        VirtualRun { engine, hosts, fault: None, reverse: HashMap::new(), reports }
     }
 
     /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
@@ -61,7 +62,7 @@ impl VirtualRun {
             counts[flow.stack] += 1;
             counts
         });
-        let hosts: Vec<VirtualHost> = hosted
+        let mut hosts: Vec<VirtualHost> = hosted
             .flows
             .iter()
             .zip(ends)
@@ -82,9 +83,20 @@ impl VirtualRun {
         let observer = PacketObserver::of_virtual_time(hosts.iter().map(|host| host.name.clone()).collect(), ports);
         let properties = RunProperties { end: Time::ZERO + network.duration, lead: hosted.lead };
         let ways: Vec<_> = hosted.flows.iter().flat_map(HostedFlow::ways).collect();
+        let flows = hosted.flows.iter().enumerate().map(|(place, flow)| ReportedFlow {
+            group: hosted.stacks[flow.stack].group.clone(),
+            index: flow.index,
+            flow: flow.there,
+            hosts: [2 * place, 2 * place + 1],
+            mtu: hosted.stacks[flow.stack].mtu,
+            start: flow.start,
+            stop: Some(flow.stop).filter(|&stop| stop < Time::NEVER),
+            size: flow.size,
+        });
+        let reports = FlowReports::new(flows.collect(), &network, &mut hosts);
         let names = hosted.stacks.iter().map(|stack| stack.group.clone());
         let reverse = hosted.reverse.iter().map(|&group| network.groups[group].name.clone()).zip(names).collect();
-        VirtualRun { reverse, flows: hosted.flows.clone(), ..VirtualRun::new(start(network), properties, &ways, hosts, observer) }
+        VirtualRun { reverse, ..VirtualRun::new(start(network), properties, &ways, hosts, observer, reports) }
     }
 
     /// Writes all packets of the hosts to a file (pcapng), one interface per host, with comments on discarded ones.
@@ -106,7 +118,7 @@ impl VirtualRun {
         if self.fault.is_some() {
             return true;
         }
-        match self.hosts.run_for(&mut self.engine, until, turns) {
+        match self.advance(until, turns) {
             Ok(is_done) => is_done,
             Err(error) => {
                 // The devices of virtual hosts have no other errors.
@@ -114,6 +126,22 @@ impl VirtualRun {
                 true
             }
         }
+    }
+
+    fn advance(&mut self, until: Time, turns: u64) -> io::Result<bool> {
+        if let Some(end) = self.reports.warmup {
+            let is_done = self.hosts.run_for(&mut self.engine, until.min(end), turns)?;
+            if !is_done || until < end {
+                return Ok(is_done);
+            }
+            self.reports.end_warmup(self.hosts.hosts_mut())?;
+        }
+        let is_done = self.hosts.run_for(&mut self.engine, until, turns)?;
+        if is_done {
+            // A host that cannot report ends the run here.
+            self.reports.read(self.hosts.hosts_mut())?;
+        }
+        Ok(is_done)
     }
 
     pub fn engine(&self) -> &Engine {
@@ -129,17 +157,11 @@ impl VirtualRun {
     ///
     /// # Errors
     /// The engine has lost or duplicated a packet.
-    pub fn results(&self) -> Result<Results, ConservationError> {
-        let mut results = self.engine().results()?;
-        for (name, column) in &mut results.flows.columns {
-            let of_flow: fn(&HostedFlow) -> f64 = match name.as_str() {
-                "start_s" => |flow| flow.start.seconds(),
-                "size_bytes" => |flow| flow.size.map_or(f64::NAN, |size| size.0 as f64),
-                _ => continue,
-            };
-            let Column::Float(values) = column else { continue };
-            self.flows.iter().for_each(|flow| values[flow.there] = of_flow(flow));
-        }
+    pub fn results(&mut self) -> Result<Results, ConservationError> {
+        let external = self.reports.external(self.hosts.hosts_mut());
+        let mut results = self.engine().results_with(&external)?;
+        let until = self.engine().now();
+        self.reports.add_traces(self.hosts.hosts_mut(), until, &mut results.traces);
         for table in [&mut results.flows, &mut results.groups] {
             let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.reverse.contains_key(*group)).collect();
             table.keep(&kept);

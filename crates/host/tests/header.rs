@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
-use syn::{Fields, Item, PointerMutability, ReturnType, Type};
+use syn::{Fields, GenericArgument, Item, PathArguments, PointerMutability, ReturnType, Type};
 
 const HEADER: &str = include_str!("../include/tailback.h");
-const SOURCES: [&str; 2] = [include_str!("../src/library.rs"), include_str!("../src/controllers.rs")];
+const SOURCES: [&str; 3] =
+    [include_str!("../src/report.rs"), include_str!("../src/library.rs"), include_str!("../src/controllers.rs")];
 
 /// Fields of each structure, as name and type in C without spaces.
 type Structures = BTreeMap<String, Vec<(String, String)>>;
@@ -14,7 +15,7 @@ type Structures = BTreeMap<String, Vec<(String, String)>>;
 #[test]
 fn structures_have_the_same_fields_in_the_same_order() {
     let (here, there) = (of_rust(), of_header());
-    assert_eq!(here.len(), 7);
+    assert_eq!(here.len(), 8);
     assert_eq!(here, there);
 }
 
@@ -62,6 +63,12 @@ fn c_type(of: &Type) -> String {
                 ReturnType::Type(_, of) => c_type(of),
             };
             format!("{result}({})", arguments.join(","))
+        }
+        // A function that may be null.
+        Type::Path(path) if path.path.segments[0].ident == "Option" => {
+            let PathArguments::AngleBracketed(of) = &path.path.segments[0].arguments else { panic!("Option of nothing") };
+            let GenericArgument::Type(of) = &of.args[0] else { panic!("Option of no type") };
+            c_type(of)
         }
         Type::Path(path) => match path.path.require_ident().unwrap().to_string().as_str() {
             "c_char" => "char".into(),

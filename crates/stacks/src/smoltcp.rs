@@ -5,11 +5,11 @@ use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
 use smoltcp::time::Instant;
-use smoltcp::wire::{HardwareAddress, IpCidr, IpEndpoint};
+use smoltcp::wire::{HardwareAddress, IPV4_HEADER_LEN, IpCidr, IpEndpoint, TcpPacket, TcpSeqNumber};
 use std::collections::VecDeque;
 use std::net::SocketAddrV4;
-use tailback_core::primitives::units::Time;
-use tailback_host::{Datagram, EcnField, Framing, Host, Outbox};
+use tailback_core::primitives::units::{Bytes, Time};
+use tailback_host::{Datagram, EcnField, Framing, Host, Outbox, TransportReport};
 
 /// smoltcp's congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub struct Smoltcp {
     to_open: Option<Transfer>,
     sending: Option<Written>,
     received: u64,
+    /// The end of the data sent until now.
+    sent_until: Option<TcpSeqNumber>,
+    retransmitted: u64,
     deadline: Option<Time>,
     /// Why the connection could not be opened.
     failure: Option<String>,
@@ -89,7 +92,20 @@ impl Smoltcp {
         let mut sockets = SocketSet::new(Vec::new());
         let socket = sockets.add(socket);
         let failure = is_full.then(|| "the interface takes no address".into());
-        Smoltcp { interface, sockets, socket, wire, local, to_open: None, sending: None, received: 0, deadline: None, failure }
+        Smoltcp {
+            interface,
+            sockets,
+            socket,
+            wire,
+            local,
+            to_open: None,
+            sending: None,
+            received: 0,
+            sent_until: None,
+            retransmitted: 0,
+            deadline: None,
+            failure,
+        }
     }
 
     /// Bytes that the application has read.
@@ -153,6 +169,13 @@ fn deadline(at: Instant, now: Time) -> Time {
     Time(u64::try_from(at.total_micros()).unwrap_or(0).saturating_mul(1_000_000)).max(now)
 }
 
+/// The sequence number after the data of a packet; `None` without data. smoltcp sends no IP options.
+fn end_of_data(packet: &[u8]) -> Option<TcpSeqNumber> {
+    let segment = TcpPacket::new_checked(packet.get(IPV4_HEADER_LEN..)?).ok()?;
+    let payload = segment.payload().len();
+    (payload > 0).then(|| segment.seq_number() + payload)
+}
+
 impl Host for Smoltcp {
     fn receive(&mut self, _now: Time, datagram: &Datagram<'_>) {
         self.wire.arrived.push_back(datagram.payload.to_vec());
@@ -169,6 +192,12 @@ impl Host for Smoltcp {
         }
         let own = SocketAddrV4::new(*self.local.ip(), 0);
         for packet in self.wire.sent.drain(..) {
+            if let Some(end) = end_of_data(&packet) {
+                match self.sent_until {
+                    Some(until) if end <= until => self.retransmitted += 1,
+                    _ => self.sent_until = Some(end),
+                }
+            }
             outbox.send(&Datagram { source: own, destination: own, ecn: EcnField::NotEct, payload: &packet });
         }
         let timer = self.interface.poll_at(instant, &self.sockets).map(|at| deadline(at, now));
@@ -181,6 +210,11 @@ impl Host for Smoltcp {
 
     fn framing(&self) -> Framing {
         Framing::Ip
+    }
+
+    fn report(&mut self) -> TransportReport {
+        let (delivered, retransmitted_packets) = (Some(Bytes(self.received)), Some(self.retransmitted));
+        TransportReport { delivered, retransmitted_packets, ..TransportReport::default() }
     }
 }
 

@@ -139,7 +139,7 @@ def run(
     if qlog is not None:
         note(f"wrote the events of {len(result.trace('packets'))} packets to {qlog}")
         if has_stack(scenario.to_dict()):
-            note("flows with a stack have no acknowledgements, losses or windows in the log: only their senders know them")
+            note("flows with a stack have no acknowledgements or losses in the log; windows and RTTs are those that it reports")
     if plot and out is None:
         from tailback._run_plot import show as show_plot
 

@@ -28,12 +28,12 @@ _RECEIVED = {"ack", "syn_ack"}
 _ECN = {"capable": "ECT(0)", "reduced": "ECT(0)", "capable_echo": "ECT(0)", "l4s": "ECT(1)", "l4s_echo": "ECT(1)"}
 
 
-def write(file: Path, traces: Mapping[str, Table], title: str, description: str) -> None:
-    """Write the file from the traces of a run, among which is `packets`."""
+def write(file: Path, traces: Mapping[str, Table], title: str, description: str, mtus: Mapping[str, float]) -> None:
+    """Write the file from the traces of a run, among which is `packets`. `mtus`: of the groups with a stack, in bytes."""
     head = {"qlog_version": "0.3", "qlog_format": "JSON", "title": title, "description": description}
     with file.open("w", encoding="utf-8") as out:
         out.write(json.dumps(head)[:-1] + ', "traces": [')
-        for place, (flow, is_tcp, events) in enumerate(_traces(traces)):
+        for place, (flow, is_tcp, events) in enumerate(_traces(traces, mtus)):
             out.write(",\n" if place else "\n")
             _write_trace(out, flow, is_tcp, events)
         out.write("\n]}\n")
@@ -55,13 +55,15 @@ def _write_trace(out: TextIO, flow: Flow, is_tcp: bool, events: Iterable[Event])
     out.write("]}")
 
 
-def _traces(traces: Mapping[str, Table]) -> Iterator[tuple[Flow, bool, Iterator[Event]]]:
+def _traces(traces: Mapping[str, Table], mtus: Mapping[str, float]) -> Iterator[tuple[Flow, bool, Iterator[Event]]]:
     """The flows with packets, in order, whether they are TCP, and the events of each, in order of time."""
     packets, *others = [(kind, _by_flow(traces[kind])) for kind in TRACES if kind in traces]
     for flow, rows in packets[1].items():
-        segment_bytes = max(row["payload_bytes"] for row in rows)
+        # The windows of stacks are in packets of their MTU, and their RTTs are smoothed.
+        mtu = mtus.get(flow[0])
+        packet_bytes, rtt = (max(row["payload_bytes"] for row in rows), "latest_rtt") if mtu is None else (mtu, "smoothed_rtt")
         of_flow = {kind: traced.get(flow, []) for kind, traced in others}
-        parts = (_Sender().events(rows), _metrics(of_flow, segment_bytes), _states(of_flow), _discards(rows))
+        parts = (_Sender().events(rows), _metrics(of_flow, packet_bytes, rtt), _states(of_flow), _discards(rows))
         is_tcp = any(row["kind"] != "datagram" for row in rows)
         yield flow, is_tcp, heapq.merge(*parts, key=itemgetter(0))
 
@@ -169,31 +171,38 @@ def _ranges(numbers: list[int]) -> list[list[int]]:
     return ranges
 
 
-def _metrics(traces: dict[str, list[dict[str, Any]]], segment_bytes: int) -> Iterator[Event]:
+def _metrics(traces: dict[str, list[dict[str, Any]]], packet_bytes: float, rtt: str) -> Iterator[Event]:
     """One event per time at which quantities of the sender change."""
-    fields = (_metrics_of(kind, rows, segment_bytes) for kind, rows in traces.items() if kind != "state")
+    fields = (_metrics_of(kind, rows, packet_bytes, rtt) for kind, rows in traces.items() if kind != "state")
     for time_s, changes in groupby(heapq.merge(*fields, key=itemgetter(0)), key=itemgetter(0)):
         yield time_s, "recovery:metrics_updated", {name: value for _, metrics in changes for name, value in metrics.items()}
 
 
-def _metrics_of(kind: str, rows: list[dict[str, Any]], segment_bytes: int) -> Iterator[tuple[float, dict[str, Any]]]:
+def _metrics_of(kind: str, rows: list[dict[str, Any]], packet_bytes: float, rtt: str) -> Iterator[tuple[float, dict[str, Any]]]:
     min_rtt_s = float("inf")
     for row in rows:
         match kind:
             case "cwnd":
-                metrics: dict[str, Any] = {"congestion_window": int(row["cwnd_packets"] * segment_bytes)}
+                metrics: dict[str, Any] = {"congestion_window": _whole(row["cwnd_packets"] * packet_bytes)}
             case "ssthresh":
                 # An unused threshold is infinite, which JSON cannot say.
                 threshold = row["ssthresh_packets"]
-                metrics = {"ssthresh": int(threshold * segment_bytes)} if threshold < float("inf") else {}
+                metrics = {"ssthresh": _whole(threshold * packet_bytes)} if threshold < float("inf") else {}
             case "rtt":
                 min_rtt_s = min(min_rtt_s, row["rtt_s"])
-                metrics = {"latest_rtt": round(row["rtt_s"] * 1e3, 9), "min_rtt": round(min_rtt_s * 1e3, 9)}
+                metrics = {rtt: round(row["rtt_s"] * 1e3, 9)}
+                if rtt == "latest_rtt":
+                    metrics["min_rtt"] = round(min_rtt_s * 1e3, 9)
             case _:
                 packets = row["in_flight_packets"]
-                metrics = {"bytes_in_flight": packets * segment_bytes, "packets_in_flight": packets}
+                metrics = {"bytes_in_flight": _whole(packets * packet_bytes), "packets_in_flight": packets}
         if metrics:
             yield row["time_s"], metrics
+
+
+def _whole(size: float) -> int:
+    """Whole bytes. A product of floats may be slightly below a whole number."""
+    return int(size + 1e-6)
 
 
 def _states(traces: dict[str, list[dict[str, Any]]]) -> Iterator[Event]:

@@ -32,7 +32,7 @@ receives, and objects must not share state: then a run is a function of its scen
 """
 
 from tailback._core import Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Signal, Start, Unit
-from tailback.user_code._interfaces import Application, Controller, Ecn, Host, Policy, Source, Verdict
+from tailback.user_code._interfaces import Application, Controller, Ecn, Host, HostReport, Policy, Source, Verdict
 from tailback.user_code._libraries import load_controllers, load_stacks
 from tailback.user_code._loading import load
 from tailback.user_code._registry import application, controller, host, policy, source
@@ -47,6 +47,7 @@ __all__ = [
     "Ecn",
     "Host",
     "HostEnd",
+    "HostReport",
     "Occupancy",
     "Policy",
     "RoundTrip",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Set
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tailback._core import Ack, Congestion, Departure, Draw, HostEnd, Occupancy, RoundTrip, Signal, Start, Unit
 
-__all__ = ["Application", "Controller", "Ecn", "Host", "Policy", "Source", "Verdict"]
+__all__ = ["Application", "Controller", "Ecn", "Host", "HostReport", "Policy", "Source", "Verdict"]
 
 PerFlow = TypeVar("PerFlow")
 
@@ -308,6 +309,48 @@ class Host(ABC):
         Read after each `poll`. It must not be before the time of that poll.
         """
         return None
+
+    def report(self) -> HostReport | None:
+        """Return the state after the last `poll`, for the results of the run; None if nothing is known.
+
+        Called at the end of the run and of the warm-up. Called after each `poll` of a sender whose `cwnd` or `rtt` is traced, and
+        of a receiver that has almost received a transfer with a `size`: it is complete at the first `poll` after which
+        ``delivered_bytes`` is its size.
+        """
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostReport:
+    """The state of a transport. Values that are None are missing in the results.
+
+    Attributes
+    ----------
+    delivered_bytes : int
+        Payload that the application has read, in order. Results take it from the receiver, and everything else from the sender.
+    cwnd_bytes : int
+        Congestion window.
+    smoothed_rtt_s, min_rtt_s : float
+    rtt_samples : int
+        Number of RTT samples since the start of the run, as the other counts.
+    rtt_sum_s : float
+        Sum of the RTT samples.
+    timeouts : int
+        Expirations of the retransmission timer.
+    retransmitted_packets : int
+    lost_packets : int
+        Packets declared lost.
+    """
+
+    delivered_bytes: int | None = None
+    cwnd_bytes: int | None = None
+    smoothed_rtt_s: float | None = None
+    min_rtt_s: float | None = None
+    rtt_samples: int | None = None
+    rtt_sum_s: float | None = None
+    timeouts: int | None = None
+    retransmitted_packets: int | None = None
+    lost_packets: int | None = None
 
 
 class Source(ABC):

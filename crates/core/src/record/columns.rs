@@ -16,8 +16,8 @@ const FLOW: (&str, &str) = ("flow", "Index of the flow within its group, from 0.
 pub const TABLES: &[Described] = &[
     Described {
         table: "flows",
-        row: "A flow. Counts cover the measurement interval, which begins after `warmup`. For flows with a `stack`, columns that only the transport \
-              knows are missing, and payloads are those of IP packets.",
+        row: "A flow. Counts cover the measurement interval, which begins after `warmup`. For a flow with a `stack`, columns that only the transport \
+              knows are missing unless the stack reports them, and payload is that of IP packets unless it reports the delivered bytes.",
         columns: &[
             GROUP,
             FLOW,
@@ -67,6 +67,11 @@ pub const TABLES: &[Described] = &[
             ("frame_goodput_cells", "ATM: cells that arrived in complete frames, including duplicate data."),
             ("badput_cells", "ATM: cells that arrived in incomplete frames."),
             ("mean_rtt_s", "Mean of the sender's RTT samples. Missing without samples."),
+            (
+                "lost_packets",
+                "Packets that a stack has declared lost. Only if some flow has a `stack`, and for stacks that report it.",
+            ),
+            ("min_rtt_s", "Minimum RTT over the whole run, as a stack measures it. Present as `lost_packets` is."),
             (
                 "stalls",
                 "Times at which the playback ran out of data, over the whole run. Only if some flow is video, and for it.",
@@ -135,7 +140,7 @@ pub const TABLES: &[Described] = &[
     },
     Described {
         table: "groups",
-        row: "A group of flows. `dropped_acks` and completions are missing for flows with a `stack`.",
+        row: "A group of flows. `dropped_acks` is missing for flows with a `stack`; so are completions, unless the stack reports the delivered bytes.",
         columns: &[
             ("group", "Name of the group in the scenario."),
             ("flows", "Number of flows."),
@@ -233,7 +238,15 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "cwnd",
         row: "A change of a flow's congestion window.",
-        columns: &[TIME, GROUP, FLOW, ("cwnd_packets", "New congestion window in segments; may be fractional.")],
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            (
+                "cwnd_packets",
+                "New congestion window in segments; may be fractional. Of a `stack`: in packets of its `mtu`, as the stack reports it.",
+            ),
+        ],
     },
     Described {
         table: "ssthresh",
@@ -243,7 +256,15 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "rtt",
         row: "An RTT sample of a sender.",
-        columns: &[TIME, GROUP, FLOW, ("rtt_s", "Time from the transmission of a segment to its acknowledgement.")],
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            (
+                "rtt_s",
+                "Time from the transmission of a segment to its acknowledgement. Of a `stack`: a new smoothed RTT, as the stack reports it.",
+            ),
+        ],
     },
     Described {
         table: "in_flight",

@@ -8,8 +8,10 @@ mod endpoints;
 mod engine;
 mod event_comparison;
 mod event_order;
+mod external_flow;
 mod fabric;
 mod group_profile;
+mod group_table;
 mod hosts;
 mod inspection;
 mod measurement_interval;
@@ -34,6 +36,7 @@ mod wiring;
 
 pub use conservation::ConservationError;
 pub use event_comparison::{ComparisonState, EventComparison, RunEvent};
+pub use external_flow::{ExternalFlow, ExternalFlows};
 pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use parallel::{NotParallel, ParallelEngine};

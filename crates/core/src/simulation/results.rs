@@ -4,6 +4,7 @@ use super::conservation::{ConservationError, UnitsInNetwork};
 use super::edge::{Edge, EdgeCounts};
 use super::endpoints::End;
 use super::event_order::FlowKind;
+use super::external_flow::{ExternalFlows, REPORTED_ONLY};
 use super::fabric::Fabric;
 use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
 use super::state::Engine;
@@ -66,15 +67,23 @@ impl Engine {
     /// # Errors
     /// A violation of conservation, which is a bug in Tailback.
     pub fn results(&self) -> Result<Results, ConservationError> {
+        self.results_with(&ExternalFlows::new())
+    }
+
+    /// The results up to now, with the measurements that external transports have reported.
+    ///
+    /// # Errors
+    /// As [`Engine::results`].
+    pub fn results_with(&self, external: &ExternalFlows) -> Result<Results, ConservationError> {
         let in_lines = self.units_in_lines();
         self.check_conservation(&in_lines)?;
         let until = self.now();
         let links = self.network.best_links();
         let slowdowns: Vec<f64> = FlowId::all(self.endpoints.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
         Ok(Results {
-            flows: self.flow_table(until, &in_lines, &slowdowns),
+            flows: self.flow_table(until, &in_lines, &slowdowns, external),
             queues: self.queue_table(until),
-            groups: self.group_table(until, &slowdowns),
+            groups: self.group_table(until, &slowdowns, external),
             classes: self.class_table(until),
             edges: self.edge_table(until),
             messages: self.message_table(),
@@ -112,16 +121,16 @@ impl Engine {
         }
     }
 
-    fn measured_seconds(&self, until: Time) -> f64 {
+    pub(super) fn measured_seconds(&self, until: Time) -> f64 {
         until.since(self.fabric.sim.interval.warmup).seconds()
     }
 
-    fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64]) -> Table {
+    fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64], external: &ExternalFlows) -> Table {
         let all: Vec<FlowId> = FlowId::all(self.endpoints.ends.len()).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
-        // The counters and timers of an external transport are unknown.
+        // The engine does not know the counters and timers of an external transport.
         let is_external: Vec<bool> =
             all.iter().map(|&i| self.fabric.profiles[self.fabric.paths[i].wire.group].is_external).collect();
         let known = |i: FlowId, value: f64| if is_external[i.index()] { f64::NAN } else { value };
@@ -160,12 +169,20 @@ impl Engine {
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| sender(i).rtt_sum.seconds() / f64::from(sender(i).rtt_samples))),
         ];
+        if !external.is_empty() {
+            columns.extend(REPORTED_ONLY.map(|name| (name, float(&|_| f64::NAN))));
+        }
+        for (name, column) in &mut columns {
+            for (&flow, of) in external {
+                of.overlay(name, flow, column, &self.fabric.sim.interval, until);
+            }
+        }
         columns.extend(self.playback_columns(until));
         named("flows", columns)
     }
 
     /// Acknowledgements of a flow that queues and links have discarded.
-    fn dropped_acks(&self, flow: FlowId) -> u64 {
+    pub(super) fn dropped_acks(&self, flow: FlowId) -> u64 {
         self.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
     }
 
@@ -240,7 +257,7 @@ impl Engine {
         }
     }
 
-    fn completion(&self, flow: FlowId) -> f64 {
+    pub(super) fn completion(&self, flow: FlowId) -> f64 {
         match self.fabric.paths[flow].counts.completed {
             time if time >= self.fabric.sim.interval.end => f64::NAN,
             time => time.since(self.start_of(flow)).seconds(),
@@ -471,46 +488,6 @@ impl Engine {
         all
     }
 
-    fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
-        let names: Vec<String> = self.network.groups.iter().map(|group| group.name.clone()).collect();
-        let members: Vec<Vec<FlowId>> = self.members();
-        let seconds = self.measured_seconds(until);
-        let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
-        let goodputs =
-            |group: usize| members[group].iter().map(|&i| self.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds);
-        let sorted =
-            |of: &dyn Fn(FlowId) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
-        // The transports of external flows do not report acknowledgements and completions.
-        let is_external: Vec<bool> = self.fabric.profiles.iter().map(|profile| profile.is_external).collect();
-        let of_transport = |value: &dyn Fn(usize) -> u64| match is_external.contains(&true) {
-            true => float(&|group| if is_external[group] { f64::NAN } else { value(group) as f64 }),
-            false => integer(value),
-        };
-        let completions = sorted(&|i| self.completion(i));
-        let slowdowns = sorted(&|i| slowdowns[i]);
-        let mut columns = vec![
-            ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
-            ("flows", integer(&|group| members[group].len() as u64)),
-            ("goodput_bps", float(&|group| goodputs(group).sum())),
-            ("fairness", float(&|group| jain(goodputs(group)))),
-            ("dropped_acks", of_transport(&|group| members[group].iter().map(|&i| self.dropped_acks(i)).sum())),
-            ("completed", of_transport(&|group| completions[group].len() as u64)),
-        ];
-        for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {
-            columns.push((name, float(&|group| nearest_rank(&completions[group], at))));
-        }
-        for (name, at) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
-            columns.push((name, float(&|group| nearest_rank(&slowdowns[group], at))));
-        }
-        if self.network.record.delay_percentiles {
-            for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.fabric.sim.delays[group].percentile(at))));
-            }
-        }
-        named("groups", columns)
-    }
-
     fn queue_rows(&self) -> QueueRows<'_> {
         let fabric = &self.fabric;
         QueueRows {
@@ -523,19 +500,6 @@ impl Engine {
     pub(super) fn flow_names(&self) -> FlowNames {
         FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
     }
-
-    fn members(&self) -> Vec<Vec<FlowId>> {
-        let mut members = vec![Vec::new(); self.network.groups.len()];
-        FlowId::all(self.fabric.paths.len()).zip(&self.fabric.paths).for_each(|(flow, path)| members[path.wire.group].push(flow));
-        members
-    }
-}
-
-/// Known values of the flows, in ascending order.
-fn known_sorted(flows: &[FlowId], of: &dyn Fn(FlowId) -> f64) -> Vec<f64> {
-    let mut known: Vec<f64> = flows.iter().map(|&i| of(i)).filter(|value| !value.is_nan()).collect();
-    known.sort_by(f64::total_cmp);
-    known
 }
 
 /// All reasons except those of policers and MTUs, which few networks have.
@@ -572,35 +536,5 @@ impl Share {
     /// 0 if the whole is 0.
     fn value(self) -> f64 {
         if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
-    }
-}
-
-/// Jain's index, (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe, DEC-TR-301, 1984); NaN if all are zero.
-fn jain(values: impl Iterator<Item = f64>) -> f64 {
-    let (count, sum, squares) = values.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
-    sum * sum / (count * squares)
-}
-
-/// The smallest value that at least `share` of the values do not exceed; NaN without values.
-fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fairness_of_equal_shares_is_one_and_of_a_monopoly_one_over_n() {
-        assert_eq!(jain([2.0, 2.0, 2.0].into_iter()), 1.0);
-        assert_eq!(jain([4.0, 0.0, 0.0, 0.0].into_iter()), 0.25);
-    }
-
-    #[test]
-    fn percentiles_by_nearest_rank() {
-        let values = [1.0, 2.0, 3.0, 4.0];
-        assert_eq!((nearest_rank(&values, 0.5), nearest_rank(&values, 0.95)), (2.0, 4.0));
-        assert!(nearest_rank(&[], 0.5).is_nan());
     }
 }

@@ -1,7 +1,7 @@
 //! Adapter for a transport in Python.
 
 use super::views::HostEnd;
-use super::{made, shown};
+use super::{made, number, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -9,10 +9,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 use tailback_core::network::CodeKind;
-use tailback_core::primitives::units::{Time, TimeDelta};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::user_code::UserCode;
 use tailback_host::library::EndSettings;
-use tailback_host::{Datagram, EcnField, Host, Outbox, report_fault};
+use tailback_host::{Datagram, EcnField, Host, Outbox, RttSamples, TransportReport, report_fault};
 
 /// The exception with which a host has ended the run.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -52,7 +52,7 @@ impl PythonHost {
             Ok(value) => value,
             Err(error) => {
                 let message = error.to_string();
-                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 report_fault(message)
             }
         }
@@ -87,6 +87,43 @@ impl Host for PythonHost {
     fn deadline(&self) -> Option<Time> {
         self.deadline
     }
+
+    fn report(&mut self) -> TransportReport {
+        self.attached(|host| report(&host.call_method0(intern!(host.py(), "report"))?))
+    }
+}
+
+/// A `HostReport`, or None.
+fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
+    if given.is_none() {
+        return Ok(TransportReport::default());
+    }
+    let value = |name: &str| {
+        let value = given
+            .getattr(name)
+            .map_err(|_| PyTypeError::new_err(format!("`report` gave {}; expected None, or a HostReport", shown(given))))?;
+        if value.is_none() {
+            return Ok(None);
+        }
+        let number = number(&value, &format!("`{name}` of the report"), "a number or None")?;
+        match number.is_finite() && number >= 0.0 {
+            true => Ok(Some(number)),
+            false => Err(PyValueError::new_err(format!("`{name}` of the report is {number}; expected a number from 0 on"))),
+        }
+    };
+    let count = |name: &str| Ok::<_, PyErr>(value(name)?.map(|number| number as u64));
+    let duration = |name: &str| Ok::<_, PyErr>(value(name)?.map(TimeDelta::from_seconds));
+    let (samples, sum) = (count("rtt_samples")?, duration("rtt_sum_s")?);
+    Ok(TransportReport {
+        delivered: count("delivered_bytes")?.map(Bytes),
+        cwnd: count("cwnd_bytes")?.map(Bytes),
+        smoothed_rtt: duration("smoothed_rtt_s")?,
+        min_rtt: duration("min_rtt_s")?,
+        rtt_samples: samples.zip(sum).map(|(count, sum)| RttSamples { count, sum }),
+        timeouts: count("timeouts")?,
+        retransmitted_packets: count("retransmitted_packets")?,
+        lost_packets: count("lost_packets")?,
+    })
 }
 
 /// A payload, or a payload and its ECN field.

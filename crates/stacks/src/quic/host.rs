@@ -6,7 +6,7 @@ use super::proto::{
     EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
     WriteError,
 };
-use super::{Congestion, Factory, Null, endpoint, next_train, receive};
+use super::{Congestion, Factory, Null, endpoint, next_train, path_report, receive, smoothed_rtt};
 use crate::end::{parameters, positive, transfer};
 use crate::quic::{Crypto, HEADERS, MAX_PAYLOAD, seed_bytes, tls};
 use crate::{Transfer, Written};
@@ -14,9 +14,9 @@ use serde::Deserialize;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tailback_core::primitives::units::Time;
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_host::library::EndSettings;
-use tailback_host::{Datagram, EcnField, Outbox};
+use tailback_host::{Datagram, EcnField, Outbox, RttSamples, TransportReport};
 
 /// Settings that both ends have. All others are the defaults of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub struct Host {
     pub(super) connection: Option<(ConnectionHandle, Connection)>,
     sending: Option<Sending>,
     received: u64,
+    /// The smoothed RTT after each packet that a sender has received since its first acknowledgement.
+    rtts: RttSamples,
     /// Why the connection has ended.
     ended: Option<String>,
     /// The connection's next timer.
@@ -144,6 +146,7 @@ impl Host {
             connection: None,
             sending: None,
             received: 0,
+            rtts: RttSamples::default(),
             ended: None,
             timer: None,
             buffer: Vec::new(),
@@ -271,6 +274,9 @@ impl tailback_host::Host for Host {
             Some(DatagramEvent::ConnectionEvent(to, event)) => {
                 if let Some((_, connection)) = self.connection.as_mut().filter(|(handle, _)| *handle == to) {
                     connection.handle_event(event);
+                    if self.sending.is_some() && (self.rtts.count > 0 || path_report(connection).smoothed_rtt.is_some()) {
+                        self.rtts.add(smoothed_rtt(connection));
+                    }
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, now, &mut self.buffer, None) {
@@ -317,6 +323,16 @@ impl tailback_host::Host for Host {
         let start = self.to_open.as_ref().map(|(transfer, _)| transfer.start);
         start.into_iter().chain(self.timer).min()
     }
+
+    fn report(&mut self) -> TransportReport {
+        let of_path = self.connection.as_mut().map(|(_, connection)| path_report(connection)).unwrap_or_default();
+        let rtt_samples = Some(self.rtts).filter(|samples| samples.count > 0);
+        TransportReport { delivered: Some(Bytes(self.received)), rtt_samples, ..of_path }
+    }
+}
+
+pub(super) fn time_delta(duration: Duration) -> TimeDelta {
+    TimeDelta(duration.as_nanos() as u64 * 1000)
 }
 
 #[expect(clippy::expect_used, reason = "made from constants")]

@@ -11,6 +11,7 @@ mod law;
 mod null_crypto;
 
 pub use super::Crypto;
+use host::time_delta;
 pub use host::{Host as Noq, Settings};
 pub(crate) use law::Alone;
 pub(crate) use noq_proto as proto;
@@ -30,8 +31,9 @@ use std::any::Any;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
-use tailback_host::Datagram;
+use tailback_core::primitives::units::{Bytes, TimeDelta};
 use tailback_host::controllers::{Event, Kind};
+use tailback_host::{Datagram, TransportReport};
 
 /// noq's congestion controllers, without its BBRv3, which has no public seed: runs with the same seed would differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -80,6 +82,21 @@ fn receive(endpoint: &mut Endpoint, now: Instant, datagram: &Datagram<'_>, buffe
 
 fn next_train(connection: &mut Connection, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
     connection.poll_transmit(now, NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN), buffer)
+}
+
+/// Window, RTT and losses. Before the first acknowledgement, the RTT is an assumption. noq does not return its minimum.
+fn path_report(connection: &mut Connection) -> TransportReport {
+    let Some(path) = connection.path_stats(PathId::ZERO) else { return TransportReport::default() };
+    TransportReport {
+        cwnd: Some(Bytes(path.cwnd)),
+        smoothed_rtt: Some(time_delta(path.rtt)).filter(|_| path.frame_rx.acks > 0),
+        lost_packets: Some(path.lost_packets.saturating_sub(path.lost_plpmtud_probes)),
+        ..TransportReport::default()
+    }
+}
+
+fn smoothed_rtt(connection: &Connection) -> TimeDelta {
+    connection.rtt(PathId::ZERO).map_or(TimeDelta::ZERO, time_delta)
 }
 
 fn on_ack(controller: &mut dyn Controller, [sent, now]: [Instant; 2], event: &Event, rtt: &RttEstimator) {

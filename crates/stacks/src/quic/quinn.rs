@@ -8,6 +8,7 @@ mod law;
 mod null_crypto;
 
 pub use super::Crypto;
+use host::time_delta;
 pub use host::{Host as Quinn, Settings};
 pub(crate) use law::Alone;
 pub(crate) use quinn_proto as proto;
@@ -28,8 +29,9 @@ use serde::Deserialize;
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
-use tailback_host::Datagram;
+use tailback_core::primitives::units::{Bytes, TimeDelta};
 use tailback_host::controllers::{Event, Kind};
+use tailback_host::{Datagram, TransportReport};
 
 /// quinn's congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -93,6 +95,23 @@ fn receive(endpoint: &mut Endpoint, now: Instant, datagram: &Datagram<'_>, buffe
 
 fn next_train(connection: &mut Connection, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
     connection.poll_transmit(now, most.max(1), buffer)
+}
+
+/// Window, RTT and losses. Before the first acknowledgement, the RTT is an assumption.
+fn path_report(connection: &mut Connection) -> TransportReport {
+    let ConnectionStats { path, frame_rx, .. } = connection.stats();
+    let measured = |rtt| Some(time_delta(rtt)).filter(|_| frame_rx.acks > 0);
+    TransportReport {
+        cwnd: Some(Bytes(path.cwnd)),
+        smoothed_rtt: measured(path.rtt),
+        min_rtt: measured(path.min_rtt),
+        lost_packets: Some(path.lost_packets),
+        ..TransportReport::default()
+    }
+}
+
+fn smoothed_rtt(connection: &Connection) -> TimeDelta {
+    time_delta(connection.rtt())
 }
 
 fn on_ack(controller: &mut dyn Controller, [sent, now]: [Instant; 2], event: &Event, rtt: &RttEstimator) {

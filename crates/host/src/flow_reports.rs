@@ -1,0 +1,162 @@
+//! The reports of the hosts of flows in the results of a run.
+
+use crate::report::{Changes, TransportReport, Watch};
+use crate::virtual_hosts::{VirtualHost, VirtualHosts};
+use std::cmp::Ordering;
+use std::io;
+use tailback_core::network::{FlowId, Network, TraceKind};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_core::record::{Column, Table};
+use tailback_core::{ExternalFlow, ExternalFlows};
+
+/// A flow whose sender and receiver report.
+pub(crate) struct ReportedFlow {
+    pub(crate) group: String,
+    pub(crate) index: u64,
+    /// The external flow of the data.
+    pub(crate) flow: FlowId,
+    /// Indices of sender and receiver.
+    pub(crate) hosts: [usize; 2],
+    pub(crate) mtu: Bytes,
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    pub(crate) size: Option<Bytes>,
+}
+
+/// The flows whose hosts report, and their reports at the end of the warm-up.
+#[derive(Default)]
+pub(crate) struct FlowReports {
+    flows: Vec<ReportedFlow>,
+    /// The end of the warm-up until its reports are read.
+    pub(crate) warmup: Option<Time>,
+    /// Reports of sender and receiver of each flow.
+    at_warmup: Vec<[TransportReport; 2]>,
+}
+
+impl FlowReports {
+    /// Sets what is read from the hosts during the run.
+    pub(crate) fn new(flows: Vec<ReportedFlow>, network: &Network, hosts: &mut [VirtualHost]) -> FlowReports {
+        let is_traced = |flow: FlowId, kind| {
+            network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.binary_search(&flow.0).is_ok())
+        };
+        for ReportedFlow { flow, hosts: [sender, receiver], size, .. } in &flows {
+            let changes = Changes {
+                cwnd: is_traced(*flow, TraceKind::Cwnd).then(Vec::new),
+                smoothed_rtt: is_traced(*flow, TraceKind::Rtt).then(Vec::new),
+            };
+            if changes.cwnd.is_some() || changes.smoothed_rtt.is_some() {
+                hosts[*sender].watch = Watch::Changes(changes);
+            }
+            if let Some(size) = *size {
+                hosts[*receiver].watch = Watch::Completion { size, arrived: Bytes(0) };
+            }
+        }
+        let warmup = Some(Time::ZERO + network.warmup).filter(|&end| end > Time::ZERO);
+        FlowReports { at_warmup: vec![Default::default(); flows.len()], flows, warmup }
+    }
+
+    /// Reads the reports of all hosts.
+    ///
+    /// # Errors
+    /// The fault of a host.
+    pub(crate) fn read(&self, hosts: &mut VirtualHosts) -> io::Result<Vec<[TransportReport; 2]>> {
+        self.flows.iter().map(|flow| Ok([hosts.report(flow.hosts[0])?, hosts.report(flow.hosts[1])?])).collect()
+    }
+
+    /// Reads the reports at the end of the warm-up.
+    ///
+    /// # Errors
+    /// The fault of a host.
+    pub(crate) fn end_warmup(&mut self, hosts: &mut VirtualHosts) -> io::Result<()> {
+        self.warmup = None;
+        self.at_warmup = self.read(hosts)?;
+        Ok(())
+    }
+
+    /// The measurements of the flows up to now. A host without a report, because it has failed, has unknown values.
+    pub(crate) fn external(&self, hosts: &mut VirtualHosts) -> ExternalFlows {
+        let mut one = |host: usize| hosts.report(host).unwrap_or_default();
+        let reports: Vec<[TransportReport; 2]> = self.flows.iter().map(|flow| flow.hosts.map(&mut one)).collect();
+        let all = self.flows.iter().zip(&reports).zip(&self.at_warmup);
+        all.map(|((flow, now), before)| {
+            let watch = &hosts.hosts[flow.hosts[1]].watch;
+            (flow.flow, flow.measured(now, before, watch))
+        })
+        .collect()
+    }
+
+    /// Adds the changes of windows and RTTs to the traces.
+    pub(crate) fn add_traces(&self, hosts: &VirtualHosts, until: Time, traces: &mut [Table]) {
+        for table in traces {
+            let rows = self.flows.iter().flat_map(|flow| {
+                let Watch::Changes(changes) = &hosts.hosts[flow.hosts[0]].watch else { return Vec::new() };
+                match table.name.as_str() {
+                    "cwnd" => rows(&changes.cwnd, |cwnd: Bytes| cwnd.0 as f64 / flow.mtu.0 as f64),
+                    "rtt" => rows(&changes.smoothed_rtt, TimeDelta::seconds),
+                    _ => Vec::new(),
+                }
+                .into_iter()
+                .filter(|(time, _)| *time < until)
+                .map(|(time, value)| (time.seconds(), flow, value))
+                .collect()
+            });
+            let rows: Vec<(f64, &ReportedFlow, f64)> = rows.collect();
+            if !rows.is_empty() {
+                append(table, &rows);
+            }
+        }
+    }
+}
+
+/// The rows of a traced quantity.
+fn rows<T: Copy>(changes: &Option<Vec<(Time, T)>>, number: impl Fn(T) -> f64) -> Vec<(Time, f64)> {
+    changes.iter().flatten().map(|&(time, value)| (time, number(value))).collect()
+}
+
+/// Inserts rows of time, flow and value in the order of time, then of flows.
+fn append(table: &mut Table, rows: &[(f64, &ReportedFlow, f64)]) {
+    let [(_, Column::Float(times)), (_, Column::Word(groups, names)), (_, Column::Integer(flows)), (_, Column::Float(values))] =
+        &mut table.columns[..]
+    else {
+        return;
+    };
+    for (time, flow, value) in rows {
+        let Some(group) = names.iter().position(|name| *name == flow.group) else { continue };
+        times.push(*time);
+        groups.push(group as u32);
+        flows.push(flow.index);
+        values.push(*value);
+    }
+    let key = |row: usize| (times[row], groups[row], flows[row]);
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|&a, &b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal));
+    *times = order.iter().map(|&row| times[row]).collect();
+    *groups = order.iter().map(|&row| groups[row]).collect();
+    *flows = order.iter().map(|&row| flows[row]).collect();
+    *values = order.iter().map(|&row| values[row]).collect();
+}
+
+impl ReportedFlow {
+    /// The measurements between two reports of sender and receiver.
+    fn measured(&self, now: &[TransportReport; 2], before: &[TransportReport; 2], watch: &Watch) -> ExternalFlow {
+        let ([sender, receiver], [of_sender, of_receiver]) = (now, before);
+        let since = |now: Option<u64>, before: Option<u64>| now.map(|now| now.saturating_sub(before.unwrap_or(0)));
+        let bytes = |of: &TransportReport| of.delivered.map(|bytes| bytes.0);
+        let completed = match watch {
+            Watch::Completed(time) => Some(*time),
+            _ => None,
+        };
+        ExternalFlow {
+            start: self.start,
+            stop: self.stop,
+            size: self.size,
+            delivered: since(bytes(receiver), bytes(of_receiver)).map(Bytes),
+            completed,
+            retransmitted_packets: since(sender.retransmitted_packets, of_sender.retransmitted_packets),
+            lost_packets: since(sender.lost_packets, of_sender.lost_packets),
+            timeouts: since(sender.timeouts, of_sender.timeouts),
+            mean_rtt: sender.rtt_samples.and_then(|samples| samples.mean_since(of_sender.rtt_samples.unwrap_or_default())),
+            min_rtt: sender.min_rtt,
+        }
+    }
+}

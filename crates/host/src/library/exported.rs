@@ -1,0 +1,110 @@
+//! A host in Rust as a stack of a library: the functions of [`stack`].
+
+use super::*;
+
+/// Creates a host.
+pub type Create = fn(&EndSettings) -> Result<Box<dyn Host>, String>;
+
+/// A stack whose hosts `create` makes. Both texts end with a zero.
+pub const fn stack(
+    name: &'static CStr,
+    version: &'static CStr,
+    create: unsafe extern "C" fn(*const End, *mut c_char, usize) -> *mut c_void,
+) -> Stack {
+    let (name, version) = (name.as_ptr(), version.as_ptr());
+    // Packets have their headers already, so that nothing is framed twice.
+    Stack { abi: ABI, sends_ip: 1, name, version, create, receive, poll, deadline, destroy, report: Some(report) }
+}
+
+struct Exported {
+    host: Box<dyn Host>,
+    outbox: Outbox,
+    /// After the last poll.
+    deadline: Option<Time>,
+    fault: CString,
+}
+
+impl Exported {
+    /// Calls the host; a panic becomes a fault.
+    fn call(&mut self, act: impl FnOnce(&mut dyn Host, &mut Outbox)) -> *const c_char {
+        let Exported { host, outbox, fault, .. } = self;
+        match catch_unwind(AssertUnwindSafe(|| act(&mut **host, outbox))) {
+            Ok(()) => ptr::null(),
+            Err(panic) => {
+                let message = match crate::host::reported(panic) {
+                    Ok(message) => message,
+                    Err(panic) if panic.is::<Endless>() => "it sent packets without end in one poll".into(),
+                    Err(panic) => format!("panicked: {}", text(&*panic)),
+                };
+                *fault = CString::new(message.replace('\0', " ")).unwrap_or_default();
+                fault.as_ptr()
+            }
+        }
+    }
+}
+
+/// The body of a stack's function `create`.
+///
+/// # Safety
+/// The arguments are those of that function.
+pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
+    // SAFETY: by contract.
+    let settings = unsafe { EndSettings::of(end) };
+    let made = catch_unwind(AssertUnwindSafe(|| of(&settings)));
+    let problem = match made {
+        Ok(Ok(host)) => {
+            let outbox = Outbox::new(host.framing());
+            return Box::into_raw(Box::new(Exported { host, outbox, deadline: None, fault: CString::default() })).cast();
+        }
+        Ok(Err(problem)) => problem,
+        Err(panic) => format!("panicked: {}", text(&*panic)),
+    };
+    // SAFETY: by contract, the message has this capacity.
+    unsafe { write_message(&problem, message, capacity) };
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn receive(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char {
+    // SAFETY: by contract, the host is from `create`, and the payload is valid.
+    let (exported, packet) = unsafe { (&mut *host.cast::<Exported>(), (*payload).datagram()) };
+    let Some(datagram) = exported.outbox.framing().datagram(packet.payload) else { return ptr::null() };
+    exported.call(|host, _| host.receive(Time(now), &datagram))
+}
+
+unsafe extern "C-unwind" fn poll(host: *mut c_void, now: u64, send: Send, outbox: *mut c_void) -> *const c_char {
+    // SAFETY: by contract, the host is from `create`.
+    let exported = unsafe { &mut *host.cast::<Exported>() };
+    let mut deadline = None;
+    let fault = exported.call(|host, outbox| {
+        host.poll(Time(now), outbox);
+        deadline = host.deadline();
+    });
+    exported.deadline = deadline;
+    while let Some(packet) = exported.outbox.take() {
+        let (source_address, destination_address, source_port, destination_port) = (0, 0, 0, 0);
+        let (data, length) = (packet.as_ptr(), packet.len());
+        let payload = Payload { source_address, destination_address, source_port, destination_port, ecn: 0, data, length };
+        // SAFETY: by contract, `send` takes this outbox.
+        unsafe { send(outbox, &payload) };
+        exported.outbox.recycle(packet);
+    }
+    fault
+}
+
+unsafe extern "C" fn deadline(host: *const c_void) -> u64 {
+    // SAFETY: by contract, the host is from `create`.
+    unsafe { &*host.cast::<Exported>() }.deadline.map_or(NONE, |at| at.0)
+}
+
+unsafe extern "C" fn report(host: *mut c_void, report: *mut Report) -> *const c_char {
+    // SAFETY: by contract, the host is from `create`, and the report is valid.
+    let (exported, report) = unsafe { (&mut *host.cast::<Exported>(), &mut *report) };
+    exported.call(|host, _| *report = host.report().into())
+}
+
+unsafe extern "C" fn destroy(host: *mut c_void) {
+    // SAFETY: by contract, the host is from `create`, and not used any more.
+    let exported = unsafe { Box::from_raw(host.cast::<Exported>()) };
+    // The run is over, and a panic must not cross the interface.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(exported)));
+}

@@ -1,0 +1,214 @@
+//! The state of a transport as it reports it, in Rust and in C.
+
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+
+/// The state of a transport. `None`: unknown, and missing in results. Counts are totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransportReport {
+    /// Payload that the application has read, in order. Results take it from the receiver of a flow, and everything else from its sender.
+    pub delivered: Option<Bytes>,
+    /// Congestion window.
+    pub cwnd: Option<Bytes>,
+    pub smoothed_rtt: Option<TimeDelta>,
+    pub min_rtt: Option<TimeDelta>,
+    /// RTT samples.
+    pub rtt_samples: Option<RttSamples>,
+    /// Expirations of the retransmission timer.
+    pub timeouts: Option<u64>,
+    pub retransmitted_packets: Option<u64>,
+    /// Packets declared lost.
+    pub lost_packets: Option<u64>,
+}
+
+/// Number and sum of RTT samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RttSamples {
+    pub count: u64,
+    pub sum: TimeDelta,
+}
+
+impl RttSamples {
+    pub fn add(&mut self, sample: TimeDelta) {
+        self.count += 1;
+        self.sum = self.sum + sample;
+    }
+
+    /// The mean of the samples after `earlier`, if there are any.
+    pub(crate) fn mean_since(&self, earlier: RttSamples) -> Option<TimeDelta> {
+        let count = self.count.saturating_sub(earlier.count);
+        self.sum.0.saturating_sub(earlier.sum.0).checked_div(count).map(TimeDelta)
+    }
+}
+
+/// An unknown value in C.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A [`TransportReport`] in C. `UINT64_MAX`: unknown.
+#[repr(C)]
+pub struct Report {
+    pub delivered: u64,
+    pub cwnd: u64,
+    /// Times in picoseconds.
+    pub smoothed_rtt: u64,
+    pub min_rtt: u64,
+    pub rtt_samples: u64,
+    pub rtt_sum: u64,
+    pub timeouts: u64,
+    pub retransmitted_packets: u64,
+    pub lost_packets: u64,
+}
+
+impl From<TransportReport> for Report {
+    fn from(report: TransportReport) -> Report {
+        let bytes = |bytes: Option<Bytes>| bytes.map_or(UNKNOWN, |bytes| bytes.0);
+        let duration = |duration: Option<TimeDelta>| duration.map_or(UNKNOWN, |duration| duration.0);
+        Report {
+            delivered: bytes(report.delivered),
+            cwnd: bytes(report.cwnd),
+            smoothed_rtt: duration(report.smoothed_rtt),
+            min_rtt: duration(report.min_rtt),
+            rtt_samples: report.rtt_samples.map_or(UNKNOWN, |samples| samples.count),
+            rtt_sum: duration(report.rtt_samples.map(|samples| samples.sum)),
+            timeouts: report.timeouts.unwrap_or(UNKNOWN),
+            retransmitted_packets: report.retransmitted_packets.unwrap_or(UNKNOWN),
+            lost_packets: report.lost_packets.unwrap_or(UNKNOWN),
+        }
+    }
+}
+
+impl From<&Report> for TransportReport {
+    fn from(report: &Report) -> TransportReport {
+        let known = |value: u64| (value != UNKNOWN).then_some(value);
+        TransportReport {
+            delivered: known(report.delivered).map(Bytes),
+            cwnd: known(report.cwnd).map(Bytes),
+            smoothed_rtt: known(report.smoothed_rtt).map(TimeDelta),
+            min_rtt: known(report.min_rtt).map(TimeDelta),
+            rtt_samples: known(report.rtt_samples)
+                .zip(known(report.rtt_sum))
+                .map(|(count, sum)| RttSamples { count, sum: TimeDelta(sum) }),
+            timeouts: known(report.timeouts),
+            retransmitted_packets: known(report.retransmitted_packets),
+            lost_packets: known(report.lost_packets),
+        }
+    }
+}
+
+/// Reports that a run reads after each poll of a host.
+#[derive(Default)]
+pub(crate) enum Watch {
+    #[default]
+    Nothing,
+    /// The completion of a transfer. `arrived`: bytes of packets with headers, without which no report is needed.
+    Completion { size: Bytes, arrived: Bytes },
+    /// The transfer was complete at this time.
+    Completed(Time),
+    /// Changes of the quantities that are traced.
+    Changes(Changes),
+}
+
+/// A quantity of a sender over time: `None` if it is not traced.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) cwnd: Option<Vec<(Time, Bytes)>>,
+    pub(crate) smoothed_rtt: Option<Vec<(Time, TimeDelta)>>,
+}
+
+impl Watch {
+    pub(crate) fn note_arrival(&mut self, packet: &[u8]) {
+        if let Watch::Completion { arrived, .. } = self {
+            arrived.0 += packet.len() as u64;
+        }
+    }
+
+    pub(crate) fn needs_report(&self) -> bool {
+        match self {
+            Watch::Nothing | Watch::Completed(_) => false,
+            Watch::Completion { size, arrived } => arrived >= size,
+            Watch::Changes(_) => true,
+        }
+    }
+
+    pub(crate) fn read(&mut self, now: Time, report: &TransportReport) {
+        match self {
+            Watch::Completion { size, .. } => match report.delivered {
+                Some(delivered) if delivered >= *size => *self = Watch::Completed(now),
+                Some(_) => {}
+                None => *self = Watch::Nothing,
+            },
+            Watch::Changes(changes) => {
+                note(&mut changes.cwnd, now, report.cwnd);
+                note(&mut changes.smoothed_rtt, now, report.smoothed_rtt);
+            }
+            Watch::Nothing | Watch::Completed(_) => {}
+        }
+    }
+}
+
+/// Stores a value that differs from the last one.
+fn note<T: PartialEq>(changes: &mut Option<Vec<(Time, T)>>, now: Time, value: Option<T>) {
+    if let (Some(changes), Some(value)) = (changes, value)
+        && changes.last().is_none_or(|(_, last)| *last != value)
+    {
+        changes.push((now, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_crosses_the_interface_of_c_unchanged() {
+        let all = TransportReport {
+            delivered: Some(Bytes(1)),
+            cwnd: Some(Bytes(2)),
+            smoothed_rtt: Some(TimeDelta(3)),
+            min_rtt: Some(TimeDelta(4)),
+            rtt_samples: Some(RttSamples { count: 5, sum: TimeDelta(6) }),
+            timeouts: Some(7),
+            retransmitted_packets: Some(8),
+            lost_packets: Some(9),
+        };
+        for report in [all, TransportReport::default(), TransportReport { timeouts: Some(0), ..TransportReport::default() }] {
+            assert_eq!(TransportReport::from(&Report::from(report)), report);
+        }
+    }
+
+    #[test]
+    fn a_transfer_is_complete_when_the_application_has_read_it() {
+        let delivered = |bytes| TransportReport { delivered: Some(Bytes(bytes)), ..TransportReport::default() };
+        let mut watch = Watch::Completion { size: Bytes(2000), arrived: Bytes(0) };
+        watch.note_arrival(&[0; 1500]);
+        assert!(!watch.needs_report());
+        watch.note_arrival(&[0; 1500]);
+        assert!(watch.needs_report());
+        watch.read(Time(5), &delivered(1999));
+        watch.read(Time(7), &delivered(2000));
+        assert!(matches!(watch, Watch::Completed(Time(7))) && !watch.needs_report());
+    }
+
+    #[test]
+    fn a_trace_has_the_changes_of_reported_values() {
+        let mut watch = Watch::Changes(Changes { cwnd: Some(Vec::new()), smoothed_rtt: None });
+        for (at, cwnd) in [(1, None), (2, Some(10)), (3, Some(10)), (4, Some(20)), (5, None), (6, Some(10))] {
+            let report =
+                TransportReport { cwnd: cwnd.map(Bytes), smoothed_rtt: Some(TimeDelta(at)), ..TransportReport::default() };
+            watch.read(Time(at), &report);
+        }
+        let Watch::Changes(changes) = watch else { panic!("still a trace") };
+        assert_eq!(changes.cwnd.unwrap(), [(Time(2), Bytes(10)), (Time(4), Bytes(20)), (Time(6), Bytes(10))]);
+        assert!(changes.smoothed_rtt.is_none());
+    }
+
+    #[test]
+    fn means_are_those_of_samples_after_an_earlier_report() {
+        let mut samples = RttSamples::default();
+        samples.add(TimeDelta(90));
+        let earlier = samples;
+        assert_eq!(samples.mean_since(earlier), None);
+        samples.add(TimeDelta(10));
+        samples.add(TimeDelta(20));
+        assert_eq!(samples.mean_since(earlier), Some(TimeDelta(15)));
+    }
+}
