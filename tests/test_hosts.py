@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import pytest
 
@@ -319,6 +319,25 @@ def test_a_fault_names_host_time_and_packet_and_keeps_the_results(act: str, mess
     assert not error.run.complete
     assert list(error.run.flows["sent_packets"]) == [1]
     assert isinstance(error.__cause__, KeyError) == (act in ("raise", "deadline"))
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_study_keeps_the_results_of_failed_hosts_apart(tmp_path: Path, executor: Literal["threads", "processes"]) -> None:
+    act = "flows.web.tcp.parameters.act"
+    faulty = scenario("user:faulty", tcp={"parameters": {"act": "none"}}).with_({"record.traces": ["queue"]})
+    study = tb.sweep(faulty, {act: ["raise", "none"]}, seeds=2, out=tmp_path / "study", executor=executor, workers=2)
+    assert study.counts.failed == 2
+    assert study.runs["error"][0] == "HostError: the host `web.sender` failed: KeyError: 'no state' (at 0.5 s, after 1 packets)"
+    assert all(0 < ended <= 0.5 for ended in study.runs["simulated_s"][:2])
+    for failed, label in ((False, "none"), (True, "raise")):
+        flows = study.table("flows", failed=failed)
+        assert (list(flows[act]), list(flows["sent_packets"])) == ([label] * 2, [1, 1])
+    assert list(study.flows["seed"]) == [1, 2]
+    assert len(study.means("goodput")) == 1
+    assert len(list((tmp_path / "study/traces").iterdir())) == 2
+    assert study.resume(retry_failed=True).counts.failed == 2
+    with pytest.raises(tb.errors.UnknownName, match="there are none"):
+        tb.sweep(faulty, {}, out=tmp_path / "other").table("flows", failed=True)
 
 
 def test_the_host_of_a_group_of_several_has_an_index() -> None:

@@ -358,19 +358,20 @@ class Ledger:
         row = self._connection.execute("SELECT version FROM results WHERE content_hash = ?", (content_hash,)).fetchone()
         return str(row[0])
 
-    def table_names(self) -> list[str]:
-        """Names of the tables in the results."""
-        rows = self._connection.execute("SELECT DISTINCT name FROM tables JOIN runs USING (content_hash)").fetchall()
+    def table_names(self, state: str = "done") -> list[str]:
+        """Names of the tables in the results of runs in this state."""
+        joined = "tables JOIN runs USING (content_hash) JOIN results USING (content_hash)"
+        rows = self._connection.execute(f"SELECT DISTINCT name FROM {joined} WHERE state = ?", (state,)).fetchall()
         order = {"flows": 0, "queues": 1, "groups": 2, "classes": 3}
         return sorted((name for (name,) in rows), key=lambda name: (order.get(name, 4), name))
 
-    def tables(self, name: str) -> Iterator[tuple[int, int, bytes]]:
-        """A packed table of every finished run, with point and seed."""
+    def tables(self, name: str, state: str = "done") -> Iterator[tuple[int, int, bytes]]:
+        """A packed table of every run in this state, with point and seed."""
         return iter(
             self._connection.execute(
                 "SELECT point, seed, data FROM runs JOIN tables USING (content_hash) JOIN results USING (content_hash) "
-                "WHERE name = ? AND state = 'done' ORDER BY point, seed",
-                (name,),
+                "WHERE name = ? AND state = ? ORDER BY point, seed",
+                (name, state),
             )
         )
 

@@ -157,8 +157,13 @@ class Study:
         """`Run.groups` of all finished runs, preceded by point, seed and labels."""
         return self.table("groups")
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str, *, failed: bool = False) -> Table:
         """A table of all finished runs: ``flows``, ``queues``, ``groups`` or ``classes``.
+
+        Parameters
+        ----------
+        failed : bool
+            The table of runs that a `HostError` has ended, up to the error, instead.
 
         Raises
         ------
@@ -166,12 +171,13 @@ class Study:
             No run has such a table.
         """
         with self._ledger() as ledger:
-            known = ledger.table_names()
+            state = "failed" if failed else "done"
+            known = ledger.table_names(state)
             if name not in known:
                 raise UnknownName("table", name, known)
             runs: list[tuple[int, int]] = []
             parts: list[list[Column]] = []
-            for point, seed, packed in ledger.tables(name):
+            for point, seed, packed in ledger.tables(name, state):
                 runs.append((point, seed))
                 parts.append(unpack(packed))
             return join(name, parts, labels_of_runs(ledger, runs))

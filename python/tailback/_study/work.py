@@ -16,7 +16,7 @@ from tailback import _core
 from tailback._run import advance
 from tailback._scenario import Scenario
 from tailback._table import COUNTERS, Table
-from tailback.errors import readable
+from tailback.errors import HostError, readable
 from tailback.user_code._loading import ClassLocation, ensure
 
 __all__ = [
@@ -40,7 +40,8 @@ Watch = Callable[[float], None]
 
 @dataclass(frozen=True)
 class WorkOutput:
-    """Output of a unit of work: packed tables for the ledger, and traces; `content_hash` identifies the executed run."""
+    """Output of a unit of work: packed tables for the ledger, and traces; `content_hash` identifies the executed run. `fault` is
+    the error that ended the run early."""
 
     content_hash: str
     tables: dict[str, bytes]
@@ -48,6 +49,7 @@ class WorkOutput:
     events: int = 0
     simulated_s: float = 0.0
     traces: dict[str, Table] = field(default_factory=dict)
+    fault: Exception | None = None
 
 
 class Work(Protocol):
@@ -69,7 +71,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """Stored outcome of a unit of work; `error` is set if it failed. `traces` are the digests of their files by kind."""
+    """Stored outcome of a unit of work; `error` is set if it failed, and `tables` are those up to the failure, if any. `traces`
+    are the digests of their files by kind."""
 
     content_hash: str
     error: str | None = None
@@ -107,7 +110,11 @@ class Simulated:
     def __call__(self, seed: int, watch: Watch) -> WorkOutput:
         ensure(self.code)
         simulation = _described(self.scenario)._simulation(seed)
-        advance(simulation, watch)
+        fault = None
+        try:
+            advance(simulation, watch)
+        except HostError as error:
+            fault = error
         results = simulation.results()
         return WorkOutput(
             simulation.content_hash,
@@ -115,7 +122,8 @@ class Simulated:
             _core.__version__,
             results.events,
             results.simulated_s,
-            {name: Table(table) for name, table in results.tables if name not in COUNTERS},
+            {name: Table(table) for name, table in results.tables if name not in COUNTERS and fault is None},
+            fault,
         )
 
 
@@ -138,15 +146,14 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> WorkResul
     except WorkInterrupted:
         raise
     except Exception as error:
-        reason = str(error) if isinstance(error, WorkFailed) else readable(f"{type(error).__name__}: {error}")
-        return WorkResult(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
+        return WorkResult(Result(task.content_hash, _reason(error), cpu_s=time.thread_time() - began))
     cpu_s = time.thread_time() - began
     if done.content_hash != task.content_hash:
         # The worker runs another version of Tailback; its results are not comparable.
         return WorkResult(Result(task.content_hash, f"OtherVersion: the worker runs different code (Tailback {done.version})"))
     result = Result(
         task.content_hash,
-        None,
+        None if done.fault is None else _reason(done.fault),
         done.version,
         done.events,
         done.simulated_s,
@@ -154,6 +161,10 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> WorkResul
         done.tables,
     )
     return WorkResult(result, done.traces)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, WorkFailed) else readable(f"{type(error).__name__}: {error}")
 
 
 def prepare_process(stopping: Any) -> None:
