@@ -2,6 +2,15 @@
 //!
 //! `quinn.rs` and `noq.rs` contain the details. Each compiles the rest, `host.rs` and `null_crypto.rs`, for its crate.
 
+/// A controller's configuration, with an initial window in bytes or its default.
+macro_rules! configured {
+    ($config:ident, $window:expr) => {{
+        let mut config = $config::default();
+        $window.map(|bytes| config.initial_window(bytes));
+        Arc::new(config)
+    }};
+}
+
 pub mod noq;
 pub mod quinn;
 mod tls;

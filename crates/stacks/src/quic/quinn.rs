@@ -50,21 +50,9 @@ impl Congestion {
     /// `window`: initial window in bytes, instead of the default.
     fn factory(self, window: Option<u64>) -> Factory {
         match self {
-            Congestion::Cubic => {
-                let mut config = CubicConfig::default();
-                window.map(|bytes| config.initial_window(bytes));
-                Arc::new(config)
-            }
-            Congestion::NewReno => {
-                let mut config = NewRenoConfig::default();
-                window.map(|bytes| config.initial_window(bytes));
-                Arc::new(config)
-            }
-            Congestion::Bbr => {
-                let mut config = BbrConfig::default();
-                window.map(|bytes| config.initial_window(bytes));
-                Arc::new(config)
-            }
+            Congestion::Cubic => configured!(CubicConfig, window),
+            Congestion::NewReno => configured!(NewRenoConfig, window),
+            Congestion::Bbr => configured!(BbrConfig, window),
         }
     }
 }
