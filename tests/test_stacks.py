@@ -58,6 +58,41 @@ def test_encryption_hardly_changes_the_traffic(stack: str) -> None:
         assert rustls.flows[column][0] == pytest.approx(null.flows[column][0], rel=2e-3)
 
 
+def test_a_completion_time_is_that_of_handshake_and_transfer() -> None:
+    def completion_s(stack: str) -> float:
+        return float(tb.simulate(scenario({"stack": stack}, size="1 kB")).flows["completion_time_s"][0])
+
+    # Three one-way delays, and at 10 Mbit/s: two Initial packets of 1228 bytes (RFC 9000 section 14.1), perhaps another, and the
+    # data with its headers.
+    assert 0.06 + (2 * 1228 + 1028) * 8e-7 < completion_s("quinn") < 0.06 + (3 * 1228 + 1100) * 8e-7
+    # Two SYNs of at most 60 bytes, perhaps an ACK, and the data with headers of 40 bytes.
+    assert 0.06 + (2 * 40 + 1040) * 8e-7 < completion_s("smoltcp") < 0.06 + (2 * 60 + 40 + 1040) * 8e-7
+
+
+def test_stacks_report_what_they_know() -> None:
+    lossy = {"topology.dumbbell.loss": {"probability": "2 %"}, "record.traces": ["cwnd", "rtt"]}
+    runs = {stack: tb.simulate(scenario({"stack": stack}, size="2 MB").with_(lossy)) for stack in ("quinn", "noq", "smoltcp")}
+    flows = {stack: {column: float(run.flows[column][0]) for column in COUNTS} for stack, run in runs.items()}
+    known = {stack: {column for column, value in of.items() if not np.isnan(value)} for stack, of in flows.items()}
+    assert known == {
+        "quinn": {"lost_packets", "mean_rtt_s", "min_rtt_s"},
+        "noq": {"lost_packets", "mean_rtt_s"},
+        "smoltcp": {"retransmitted_packets"},
+    }
+    for stack in ("quinn", "noq"):
+        # Every discarded packet is declared lost, and hardly any other.
+        dropped = runs[stack].flows["loss_rate"][0] * runs[stack].flows["sent_packets"][0]
+        assert 0.9 * dropped < flows[stack]["lost_packets"] < 1.2 * dropped + 2
+        assert 0.04 < flows[stack]["mean_rtt_s"] < 0.1
+        assert len(runs[stack].trace("cwnd")) > 20
+        assert runs[stack].trace("rtt")["rtt_s"].min() >= 0.04
+    assert flows["smoltcp"]["retransmitted_packets"] >= runs["smoltcp"].flows["loss_rate"][0] * 1300
+    assert len(runs["smoltcp"].trace("cwnd")) == 0
+
+
+COUNTS = ("retransmitted_packets", "lost_packets", "timeouts", "mean_rtt_s", "min_rtt_s")
+
+
 def test_a_stop_ends_the_data() -> None:
     for stack in ("quinn", "noq", "smoltcp"):
         full, half = (tb.simulate(scenario({"stack": stack}, stop=stop)).flows["delivered_bytes"][0] for stop in ("9 s", "4.5 s"))
