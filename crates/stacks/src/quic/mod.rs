@@ -1,6 +1,6 @@
 //! QUIC (RFC 9000): quinn-proto and its fork noq-proto, which have the same interface except for details.
 //!
-//! `quinn.rs` and `noq.rs` contain the details. Each compiles the rest, `host.rs` and `null_crypto.rs`, for its crate.
+//! `quinn.rs` and `noq.rs` contain the details. Each compiles the rest, `host.rs`, `law.rs` and `null_crypto.rs`, for its crate.
 
 /// A controller's configuration, with an initial window in bytes or its default.
 macro_rules! configured {
