@@ -340,6 +340,13 @@ def test_a_study_keeps_the_results_of_failed_hosts_apart(tmp_path: Path, executo
         tb.sweep(faulty, {}, out=tmp_path / "other").table("flows", failed=True)
 
 
+def test_a_fault_with_one_of_several_seeds_keeps_its_results() -> None:
+    with pytest.raises(tb.HostError) as caught:
+        tb.simulate(scenario("user:faulty", tcp={"parameters": {"act": "raise"}}), seeds=[3, 4])
+    assert caught.value.run.seed in (3, 4)
+    assert list(caught.value.run.flows["sent_packets"]) == [1]
+
+
 def test_the_host_of_a_group_of_several_has_an_index() -> None:
     assert fault("raise", count=3).host == "web.sender[0]"
 
