@@ -38,7 +38,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*' -not -path '*/_web/*')
 # The documents that `tailback reproduce` runs, a distribution of their own.
 PAPERS := $(shell find papers -type f -not -path '*/__pycache__/*')
-# The transports quinn, noq and smoltcp, likewise.
+# The transports quinn, noq, smoltcp and str0m, likewise.
 STACKS := $(shell find stacks -type f -not -path '*/__pycache__/*' -not -name '*.so')
 PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
@@ -54,7 +54,7 @@ demo: $(VENV)/.installed-setup  ## Build the package and run the demonstration: 
 
 setup: $(VENV)/.complete-setup  ## Build the package and install it into .venv with all extras and development tools
 
-stacks: $(VENV)/.stacks-setup  ## Build the transports quinn, noq and smoltcp for scenarios, and install them into .venv
+stacks: $(VENV)/.stacks-setup  ## Build the transports quinn, noq, smoltcp and str0m for scenarios, and install them into .venv
 
 lab: $(VENV)/.installed-setup  ## Build the lab, a browser page that contains the core, and open it
 	$(MAKE) --no-print-directory $(LAB)

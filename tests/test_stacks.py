@@ -1,4 +1,4 @@
-"""The package `tailback-stacks`: quinn, noq and smoltcp at the ends of flows."""
+"""The package `tailback-stacks`: quinn, noq, smoltcp and str0m at the ends of flows."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ COUNTS = ("retransmitted_packets", "lost_packets", "timeouts", "mean_rtt_s", "mi
 
 
 def test_a_stop_ends_the_data() -> None:
-    for stack in ("quinn", "noq", "smoltcp"):
+    for stack in ("quinn", "noq", "smoltcp", "str0m"):
         full, half = (tb.simulate(scenario({"stack": stack}, stop=stop)).flows["delivered_bytes"][0] for stop in ("9 s", "4.5 s"))
         assert 0 < half / full < 0.7
 
@@ -109,6 +109,7 @@ def test_a_stop_ends_the_data() -> None:
         ({"stack": "quinn", "parameters": {"train": 0}}, r"(?s)`train` is 0.*tcp.parameters.train\s+expected at least 1"),
         ({"stack": "noq", "parameters": {"crypto": "tls"}}, r"(?s)`crypto` is \"tls\".*expected `null` or `rustls`"),
         ({"stack": "noq", "parameters": {"window": "1 MiB"}}, '`window` is "1 MiB"'),
+        ({"stack": "str0m", "parameters": {"max": 1000}}, r"(?s)`max` is 1000.*tcp.parameters.max\s+expected 300000 to"),
         ({"stack": "quinn", "mtu": "1000 B"}, r"(?s)`mtu` is 1000 bytes.*flows.web.tcp.mtu\s+expected 1228 to 65535"),
     ],
 )
@@ -133,8 +134,22 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
         return []
 
     monkeypatch.setattr(_libraries, "entry_points", none)
-    with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`"):
+    with pytest.raises(tb.ScenarioError, match="`pip install tailback-stacks` installs `quinn`, `noq`, `smoltcp` and `str0m`"):
         tb.simulate(scenario({"stack": "quinn"}))
+
+
+def test_a_video_has_no_size() -> None:
+    with pytest.raises(tb.ParameterError, match="the stack `str0m` cannot be created: `size` is set; expected a `stop` instead"):
+        tb.simulate(scenario({"stack": "str0m"}, size="1 MB"))
+
+
+def test_a_video_makes_room_for_a_download() -> None:
+    run = tb.simulate(tb.load(ROOT / "examples/stacks/str0m.toml"))
+    assert run.queues["utilisation"][0] > 0.9
+    video, download = run.groups["goodput_bps"]
+    # In 55 s, 30 s of which are shared.
+    assert download * 55 / 30 > 0.25 * 5e6
+    assert video > 0.5 * 5e6
 
 
 def test_an_mtu_below_that_of_quic_is_an_error() -> None:
@@ -180,7 +195,7 @@ def test_a_train_leaves_as_single_packets() -> None:
     assert packets["bytes"].max() <= 1500
 
 
-def test_quic_survives_a_nat_that_forgets_it_and_tcp_does_not(tmp_path: Path) -> None:
+def test_quic_and_webrtc_survive_a_nat_that_forgets_them_and_tcp_does_not(tmp_path: Path) -> None:
     def delivered(stack: str, **changes: Any) -> float:
         mine = scenario({"stack": stack}).with_({"timeline": [{"at": "5 s", "group": "web", **changes}]})
         file = tmp_path / f"{stack}.pcapng"
@@ -191,7 +206,7 @@ def test_quic_survives_a_nat_that_forgets_it_and_tcp_does_not(tmp_path: Path) ->
         bytes_ = run.flows["delivered_bytes"][0]
         return float(bytes_)
 
-    for stack, least, most in [("quinn", 0.8, 1.0), ("smoltcp", 0.3, 0.7)]:
+    for stack, least, most in [("quinn", 0.8, 1.0), ("str0m", 0.9, 1.1), ("smoltcp", 0.3, 0.7)]:
         assert least < delivered(stack, rebind=True) / delivered(stack, stop=True) / 2 < most
 
 
@@ -206,7 +221,7 @@ HASHES = """
 import hashlib, sys, tempfile
 from pathlib import Path
 import tailback as tb
-scenario = tb.load(sys.argv[1]).with_({"duration": "5 s", "warmup": "0 s", "flows.quinn.tcp.stack": sys.argv[2]})
+scenario = tb.load(sys.argv[1]).with_({"duration": "5 s", "warmup": "0 s", "flows.quinn.tcp": {"stack": sys.argv[2]}})
 scenario = scenario.with_({"topology.dumbbell.loss": {"probability": "1 %"}, "flows.quinn.count": 3})
 with tempfile.TemporaryDirectory() as folder:
     run = tb.simulate(scenario, capture=Path(folder) / "run.pcapng", threads=int(sys.argv[3]))
@@ -216,7 +231,7 @@ print(len(packets), hashlib.sha256(packets).hexdigest(), hashlib.sha256(tables.e
 """
 
 
-@pytest.mark.parametrize("stack", ["quinn", "noq", "smoltcp"])
+@pytest.mark.parametrize("stack", ["quinn", "noq", "smoltcp", "str0m"])
 def test_runs_have_the_same_bytes_in_every_process_and_for_any_number_of_threads(stack: str) -> None:
     def hashes() -> Iterator[str]:
         for process, threads in enumerate(("1", "1", "4")):

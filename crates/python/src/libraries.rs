@@ -42,7 +42,7 @@ pub fn library_conflict(
     let tried = EndSettings {
         is_sender: true,
         seed: 0,
-        size: Some(Bytes(1)),
+        size: None,
         start: Time::ZERO,
         stop: Time::NEVER,
         local: end(1),

@@ -163,7 +163,7 @@ fn loading(kind: CodeKind, known: &[String]) -> Option<String> {
     let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
     match kind {
         CodeKind::Stack => {
-            is_missing("quinn").then(|| "`pip install tailback-stacks` installs `quinn`, `noq` and `smoltcp`".into())
+            is_missing("quinn").then(|| "`pip install tailback-stacks` installs `quinn`, `noq`, `smoltcp` and `str0m`".into())
         }
         CodeKind::Controller if is_missing("user:quinn-cubic") => {
             Some(format!("{load}; `pip install tailback-stacks` installs controllers of QUIC"))

@@ -1,4 +1,4 @@
-//! `tailback_stacks._library`: quinn, noq and smoltcp for scenarios, behind the C interface of `tailback_host::library`.
+//! `tailback_stacks._library`: quinn, noq, smoltcp and str0m for scenarios, behind the C interface of `tailback_host::library`.
 
 use pyo3::prelude::*;
 use tailback_stacks::library;

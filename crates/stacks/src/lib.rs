@@ -3,6 +3,7 @@
 //! * [`library`]: all for scenarios, as a library with a C interface
 //! * [`quinn`], [`noq`]: QUIC of `quinn-proto` and of its fork `noq-proto`, with TLS, or cryptography that encrypts nothing
 //! * [`smoltcp`]: TCP of `smoltcp`
+//! * [`str0m`]: video over WebRTC of `str0m`
 //!
 //! A sender opens one connection and sends a number of bytes, or as much as it can; a receiver reads everything. All random numbers of the
 //! stacks follow from a seed.
@@ -14,6 +15,7 @@ pub mod library;
 mod quic;
 mod s2n;
 pub mod smoltcp;
+pub mod str0m;
 
 pub use quic::{noq, quinn};
 

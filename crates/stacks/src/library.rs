@@ -5,6 +5,7 @@
 use crate::end::{parameters, transfer};
 use crate::noq::{self, Noq};
 use crate::quinn::{self, Quinn};
+use crate::str0m::Str0m;
 use crate::{s2n, smoltcp};
 use serde::Deserialize;
 use std::ffi::{CStr, c_char, c_void};
@@ -73,6 +74,7 @@ stacks! {
     "quinn", "quinn-proto 0.11.19", Quinn::of;
     "noq", "noq-proto 1.4.0", Noq::of;
     "smoltcp", "smoltcp 0.14.0", smoltcp_host;
+    "str0m", "str0m 0.25.0", Str0m::of;
 }
 
 struct Tables<T, const N: usize>([*const T; N]);
@@ -180,6 +182,13 @@ mod tests {
         assert_eq!(refused("quinn", "{\"train\":0}", 1500).unwrap(), "`train` is 0; expected at least 1");
         assert_eq!(refused("noq", "{\"window\":0}", 1500).unwrap(), "`window` is 0; expected at least 1");
         assert_eq!(refused("smoltcp", "{\"buffer\":0}", 1500).unwrap(), "`buffer` is 0; expected 1 to 1073741824 bytes");
+        assert_eq!(refused("str0m", "{\"congestion\":\"gcc\",\"max\":10000000,\"frame_rate\":60}", 604), None);
+        let text = refused("str0m", "{\"max\":200000}", 1500).unwrap();
+        assert_eq!(text, "`max` is 200000; expected 300000 to 10000000000 bit/s, with `initial` of 300000");
+        let text = refused("str0m", "{\"min\":0}", 1500).unwrap();
+        assert_eq!(text, "`min` is 0; expected at least 1");
+        assert_eq!(refused("str0m", "{\"frame_rate\":1001}", 1500).unwrap(), "`frame_rate` is 1001; expected 1 to 1000");
+        assert_eq!(refused("str0m", "{}", 600).unwrap(), "`mtu` is 600 bytes; expected at least 604, as str0m requires");
     }
 
     #[test]

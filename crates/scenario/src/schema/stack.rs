@@ -15,7 +15,7 @@ use tailback_core::user_code::UserCode;
 record! {
     /// A transport stack at both ends of each flow. Its packets are real, and their contents belong to the stack.
     pub struct Stack {
-        /// `quinn`, `noq` or `smoltcp` (package `tailback-stacks`), another installed stack, or `user:NAME` for a class in Python.
+        /// `quinn`, `noq`, `smoltcp` or `str0m` (package `tailback-stacks`), another installed stack, or `user:NAME` for a class in Python.
         stack: StackName; "quinn",
         /// Congestion controller, in the stack's own words. Default: that of the stack.
         congestion: Option<Name>; "cubic",
