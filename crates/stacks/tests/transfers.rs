@@ -160,3 +160,24 @@ fn repeated_runs_have_the_same_bytes() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn transfers_of_a_group_have_completion_times() {
+    let web = "[flows.web]\ncount = 3\nfrom = \"left\"\nto = \"right\"\nstart = {evenly = [\"6 s\", \"9 s\"]}\nsize = \"500 kB\"\n\
+               tcp = {preset = \"cubic\"}";
+    let mut testbed = Testbed::new(&scenario("200 packets", web), &["web"]).unwrap();
+    for of in testbed.transfers("web").unwrap().to_vec() {
+        let (local, remote) = (SocketAddrV4::new(of.from, 50_000), SocketAddrV4::new(of.to, 443));
+        let transfer = Transfer { local, remote, start: of.start, stop: of.stop, size: of.size };
+        attach(&mut testbed, transfer, of_quinn(quinn::Settings::default()));
+    }
+    let Outcome { results, .. } = testbed.run().unwrap();
+    let of = |column: &str| results.flows.floats(column).unwrap()[..3].to_vec();
+    assert_eq!(of("start_s"), [6.5, 7.5, 8.5]);
+    // Each has the link alone: one and a half round trips of 40 ms, and at least 0.4 s for its data.
+    assert!(of("completion_time_s").iter().all(|time| (0.46..0.8).contains(time)), "{:?}", of("completion_time_s"));
+    for (goodput, time) in of("goodput_bps").iter().zip(of("completion_time_s")) {
+        assert!((goodput * time - 4e6).abs() < 1e-3);
+    }
+    assert_eq!(results.groups.floats("completed").unwrap()[0], 3.0);
+}

@@ -60,7 +60,7 @@ pub const TABLES: &[Described] = &[
                 "slowdown",
                 "Completion time divided by the minimum completion time: all packets sent at once through empty queues, over links with their \
                  highest rate and shortest delay of the run (a lower bound if a link has several transmitters). Missing if \
-                 `completion_time_s` is, and for datagrams.",
+                 `completion_time_s` is, and for datagrams and stacks.",
             ),
             ("backlog_packets", "Data handed over by the application and not yet sent by TCP at the end of the run, in packets."),
             ("frame_cells", "ATM: cells of a full packet. 0 without framing."),
