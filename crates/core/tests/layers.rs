@@ -31,7 +31,16 @@ const CORE: Modules = Modules {
 const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
-        &["event_order", "hosts", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
+        &[
+            "datagrams",
+            "event_order",
+            "hosts",
+            "routes",
+            "measurement_interval",
+            "pending_acks",
+            "specialised",
+            "user_code_factory",
+        ],
         &["adaptation", "edge", "external_flow", "wire"],
         &["group_profile", "path", "port"],
         &["domain_boundary", "wiring"],

@@ -3,6 +3,7 @@
 //! Each domain is an engine that handles the events of its own ports and ends. A packet whose next hop belongs to another domain is sent
 //! there in a batch and continues from the line that it was in.
 
+use super::datagrams::Fate;
 use super::event_order::EventOrder;
 use super::path::Feeder;
 use super::routes::RouteEntry;
@@ -45,11 +46,19 @@ pub(crate) struct PacketBatch {
     pub(crate) packets: Vec<(Feeder, Packet)>,
     pub(crate) reports: Vec<Report>,
     pub(crate) prices: Vec<NumberAndHeader>,
+    /// Fates of datagrams, for the domain of the external flows.
+    pub(crate) fates: Vec<Fate>,
 }
 
 impl Default for PacketBatch {
     fn default() -> PacketBatch {
-        PacketBatch { first: Time::NEVER, packets: Vec::new(), reports: Vec::new(), prices: Vec::new() }
+        PacketBatch { first: Time::NEVER, packets: Vec::new(), reports: Vec::new(), prices: Vec::new(), fates: Vec::new() }
+    }
+}
+
+impl PacketBatch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty() && self.fates.is_empty()
     }
 }
 
@@ -125,6 +134,12 @@ impl Arrivals {
         let unsorted = self.waiting.first_key_value().filter(|(stretch, _)| sorted.is_none() || **stretch == self.sorted.stretch);
         let unsorted = unsorted.and_then(|(_, all)| all.iter().map(|arrival| arrival.packet.time).min());
         [sorted, unsorted].into_iter().flatten().min()
+    }
+
+    /// A time before which there is no packet, without a search.
+    pub(crate) fn not_before(&self) -> Option<Time> {
+        let unsorted = self.waiting.first_key_value().map(|(stretch, _)| Time(stretch << self.shift));
+        [self.sorted.first(), unsorted].into_iter().flatten().min()
     }
 
     /// Take the packets of the earliest time slice if one of them has its turn before `time`. Packets of one line keep their order. Return
@@ -222,7 +237,7 @@ impl DomainBoundary {
     pub(crate) fn free_room(&mut self) {
         self.arrivals.free_room();
         let boxes = self.outboxes.iter_mut().chain(&mut self.inboxes);
-        boxes.filter(|batch| batch.packets.is_empty()).for_each(|batch| *batch = PacketBatch::default());
+        boxes.filter(|batch| batch.is_empty()).for_each(|batch| *batch = PacketBatch::default());
     }
 
     /// Record the time that a sender was idle before its timeout.

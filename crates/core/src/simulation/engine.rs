@@ -3,12 +3,12 @@
 //! `state.rs` defines its state. `senders/` and `receivers.rs` implement the end hosts, `fabric/` the hops between them, and `wiring/` everything that is derived from
 //! the network before the run starts.
 
+use super::datagrams::{DatagramContents, Fate};
 use super::endpoints::Endpoints;
 use super::event_order::{Event, EventOrder};
 use super::fabric::Fabric;
 use super::prefetch::UpcomingEvents;
 use super::signals::make_readers;
-use super::sim_state::{DatagramContents, Fate};
 use super::state::{Engine, FailureMonitor};
 use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
 use super::wiring::route_starts;
@@ -66,16 +66,21 @@ impl Engine {
         self.events
     }
 
-    /// Time of the next event, if there is one before the end.
+    /// Time of the next event, if there is one before the end. In a domain of a parallel run, it may be an earlier time.
     pub fn next_event_time(&mut self) -> Option<Time> {
         let sim = &mut self.fabric.sim;
-        sim.calendar.peek().filter(|&time| time < sim.interval.end)
+        let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.arrivals.not_before());
+        sim.calendar.peek().into_iter().chain(arrival).min().filter(|&time| time < sim.interval.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
     /// into calls.
     pub fn run_until(&mut self, time: Time) {
-        self.run_for(time, u64::MAX);
+        if self.fabric.sim.boundary.is_some() {
+            self.advance_with_arrivals(time);
+        } else {
+            self.run_for(time, u64::MAX);
+        }
     }
 
     /// Like [`Engine::run_until`], but handles at most `events` events; one instant may have any number of them. Returns true once all

@@ -2,6 +2,7 @@
 
 mod adaptation;
 mod conservation;
+mod datagrams;
 mod domain_boundary;
 mod edge;
 mod endpoints;
@@ -35,12 +36,12 @@ mod wire;
 mod wiring;
 
 pub use conservation::ConservationError;
+pub use datagrams::{DatagramContents, DatagramOutcome, Fate};
 pub use event_comparison::{ComparisonState, EventComparison, RunEvent};
 pub use external_flow::{ExternalFlow, ExternalFlows};
 pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
-pub use parallel::{NotParallel, ParallelEngine};
+pub use parallel::{NoTransports, NotParallel, ParallelEngine, Transports};
 pub use results::Results;
-pub use sim_state::{DatagramContents, DatagramOutcome, Fate};
 pub use state::Engine;
 pub use user_code_factory::Code;

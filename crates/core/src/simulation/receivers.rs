@@ -2,10 +2,11 @@
 //! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
 
 use super::adaptation::ReassemblyState;
+use super::datagrams::{DatagramOutcome, Fate};
 use super::event_order::FlowKind;
 use super::group_profile::{ArrivalEvents, GroupProfile};
 use super::path::Path;
-use super::sim_state::{DatagramOutcome, Fate, SimState};
+use super::sim_state::SimState;
 use super::specialised::{Carriage, Complete, Plain, Reception};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};

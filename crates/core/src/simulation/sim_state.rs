@@ -1,6 +1,7 @@
 //! State shared by all flows and ports: the calendar, the packets in lines, side pools and recordings.
 
 use super::adaptation::Channel;
+use super::datagrams::Fate;
 use super::domain_boundary::DomainBoundary;
 use super::edge::{Edge, edge_of};
 use super::event_order::{EdgeKind, EventOrder, FlowKind};
@@ -12,7 +13,7 @@ use super::port::{Port, QueuedUnit};
 use super::routes::RouteEntry;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
-use crate::network::{Flow, Network, PortId};
+use crate::network::{Flow, Network};
 use crate::price::{Estimators, Feedback, PriceSpec};
 use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::histogram::Histogram;
@@ -22,7 +23,6 @@ use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
 use crate::traffic::{FollowUp, MessageFlow};
@@ -93,40 +93,6 @@ pub(crate) struct DuplicateCounts {
     pub(crate) acks: u64,
     /// Copies of data packets that were sent within the measurement interval.
     pub(crate) measured: u64,
-}
-
-/// The contents of a datagram of an external flow, for listed drops ([`ListedDrop`](crate::network::ListedDrop)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DatagramContents {
-    /// It is listed by its number, with transmission 1.
-    Opaque,
-    /// It is listed as this segment.
-    Segment { segment: SegmentNumber, transmission: u32 },
-    /// No listed drop applies to it.
-    Unlisted,
-}
-
-/// The outcome of a datagram of an external flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Fate {
-    /// Time of delivery or discard.
-    pub time: Time,
-    pub flow: FlowId,
-    /// Number that [`Engine::inject`](crate::Engine::inject) returned.
-    pub datagram: u32,
-    pub outcome: DatagramOutcome,
-}
-
-/// Delivery or discard of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum DatagramOutcome {
-    /// Delivered to its receiver.
-    Delivered {
-        /// A queue has marked the datagram (CE, RFC 3168 section 5).
-        is_marked: bool,
-    },
-    /// Discarded at a port, or on its link.
-    Discarded { port: PortId, reason: DropReason },
 }
 
 impl SimState {

@@ -13,4 +13,5 @@ mod overload;
 mod properties;
 mod sequences;
 mod switching;
+mod transports;
 mod user_code;

@@ -10,6 +10,7 @@ mod edges;
 mod prefetching;
 mod stepped_ports;
 
+use super::datagrams::{DatagramOutcome, Fate};
 use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
 use super::event_order::{EntityCounts, Event, EventOrder, FlowKind};
 use super::group_profile::{ArrivalEvents, GroupProfile, RunMode, SignalGroup};
@@ -17,7 +18,7 @@ use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::{Route, arrives_by_event};
 use super::routes::RouteEntry;
-use super::sim_state::{DatagramOutcome, Fate, SimState};
+use super::sim_state::SimState;
 use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
@@ -374,6 +375,7 @@ impl Fabric {
             }
         }
         batch.packets.clear();
+        self.sim.fates.append(&mut batch.fates);
     }
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {

@@ -182,6 +182,7 @@ impl Fabric {
         sim.channels.iter_mut().for_each(Channel::forget_discarded);
         sim.delays.fill_with(Histogram::default);
         sim.copies.clear();
+        sim.fates.clear();
         sim.dropped_acks.clear();
         sim.to_be_discarded.clear();
         if let Some(recorder) = &mut sim.recorder {
@@ -203,6 +204,7 @@ impl Fabric {
             (copies.data, copies.acks) = (copies.data + other.data, copies.acks + other.acks);
             copies.measured += other.measured;
         }
+        own.fates.extend_from_slice(&other.fates);
         for (&flow, dropped) in &other.dropped_acks {
             *own.dropped_acks.entry(flow).or_default() += dropped;
         }

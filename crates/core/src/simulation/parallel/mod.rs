@@ -7,11 +7,15 @@
 //!
 //! Why results do not depend on the division: an event can affect another only if both concern the same entity, or if the first sends a
 //! packet that the second processes. The owner of an entity handles it, and the lines that feed it, in the order of time and rank.
+//!
+//! The ends of external flows belong to the first domain, whose thread also runs their [`Transports`]. That domain is up to half an epoch
+//! ahead of the others, so that a transport can stop the run at a time that no other domain has passed.
 
 mod barrier;
 mod domains;
 mod relocation;
 mod shares;
+mod transports;
 
 use super::domain_boundary::{Arrival, DomainBoundary, Owners, PacketBatch, SortedArrivals};
 use super::state::Engine;
@@ -21,14 +25,18 @@ use barrier::Barrier;
 use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use transports::{NoTransports, Transports};
 
 /// A run that is divided among several threads.
 #[derive(Debug)]
-pub struct ParallelEngine {
+pub struct ParallelEngine<T = NoTransports> {
     domains: Vec<Engine>,
+    transports: T,
     owners: Arc<Owners>,
     lookahead: TimeDelta,
     pace: Pace,
@@ -41,8 +49,6 @@ pub enum NotParallel {
     OneThread,
     /// User code runs on one thread.
     UserCode,
-    /// External flows inject datagrams and collect their fates on one thread.
-    RealPackets,
     /// Routes change during the run.
     Routes,
     /// No link has a delay that separates two parts of the network.
@@ -54,7 +60,6 @@ impl fmt::Display for NotParallel {
         out.write_str(match self {
             NotParallel::OneThread => "one thread was requested",
             NotParallel::UserCode => "user code runs on one thread",
-            NotParallel::RealPackets => "real packets are handled by one thread",
             NotParallel::Routes => "routes change during the run",
             NotParallel::NoDelay => "no link has a delay that would separate two parts of the network",
         })
@@ -65,7 +70,7 @@ impl ParallelEngine {
     /// Maximum number of threads of a run.
     pub const MAX_THREADS: usize = 1024;
 
-    /// Divide the rest of a run among at most `threads` threads.
+    /// Divide the rest of a run among at most `threads` threads. External flows send nothing without [`ParallelEngine::with_transports`].
     ///
     /// # Errors
     /// The unchanged run, and why it cannot be divided.
@@ -73,7 +78,6 @@ impl ParallelEngine {
         let why = match () {
             () if threads.get() == 1 => Some(NotParallel::OneThread),
             () if engine.has_user_code() => Some(NotParallel::UserCode),
-            () if engine.fabric.profiles.iter().any(|profile| profile.is_external) => Some(NotParallel::RealPackets),
             () if !engine.fabric.rerouted.is_empty() => Some(NotParallel::Routes),
             () => None,
         };
@@ -93,7 +97,28 @@ impl ParallelEngine {
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
         let pace = Pace::new(shares.lookahead, shares.domains);
-        Ok(ParallelEngine { domains, owners: shares.owners.clone(), lookahead: shares.lookahead, pace })
+        let (owners, lookahead) = (shares.owners.clone(), shares.lookahead);
+        Ok(ParallelEngine { domains, transports: NoTransports, owners, lookahead, pace })
+    }
+
+    /// The run with transports at the ends of its external flows.
+    pub fn with_transports<T: Transports>(self, transports: T) -> ParallelEngine<T> {
+        let ParallelEngine { domains, owners, lookahead, pace, .. } = self;
+        ParallelEngine { domains, transports, owners, lookahead, pace }
+    }
+}
+
+impl<T: Transports> ParallelEngine<T> {
+    pub fn transports(&self) -> &T {
+        &self.transports
+    }
+
+    pub fn transports_mut(&mut self) -> &mut T {
+        &mut self.transports
+    }
+
+    pub fn into_transports(self) -> T {
+        self.transports
     }
 
     /// Number of threads of the run.
@@ -147,8 +172,9 @@ impl ParallelEngine {
             self.domains.iter_mut().for_each(Engine::take_mail);
             let count = self.domains.len();
             for (from, to) in (0..count * count).map(|pair| (pair / count, pair % count)) {
+                self.domains[from].mail_fates();
                 let batch = std::mem::take(&mut self.domains[from].expect_boundary().outboxes[to]);
-                if !batch.packets.is_empty() {
+                if !batch.is_empty() {
                     self.domains[to].expect_boundary().inboxes[from] = batch;
                     is_under_way = true;
                 }
@@ -161,7 +187,8 @@ impl ParallelEngine {
         self.run_for(time, u64::MAX);
     }
 
-    /// Like [`ParallelEngine::run_until`], but stop soon after `events` events. Returns true once all events before `time` are handled.
+    /// Like [`ParallelEngine::run_until`], but stop soon after `events` events, or when a transport stops the run. Returns true once all
+    /// events before `time` are handled.
     ///
     /// # Panics
     /// If a thread panics, which is a bug in Tailback.
@@ -173,9 +200,10 @@ impl ParallelEngine {
             next: (0..count).map(|_| AtomicU64::new(0)).collect(),
             batches: (0..count * count).map(|_| Mutex::default()).collect(),
             handled: (0..count).map(|_| AtomicU64::new(0)).collect(),
-            has_failed: AtomicBool::new(false),
+            stop_at: AtomicU64::new(u64::MAX),
             failure: Mutex::new(None),
             lookahead: self.lookahead,
+            first_leads: self.domains[0].has_external_flows(),
             end,
             enough: events,
         };
@@ -184,10 +212,10 @@ impl ParallelEngine {
             let first = domains.next();
             for (number, domain) in domains {
                 let (meeting, mut pace) = (&meeting, self.pace.clone());
-                scope.spawn(move || meeting.attend(number, domain, &mut pace));
+                scope.spawn(move || meeting.attend(number, domain, &mut NoTransports, &mut pace));
             }
             if let Some((number, domain)) = first {
-                meeting.attend(number, domain, &mut self.pace);
+                meeting.attend(number, domain, &mut self.transports, &mut self.pace);
             }
         });
         if let Some(failure) = meeting.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -207,6 +235,10 @@ impl Engine {
 
     fn end(&self) -> Time {
         self.fabric.sim.interval.end
+    }
+
+    fn has_external_flows(&self) -> bool {
+        self.fabric.profiles.iter().any(|profile| profile.is_external)
     }
 
     /// Advance the clock: there are no events before this time.
@@ -237,8 +269,16 @@ impl Engine {
         self.expect_boundary().arrivals = arrivals;
     }
 
+    /// Send the fates of datagrams to the domain of the external flows.
+    fn mail_fates(&mut self) {
+        if self.expect_boundary().own > 0 && !self.fabric.sim.fates.is_empty() {
+            let mut fates = std::mem::take(&mut self.fabric.sim.fates);
+            self.expect_boundary().outboxes[0].fates.append(&mut fates);
+        }
+    }
+
     /// Handle all events and arrivals before `time`.
-    fn advance_with_arrivals(&mut self, time: Time) {
+    pub(super) fn advance_with_arrivals(&mut self, time: Time) {
         while let Some(mut arrivals) = self.take_arrivals(time) {
             while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
                 if self.fabric.is_large {
@@ -288,9 +328,13 @@ struct SharedState {
     batches: Vec<Mutex<PacketBatch>>,
     /// Events handled by each domain.
     handled: Vec<AtomicU64>,
-    has_failed: AtomicBool,
+    /// The number of completed epochs at which all threads stop, because one has panicked or a transport stops the run. A thread that is
+    /// still about to begin an epoch must not stop for the sake of another that is already in it.
+    stop_at: AtomicU64,
     failure: Mutex<Option<Box<dyn Any + Send>>>,
     lookahead: TimeDelta,
+    /// No domain advances beyond the next event of the first.
+    first_leads: bool,
     end: Time,
     enough: u64,
 }
@@ -335,24 +379,36 @@ impl Pace {
 
 impl SharedState {
     /// Handle a domain's events, epoch by epoch.
-    fn attend(&self, number: usize, domain: &mut Engine, pace: &mut Pace) {
+    fn attend(&self, number: usize, domain: &mut Engine, transports: &mut impl Transports, pace: &mut Pace) {
         pace.handled.fill(0);
         let before = domain.events();
         loop {
-            self.guarded(|| self.fetch_mail(number, domain));
+            self.guarded(pace.epochs, || self.fetch_mail(number, domain, transports));
             self.barrier.wait();
             let next = self.next();
-            let is_over = self.has_failed.load(Ordering::Relaxed) || pace.handled.iter().sum::<u64>() >= self.enough;
+            let is_stopped = self.stop_at.load(Ordering::Relaxed) <= pace.epochs;
+            let is_over = is_stopped || pace.handled.iter().sum::<u64>() >= self.enough;
             if is_over {
                 return;
             }
             if next >= self.end {
-                return domain.reach(self.end);
+                domain.reach(self.end);
+                if self.first_leads {
+                    self.guarded(pace.epochs, || {
+                        domain.take_mail();
+                        domain.fabric.store_pending_acks();
+                        transports.reach(domain, self.end);
+                    });
+                }
+                return;
             }
             pace.epochs += 1;
-            self.guarded(|| {
+            self.guarded(pace.epochs, || {
                 domain.take_mail();
-                domain.advance_with_arrivals(self.horizon(number).min(next + pace.length).min(self.end));
+                let horizon = self.horizon(number, pace.length).min(next + pace.length).min(self.end);
+                if transports.run_until(domain, horizon) == ControlFlow::Break(()) {
+                    self.stop_at.fetch_min(pace.epochs, Ordering::Relaxed);
+                }
                 self.handled[number].store(domain.events() - before, Ordering::Relaxed);
                 self.send_mail(number, domain);
             });
@@ -368,36 +424,44 @@ impl SharedState {
     }
 
     /// Time up to which a domain may advance independently: neither packets of the others nor answers to its own packets arrive earlier.
-    fn horizon(&self, number: usize) -> Time {
+    /// `length`: that of an epoch.
+    fn horizon(&self, number: usize, length: TimeDelta) -> Time {
         let next = |index: usize| Time(self.next[index].load(Ordering::Relaxed));
         let of_others = (0..self.next.len()).filter(|&index| index != number).map(next).min().unwrap_or(Time::NEVER);
-        (of_others + self.lookahead).min(next(number) + self.lookahead + self.lookahead)
+        let horizon = (of_others + self.lookahead).min(next(number) + self.lookahead + self.lookahead);
+        match self.first_leads {
+            false => horizon,
+            // With the whole epoch, the first domain and the others would take turns.
+            true if number == 0 => horizon.min(next(0) + TimeDelta((length.0 / 2).max(1))),
+            // A transport may act at the next event of the first domain, or when the next packet arrives there.
+            true => horizon.min(next(0)).min(next(number) + self.lookahead),
+        }
     }
 
     fn send_mail(&self, number: usize, domain: &mut Engine) {
-        for (to, batch) in domain.expect_boundary().outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.packets.is_empty())
-        {
+        domain.mail_fates();
+        for (to, batch) in domain.expect_boundary().outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.is_empty()) {
             let slot = &self.batches[number * self.next.len() + to];
             std::mem::swap(batch, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
     /// Take the packets from other domains without processing them, and publish the time of the earliest known event.
-    fn fetch_mail(&self, number: usize, domain: &mut Engine) {
+    fn fetch_mail(&self, number: usize, domain: &mut Engine, transports: &mut impl Transports) {
         for (from, inbox) in domain.expect_boundary().inboxes.iter_mut().enumerate() {
             let mut slot = self.batches[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
-            if !slot.packets.is_empty() {
+            if !slot.is_empty() {
                 std::mem::swap(inbox, &mut slot);
             }
         }
-        self.next[number].store(domain.next_time().0, Ordering::Relaxed);
+        self.next[number].store(domain.next_time().min(transports.next_time()).0, Ordering::Relaxed);
     }
 
     /// Store a panic for the caller, so that the other threads do not wait for a thread that has ended.
-    fn guarded(&self, work: impl FnOnce()) {
+    fn guarded(&self, epochs: u64, work: impl FnOnce()) {
         if let Err(failure) = catch_unwind(AssertUnwindSafe(work)) {
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-            self.has_failed.store(true, Ordering::Relaxed);
+            self.stop_at.fetch_min(epochs, Ordering::Relaxed);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::simulation::endpoints::Endpoints;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
 use crate::simulation::state::Engine;
+use crate::simulation::wiring::FlowPlan;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -16,6 +17,9 @@ use std::sync::Arc;
 /// Relative cost of a packet and its acknowledgement at the sender and at the receiver. All costs here are approximate measured CPU times.
 const SENDER: f64 = 2.0;
 const RECEIVER: f64 = 1.0;
+
+/// Relative cost of a packet at each end of an external flow, with its transport.
+const TRANSPORT: f64 = 8.0;
 
 /// Relative cost of a packet at a port.
 fn work_of_pass(entry: &Entry) -> f64 {
@@ -54,6 +58,8 @@ struct Graph {
     flows: usize,
     work: Vec<f64>,
     edges: Vec<Edge>,
+    /// An end of an external flow, if there are any. The others are joined to it, because one thread runs the transports.
+    external_end: Option<u32>,
 }
 
 /// Divide a run into at most `domains` domains. There may be fewer, or one.
@@ -70,7 +76,12 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
     // Half that delay is sufficient, if it reduces the traffic between domains.
     let longest = coarse.checked_sub(1).map_or(finest, |index| delays[index]);
     let atoms = graph.joined(finest.max(TimeDelta(longest.0 / 2)));
-    let of_atoms = Partition::of(&graph, &atoms, domains).of_atoms;
+    let mut of_atoms = Partition::of(&graph, &atoms, domains).of_atoms;
+    if let Some(first) = graph.external_end.map(|end| of_atoms[atoms[end as usize] as usize]) {
+        of_atoms
+            .iter_mut()
+            .for_each(|domain| *domain = if *domain == first { 0 } else { *domain + Domain::from(*domain < first) });
+    }
     let owner = |node: usize| of_atoms[atoms[node] as usize];
     let cut = graph.edges.iter().filter(|edge| owner(edge.ends[0] as usize) != owner(edge.ends[1] as usize));
     let lookahead = cut.map(|edge| edge.delay).min();
@@ -90,9 +101,9 @@ impl Graph {
         let Engine { network, fabric, endpoints: Endpoints { plans, .. }, .. } = engine;
         let (ports, flows) = (fabric.ports.len(), fabric.paths.len());
         let (sender, receiver) = (|flow: FlowId| ports as u32 + flow.0, |flow: FlowId| (ports + flows) as u32 + flow.0);
-        let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new() };
-        let are_finite = plans.iter().all(|plan| plan.size != Bytes(u64::MAX));
-        let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
+        let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new(), external_end: None };
+        let is_external = |flow: FlowId| fabric.profiles[fabric.paths[flow].wire.group].is_external;
+        let loads = loads(plans, is_external);
         let delays = min_delays(fabric, network);
         // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
         let is_of_heads = |port: PortId| fabric.ports[port].entry.is_of_heads();
@@ -103,8 +114,9 @@ impl Graph {
         }
         for (flow, path) in FlowId::all(flows).zip(&fabric.paths) {
             let load = loads[flow];
-            graph.work[sender(flow) as usize] = SENDER * load;
-            graph.work[receiver(flow) as usize] = RECEIVER * load;
+            let [at_sender, at_receiver] = if is_external(flow) { [TRANSPORT; 2] } else { [SENDER, RECEIVER] };
+            graph.work[sender(flow) as usize] = at_sender * load;
+            graph.work[receiver(flow) as usize] = at_receiver * load;
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
             let is_cut = fabric.profiles[wire.group].framing.is_some();
@@ -128,6 +140,14 @@ impl Graph {
             }
             for answers in messages.flat_map(|messages| messages.answers_on()) {
                 graph.edges.push(Edge { ends: [receiver(flow), sender(answers)], delay: TimeDelta::ZERO, load });
+            }
+            if is_external(flow) {
+                let first = *graph.external_end.get_or_insert(sender(flow));
+                let drops = |port: &PortId| network.ports[*port].listed_drops.iter().any(|drop| drop.flow == flow);
+                // The thread that injects a datagram adds it to the listed drops.
+                let lists = fabric.route(wire.forward).filter(drops).map(|port| port.0);
+                let all = [sender(flow), receiver(flow)].into_iter().chain(lists);
+                graph.edges.extend(all.map(|other| Edge { ends: [first, other], delay: TimeDelta::ZERO, load }));
             }
             let (back, _) = ends_of(fabric, wire.backward);
             if acknowledged_to[back] > 1 && are_in_order_by_data(&fabric.ports[back].entry) {
@@ -177,6 +197,20 @@ impl Graph {
     fn largest(&self, atoms: &[u32]) -> f64 {
         self.work_of(atoms).into_iter().fold(0.0, f64::max)
     }
+}
+
+/// Relative numbers of packets, by flow: the sizes of the simulated flows if all have one. An external flow counts as their mean.
+fn loads(plans: &[FlowPlan], is_external: impl Fn(FlowId) -> bool) -> Vec<f64> {
+    let simulated = || FlowId::enumerate(plans).filter(|(flow, _)| !is_external(*flow)).map(|(_, plan)| plan.size);
+    let are_finite = simulated().all(|size| size != Bytes(u64::MAX)) && simulated().next().is_some();
+    let of_size = |size: Bytes| if are_finite { size.0 as f64 } else { 1.0 };
+    let mean = simulated().map(of_size).sum::<f64>() / simulated().count().max(1) as f64;
+    let of_flow = |(flow, plan): (FlowId, &FlowPlan)| match is_external(flow) {
+        true if mean > 0.0 => mean,
+        true => 1.0,
+        false => of_size(plan.size),
+    };
+    FlowId::enumerate(plans).map(of_flow).collect()
 }
 
 /// The acknowledgements of several receivers are ordered by the arrival of data at these, so the receivers must be in one domain.

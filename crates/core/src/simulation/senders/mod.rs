@@ -4,10 +4,10 @@
 mod turn;
 
 use self::turn::SenderTurn;
+use super::datagrams::DatagramContents;
 use super::endpoints::{End, Endpoints};
 use super::event_order::FlowKind;
 use super::prefetch::prefetch_pending_acks;
-use super::sim_state::DatagramContents;
 use super::state::Engine;
 use crate::congestion::Controller;
 use crate::network::{ListedDrop, Transport};
