@@ -92,6 +92,11 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<PortId>) -> V
     let mut orderly: BTreeMap<OrderlyReturn, u64> = BTreeMap::new();
     for (index, flow) in (0..).zip(&network.flows) {
         feed(network.paths[flow.forward as usize][0], (1 << 40) + 2 * index);
+        let group = &network.groups[flow.group];
+        // Nothing returns from the receiver of datagrams, except RM cells.
+        if matches!(group.transport, Transport::Datagram(_)) && group.abr.is_none() {
+            continue;
+        }
         let back = match OrderlyReturn::of(network, flow, changing) {
             Some(same) => *orderly.entry(same).or_insert((1 << 41) + index),
             None => (1 << 40) + 2 * index + 1,
@@ -107,8 +112,8 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<PortId>) -> V
 /// Properties that must be equal for the acknowledgements of different flows to reach the reverse path in the order in which their data
 /// left the last port. The port there is then fed in order, as if by one line.
 ///
-/// Why it holds: data packets (or cells) leave that port one service time apart. All have the same size and cross an access link that is at
-/// least as fast, so none queues there. Each packet is acknowledged at once. Acknowledgements are no larger than data (and take one cell),
+/// Why it holds: data packets (or cells) leave that port one service time apart. All have the same size, which a SYN has not, and cross an
+/// access link that is at least as fast, so none queues there. Each packet is acknowledged at once. Acknowledgements are no larger than data (and take one cell),
 /// so none queues on the uplink either. Only acknowledgements return, which excludes flows with the available bit rate service, whose RM
 /// cells return too. Every acknowledgement therefore arrives after the same delay from the departure of its data. On links with jitter or
 /// duplication, and on ports that follow a delivery trace, data may arrive closer together.
@@ -131,6 +136,7 @@ impl OrderlyReturn {
         let port = &network.ports[last_port];
         let (data_size, access) = (spec.mss + spec.header, flow.receiver_access);
         let holds = flow.size.is_none()
+            && !spec.handshake
             && spec.delayed_ack.is_none()
             && group.receive_processing.is_none()
             && group.abr.is_none()
