@@ -1,13 +1,13 @@
 //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
+use crate::deliveries::{Deliveries, Delivery};
 use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, PacketKey};
 use crate::ip::{self, EcnField};
 use crate::pacer::{Clock, Pacer};
 use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
 use crate::segment_numbers::{ListedSegments, SegmentNumbers};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -79,15 +79,13 @@ pub struct Driver<H, C> {
 pub(crate) struct HostLoop<H, C> {
     hosts: H,
     pacer: Pacer<C>,
-    ways: BTreeMap<ip::Addresses, FlowId>,
+    ways: BTreeMap<u64, FlowId>,
     /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
     /// Flows with listed drops.
     segments: HashMap<FlowId, SegmentNumbers>,
-    /// Packets to deliver.
-    due: BinaryHeap<Reverse<Fate>>,
-    fates: Vec<Fate>,
+    due: Deliveries,
     /// Hosts with packets to send.
     ready: Vec<usize>,
     end: Time,
@@ -129,9 +127,11 @@ impl<H: Hosts, C: Clock> Driver<H, C> {
     /// A device failed.
     pub fn run(&mut self, control: &DriverControl) -> io::Result<()> {
         let Driver { engine, hosts } = self;
-        while !control.stopped.load(Ordering::Relaxed) && hosts.turn(engine)? {
+        let mut next = hosts.next(engine);
+        while !control.stopped.load(Ordering::Relaxed) && hosts.turn(engine, next)? {
             control.now.store(engine.now().0, Ordering::Relaxed);
-            hosts.wait(engine, hosts.end)?;
+            next = hosts.next(engine);
+            hosts.wait(next, hosts.end)?;
         }
         control.now.store(engine.now().0, Ordering::Relaxed);
         Ok(())
@@ -158,12 +158,11 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         HostLoop {
             hosts,
             pacer: Pacer::new(clock),
-            ways: ways.iter().map(|way| ((way.from, way.to), way.flow)).collect(),
+            ways: ways.iter().map(|way| (ip::number((way.from, way.to)), way.flow)).collect(),
             to,
             in_flight: InFlight::new(flows),
             segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
-            due: BinaryHeap::new(),
-            fates: Vec::new(),
+            due: Deliveries::new(flows),
             ready: Vec::new(),
             end: course.end,
             lead: course.lead,
@@ -194,31 +193,32 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
     pub(crate) fn run_for(&mut self, engine: &mut Engine, until: Time, turns: u64) -> io::Result<bool> {
         // A clock that stops a picosecond before `until` performs no action at it, so that the next call continues as if there had been no stop.
         let last = if until < self.end { Time(until.0.saturating_sub(1)) } else { self.end };
+        let mut next = self.next(engine);
         for _ in 0..turns {
-            if !self.turn(engine)? || self.pacer.now() >= last {
+            if !self.turn(engine, next)? || self.pacer.now() >= last {
                 return Ok(true);
             }
-            self.wait(engine, last)?;
+            next = self.next(engine);
+            self.wait(next, last)?;
         }
         Ok(false)
     }
 
     /// Waits for the next action, at most until `last`.
-    fn wait(&mut self, engine: &mut Engine, last: Time) -> io::Result<()> {
-        let next = self.next(engine).unwrap_or(Time::NEVER).min(last);
+    fn wait(&mut self, next: Option<Time>, last: Time) -> io::Result<()> {
+        let next = next.unwrap_or(Time::NEVER).min(last);
         self.hosts.wait(next.since(self.pacer.now()).min(PATIENCE), &mut self.ready)
     }
 
     /// The time of the next action. Events of the engine may be deferred as long as no delivery depends on them.
     fn next(&self, engine: &mut Engine) -> Option<Time> {
         let event = engine.next_event_time().map(|time| time + self.lead);
-        let delivery = self.due.peek().map(|Reverse(fate)| fate.time);
-        event.into_iter().chain(delivery).min()
+        event.into_iter().chain(self.due.next()).min()
     }
 
-    /// Performs the actions that are due, and reads packets from hosts that have some. Returns false at the end.
-    fn turn(&mut self, engine: &mut Engine) -> io::Result<bool> {
-        let now = match self.next(engine) {
+    /// Performs the actions that are due, the first at `next`, and reads packets from hosts that have some. Returns false at the end.
+    fn turn(&mut self, engine: &mut Engine, next: Option<Time>) -> io::Result<bool> {
+        let now = match next {
             Some(due) => self.pacer.catch_up(due),
             None => self.pacer.now(),
         };
@@ -226,11 +226,8 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         if engine.failure().is_some() {
             return Ok(false);
         }
-        while let Some(&Reverse(fate)) = self.due.peek()
-            && fate.time <= now
-        {
-            self.due.pop();
-            self.deliver(engine, fate)?;
+        while let Some(delivery) = self.due.pop(now) {
+            self.deliver(engine, delivery)?;
         }
         let mut ready = std::mem::take(&mut self.ready);
         for host in ready.drain(..) {
@@ -242,29 +239,34 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
 
     /// Lets the engine process everything up to and including `now`.
     fn advance(&mut self, engine: &mut Engine, now: Time) {
-        engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
-        engine.take_fates(&mut self.fates);
-        for fate in self.fates.drain(..) {
-            let key = PacketKey { flow: fate.flow, number: fate.datagram };
-            match fate.outcome {
-                DatagramOutcome::Delivered { .. } => self.due.push(Reverse(fate)),
+        let until = Time(now.0.saturating_add(1)).min(self.end);
+        if engine.now() < until {
+            engine.run_until(until);
+            self.take_fates(engine);
+        }
+    }
+
+    fn take_fates(&mut self, engine: &mut Engine) {
+        for Fate { time, flow, datagram: number, outcome } in engine.take_fates() {
+            let key = PacketKey { flow, number };
+            match outcome {
+                DatagramOutcome::Delivered { is_marked } => self.due.push(Delivery { time, key, is_marked }),
                 DatagramOutcome::Discarded { port, reason } => {
                     let Some(packet) = self.in_flight.take(key) else { continue };
-                    self.observer.on_discarded(fate.time, key, Discard { port, reason });
+                    self.observer.on_discarded(time, key, Discard { port, reason });
                     self.in_flight.put_back(packet);
                 }
             }
         }
     }
 
-    fn deliver(&mut self, engine: &mut Engine, fate: Fate) -> io::Result<()> {
-        let key = PacketKey { flow: fate.flow, number: fate.datagram };
+    fn deliver(&mut self, engine: &mut Engine, Delivery { time, key, is_marked }: Delivery) -> io::Result<()> {
         let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
-        if let DatagramOutcome::Delivered { is_marked: true } = fate.outcome {
+        if is_marked {
             ip::mark(&mut packet);
         }
-        self.pacer.note_delivery(fate.time);
-        let host = self.to[fate.flow];
+        self.pacer.note_delivery(time);
+        let host = self.to[key.flow];
         self.observer.on_delivered(self.pacer.now(), key, ObservedPacket { host: host as u32, packet: &packet });
         let is_taken = self.hosts.give(host, &packet)?;
         self.delivered += u64::from(is_taken);
@@ -289,7 +291,7 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
             self.refused.other_protocol += 1;
             return;
         };
-        let Some(&flow) = self.ways.get(&ends) else {
+        let Some(&flow) = self.ways.get(&ip::number(ends)) else {
             self.refused.no_route += 1;
             return;
         };
@@ -307,6 +309,8 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
                 let sent = ObservedPacket { host: host as u32, packet: &packet };
                 self.observer.on_sent(engine.now(), key, sent);
                 self.in_flight.put(key, packet);
+                // It may already be known.
+                self.take_fates(engine);
             }
             None => self.refused.impossible_size += 1,
         }

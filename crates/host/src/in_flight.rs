@@ -39,8 +39,7 @@ impl InFlight {
     pub(crate) fn take(&mut self, key: PacketKey) -> Option<Vec<u8>> {
         let row = self.flows.get_mut(key.flow.index())?;
         let packet = row.places.get_mut(key.number.wrapping_sub(row.first) as usize)?.take();
-        while let Some(None) = row.places.front() {
-            row.places.pop_front();
+        while row.places.pop_front_if(|place| place.is_none()).is_some() {
             row.first = row.first.wrapping_add(1);
         }
         packet

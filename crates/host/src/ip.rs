@@ -27,6 +27,11 @@ pub(crate) fn ends(packet: &[u8]) -> Option<Addresses> {
     if is_ipv4 { address(12).zip(address(16)) } else { None }
 }
 
+/// A pair of addresses as one number.
+pub(crate) fn number((from, to): Addresses) -> u64 {
+    u64::from(u32::from(from)) << 32 | u64::from(u32::from(to))
+}
+
 /// The ECN field of an IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnField {

@@ -21,6 +21,7 @@
 //! * `nat`: changes of the port that others see
 //! * `ip`: addresses and ECN field of a packet
 //! * `in_flight`: the packets in the network
+//! * `deliveries`: those that will arrive, in order of time
 //! * `segment_numbers`: the numbers of segments, for listed drops
 //! * `packet_observer`: TCP connections as measured at the hosts, and a capture
 //!
@@ -29,6 +30,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
 pub mod controllers;
+mod deliveries;
 mod driver;
 mod flow_reports;
 mod frame;

@@ -34,22 +34,21 @@ impl Nat {
 
     /// A packet from the host.
     pub(crate) fn translate_sent(&mut self, now: Time, packet: &mut [u8]) {
-        if let (Some(outer), Some(own)) = (self.outer(now), ip::port(packet, PortField::Source)) {
-            self.own = own;
-            ip::set_port(packet, PortField::Source, outer);
-        }
+        let Some(outer) = self.outer(now) else { return };
+        let Some(own) = ip::port(packet, PortField::Source) else { return };
+        self.own = own;
+        ip::set_port(packet, PortField::Source, outer);
     }
 
     /// A packet to the host; `None` if its port is an old one.
     pub(crate) fn translate_received<'p>(&self, now: Time, packet: &'p [u8]) -> Option<Cow<'p, [u8]>> {
-        match (self.outer(now), ip::port(packet, PortField::Destination)) {
-            (Some(outer), Some(port)) if port == outer => {
-                let mut packet = packet.to_vec();
-                ip::set_port(&mut packet, PortField::Destination, self.own);
-                Some(Cow::Owned(packet))
-            }
-            (Some(_), Some(_)) => None,
-            _ => Some(Cow::Borrowed(packet)),
+        let Some(outer) = self.outer(now) else { return Some(packet.into()) };
+        let Some(port) = ip::port(packet, PortField::Destination) else { return Some(packet.into()) };
+        if port != outer {
+            return None;
         }
+        let mut packet = packet.to_vec();
+        ip::set_port(&mut packet, PortField::Destination, self.own);
+        Some(packet.into())
     }
 }

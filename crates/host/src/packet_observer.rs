@@ -66,20 +66,14 @@ impl PacketObserver {
     }
 
     pub(crate) fn on_sent(&mut self, at: Time, key: PacketKey, of: ObservedPacket<'_>) {
-        let at = self.next(at);
-        self.see(at, of);
-        let at = self.stamp(at);
-        if let Some(capture) = &mut self.capture {
+        if let Some((capture, at)) = self.see(at, of) {
             capture.note(CaptureEntry::of(at, of, Some(key)));
         }
     }
 
     /// `at`: the time at which the packet is handed to its host.
     pub(crate) fn on_delivered(&mut self, at: Time, key: PacketKey, of: ObservedPacket<'_>) {
-        let at = self.next(at);
-        self.see(at, of);
-        let at = self.stamp(at);
-        if let Some(capture) = &mut self.capture {
+        if let Some((capture, at)) = self.see(at, of) {
             capture.settle(key, None);
             capture.note(CaptureEntry::of(at, of, None));
         }
@@ -93,22 +87,20 @@ impl PacketObserver {
         }
     }
 
-    /// Keeps observation times in order: a packet written to a host between two readings gets the time of one of them.
-    fn next(&mut self, at: Time) -> Time {
+    /// Measures the packet's connection. Returns the capture, if there is one, and the time of the observation.
+    fn see(&mut self, at: Time, of: ObservedPacket<'_>) -> Option<(&mut Capture, Timestamp)> {
+        if self.connections.is_none() && self.capture.is_none() {
+            return None;
+        }
+        // In order: a packet written to a host between two readings gets the time of one of them.
         self.latest = self.latest.max(at);
-        self.latest
-    }
-
-    fn see(&mut self, at: Time, of: ObservedPacket<'_>) {
-        let stamp = self.stamp(at);
-        let Some(connections) = &mut self.connections else { return };
-        let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
-        // Packets other than TCP are ignored by the connections.
-        let _ = connections.see(CapturePoint { interface: of.host, behind: None }, stamp, &packet);
-    }
-
-    fn stamp(&self, at: Time) -> Timestamp {
-        Timestamp(self.origin.0.saturating_add((at.0 / 1000) as i64))
+        let at = Timestamp(self.origin.0.saturating_add((self.latest.0 / 1000) as i64));
+        if let Some(connections) = &mut self.connections {
+            let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
+            // Packets other than TCP are ignored by the connections.
+            let _ = connections.see(CapturePoint { interface: of.host, behind: None }, at, &packet);
+        }
+        self.capture.as_mut().map(|capture| (capture, at))
     }
 
     /// The TCP connections, as measured at each host.

@@ -1,6 +1,6 @@
 //! Hosts in virtual time: the clock jumps to the next arrival or deadline.
 
-use crate::frame::Framing;
+use crate::frame::{Datagram, Framing};
 use crate::host::{Endless, Host, Outbox, reported};
 use crate::hosts::Hosts;
 use crate::ip;
@@ -159,15 +159,21 @@ impl VirtualHost {
         }
     }
 
-    fn poll(&mut self, now: Time) -> io::Result<()> {
-        if now < self.start {
+    /// Polls the transport, after this arrival if there is one.
+    fn poll(&mut self, now: Time, arrived: Option<Datagram<'_>>) -> io::Result<()> {
+        let (is_polled, mut deadline) = (now >= self.start, None);
+        self.call(now, |transport, outbox| {
+            if let Some(datagram) = arrived {
+                transport.receive(now, &datagram);
+            }
+            if is_polled {
+                transport.poll(now, outbox);
+                deadline = transport.deadline();
+            }
+        })?;
+        if !is_polled {
             return Ok(());
         }
-        let mut deadline = None;
-        self.call(now, |transport, outbox| {
-            transport.poll(now, outbox);
-            deadline = transport.deadline();
-        })?;
         self.deadline = deadline;
         if let Some(deadline) = deadline.filter(|&deadline| deadline < now) {
             return Err(self.fault(now, HostFault::DeadlineInThePast(deadline)));
@@ -195,7 +201,7 @@ impl VirtualHost {
         if self.polls > MOST_POLLS {
             return Err(self.fault(now, HostFault::NoProgress(MOST_POLLS)));
         }
-        self.poll(now)
+        self.poll(now, None)
     }
 
     fn fault(&self, at: Time, fault: HostFault) -> io::Error {
@@ -209,8 +215,7 @@ impl VirtualHost {
         };
         self.polls = 0;
         self.watch.note_arrival(&packet);
-        self.call(now, |transport, _| transport.receive(now, &datagram))?;
-        self.poll(now)?;
+        self.poll(now, Some(datagram))?;
         Ok(true)
     }
 
@@ -264,9 +269,11 @@ impl VirtualHosts {
         }
     }
 
-    /// The host with the earliest deadline.
-    fn first(&mut self) -> Option<(Time, usize)> {
-        while let Some(&Reverse((time, host))) = self.queue.peek() {
+    /// The host with the earliest deadline, if that is not after `last`.
+    fn first(&mut self, last: Time) -> Option<(Time, usize)> {
+        while let Some(&Reverse((time, host))) = self.queue.peek()
+            && time <= last
+        {
             let deadline = self.hosts[host].deadline;
             if deadline == Some(time) {
                 return Some((time, host));
@@ -303,13 +310,15 @@ impl Hosts for VirtualHosts {
 
     fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
         let before = self.now();
-        let deadline = self.first().map_or(Time::NEVER, |(deadline, _)| deadline);
-        let now = (before + at_most).min(deadline.max(before));
+        let last = before + at_most;
+        let mut first = self.first(last);
+        let now = first.map_or(last, |(deadline, _)| deadline.max(before));
         self.clock.set(TimeDelta(now.0));
-        while let Some((_, host)) = self.first().filter(|(deadline, _)| *deadline <= now) {
+        while let Some((_, host)) = first {
             self.queue.pop();
             (self.hosts[host].deadline, self.queued[host]) = (None, None);
             ready.push(host);
+            first = self.first(now);
         }
         for &host in &*ready {
             self.hosts[host].poll_when_due(now)?;

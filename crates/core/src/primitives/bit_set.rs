@@ -77,6 +77,10 @@ impl BitSet {
         None
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.top.iter().all(|groups| *groups == 0)
+    }
+
     /// The first index of a group. `words`: a non-empty subset of the occupied words of its summary.
     #[inline(always)]
     fn first_of_group(&self, group: usize, words: u64) -> usize {
@@ -95,7 +99,7 @@ mod tests {
         assert_eq!(set.first_in(0..1 << 20), None);
         for index in [(1 << 20) - 1, 300_000, 5000, 70, 3] {
             set.insert(index);
-            assert_eq!(set.first_in(0..1 << 20), Some(index));
+            assert_eq!((set.is_empty(), set.first_in(0..1 << 20)), (false, Some(index)));
         }
         assert_eq!((set.first_in(4..1 << 20), set.first_in(71..1 << 20)), (Some(70), Some(5000)));
         set.remove(5000);
@@ -103,6 +107,6 @@ mod tests {
         // A range ends with its summary word at the earliest.
         assert_eq!((set.first_in(4..5), set.first_in(4096..4097)), (Some(70), None));
         set.clear();
-        assert_eq!(set.first_in(0..1 << 20), None);
+        assert_eq!((set.is_empty(), set.first_in(0..1 << 20)), (true, None));
     }
 }

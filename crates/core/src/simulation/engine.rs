@@ -86,7 +86,15 @@ impl Engine {
     /// Like [`Engine::run_until`], but handles at most `events` events; one instant may have any number of them. Returns true once all
     /// events before `time` are handled, or when user code has failed, after which no more events are handled.
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
-        if self.monitor.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
+        if self.monitor.is_some() {
+            return self.advance_watched(time, events);
+        }
+        if self.fabric.is_idle() {
+            let sim = &mut self.fabric.sim;
+            sim.now = sim.now.max(time.min(sim.interval.end));
+            return true;
+        }
+        self.advance(time, events)
     }
 
     /// Whether the run includes user code, which cannot be serialised.
@@ -217,10 +225,10 @@ impl Engine {
         self.send_datagram(flow, payload, ecn, contents)
     }
 
-    /// Append the new fates of datagrams of external flows to `fates`, except for flows in cells. Each fate is reported once, in no
-    /// particular order. Its time may be later than now; it is final even then.
-    pub fn take_fates(&mut self, fates: &mut Vec<Fate>) {
-        fates.append(&mut self.fabric.sim.fates);
+    /// The new fates of datagrams of external flows, except for flows in cells. Each fate is reported once, in no particular order. Its
+    /// time may be later than now; it is final even then.
+    pub fn take_fates(&mut self) -> impl Iterator<Item = Fate> {
+        self.fabric.sim.fates.drain(..)
     }
 
     fn schedule_change(&mut self) {

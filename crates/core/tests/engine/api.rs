@@ -35,8 +35,7 @@ fn external_through(bottleneck: Port) -> Engine {
 
 /// The new fates, by time.
 fn fates(engine: &mut Engine) -> Vec<Fate> {
-    let mut fates = Vec::new();
-    engine.take_fates(&mut fates);
+    let mut fates: Vec<_> = engine.take_fates().collect();
     fates.sort_unstable();
     fates
 }

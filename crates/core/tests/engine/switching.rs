@@ -50,8 +50,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         }
         engine.run_until(Time::NEVER);
         engine.results().unwrap();
-        let mut fates = Vec::new();
-        engine.take_fates(&mut fates);
+        let mut fates: Vec<_> = engine.take_fates().collect();
         fates.sort_unstable();
         let delivered = fates.iter().filter(|fate| matches!(fate.outcome, DatagramOutcome::Delivered { .. }));
         delivered.map(|fate| (fate.flow.0, fate.time.0 / 1_000_000)).collect::<Vec<_>>()

@@ -51,9 +51,7 @@ impl Pairs {
     }
 
     fn collect(&mut self, engine: &mut Engine) {
-        let mut fates = Vec::new();
-        engine.take_fates(&mut fates);
-        for fate in fates {
+        for fate in engine.take_fates() {
             match fate.outcome {
                 DatagramOutcome::Delivered { .. } => self.due.push(Reverse(fate)),
                 DatagramOutcome::Discarded { .. } => drop(self.discards.insert(fate)),

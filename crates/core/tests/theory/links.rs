@@ -33,8 +33,7 @@ fn fates_of(count: u64, spacing: TimeDelta, port: Port, seed: u64) -> Vec<Fate> 
     }
     engine.run_until(Time::NEVER);
     engine.results().unwrap();
-    let mut fates = Vec::new();
-    engine.take_fates(&mut fates);
+    let mut fates: Vec<_> = engine.take_fates().collect();
     fates.sort_by_key(|fate| fate.time);
     fates
 }

@@ -67,7 +67,11 @@ pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity
 unsafe extern "C" fn receive(host: *mut c_void, now: u64, payload: *const Payload) -> *const c_char {
     // SAFETY: by contract, the host is from `create`, and the payload is valid.
     let (exported, packet) = unsafe { (&mut *host.cast::<Exported>(), (*payload).datagram()) };
-    let Some(datagram) = exported.outbox.framing().datagram(packet.payload) else { return ptr::null() };
+    let datagram = match exported.outbox.framing() {
+        Framing::Ip => Some(packet),
+        Framing::Udp => Framing::Udp.datagram(packet.payload),
+    };
+    let Some(datagram) = datagram else { return ptr::null() };
     exported.call(|host, _| host.receive(Time(now), &datagram))
 }
 

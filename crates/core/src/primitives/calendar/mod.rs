@@ -139,9 +139,14 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
+    /// Whether no event is pending.
+    pub fn is_empty(&self) -> bool {
+        self.current.is_empty() && self.wheel.is_empty() && self.far.is_empty()
+    }
+
     /// Time of the next event.
     pub fn peek(&mut self) -> Option<Time> {
-        if self.current.is_empty() && !self.advance() {
+        if self.current.is_empty() && (self.is_empty() || !self.advance()) {
             return None;
         }
         self.current.last().map(|&(time, _)| time)
@@ -412,6 +417,7 @@ mod tests {
                     pending[slot as usize] = None;
                 }
                 Some(_) => {
+                    assert!(!calendar.is_empty());
                     assert_eq!(calendar.peek(), model.first().map(|&(time, _)| time));
                     let popped = calendar.pop_before(Time::NEVER);
                     assert_eq!(popped, model.pop_first());
@@ -426,7 +432,7 @@ mod tests {
         while let Some(expected) = model.pop_first() {
             assert_eq!(calendar.pop_before(Time::NEVER), Some(expected));
         }
-        assert_eq!(calendar.pop_before(Time::NEVER), None);
+        assert_eq!((calendar.pop_before(Time::NEVER), calendar.is_empty()), (None, true));
     }
 
     #[test]

@@ -142,6 +142,10 @@ impl Wheel {
         self.occupied.clear();
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.occupied.is_empty()
+    }
+
     /// The first occupied bucket after this one. The wheel has none at or before it.
     #[inline]
     pub fn next_occupied(&self, bucket: u64) -> Option<u64> {

@@ -144,6 +144,13 @@ impl Fabric {
         self.routes[start as usize..].iter().map_while(|entry| entry.port())
     }
 
+    /// Whether only new packets can cause an action.
+    pub(crate) fn is_idle(&self) -> bool {
+        let Fabric { deferred, sim, .. } = self;
+        let has_events = !sim.calendar.is_empty() || sim.boundary.is_some();
+        !has_events && deferred.is_empty() && sim.early_acks.is_empty() && sim.pending_acks.is_empty()
+    }
+
     /// Whether any trace or listed drop depends on the transmission number of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
         let traced = self.sim.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
