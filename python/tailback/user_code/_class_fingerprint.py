@@ -2,22 +2,22 @@
 
 A fingerprint covers the source of the class and of its bases outside Tailback, as of the registration of the class, and the
 functions, classes and assignments of the same files that they refer to (`relevant_lines`); for a class from a notebook cell, the
-cell. It also covers the user's own modules that these import (`_imports`), but not installed packages.
+cell. It also covers values of enclosing functions (`_captured_values`), and the user's own modules that these import
+(`_imports`), but not installed packages.
 """
 
 from __future__ import annotations
 
 import hashlib
 import linecache
-import marshal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 from tailback.errors import UserCodeWarning, warn
+from tailback.user_code._captured_values import CapturedValues, compiled, unwrapped
 from tailback.user_code._imports import Import, ImportedModules
 from tailback.user_code._relevant_lines import relevant_lines
 
@@ -41,11 +41,13 @@ def fingerprint(cls: type) -> Fingerprint:
     Warns
     -----
     UserCodeWarning
-        The class imports a module whose source is not found or whose name is computed.
+        The class imports a module whose source is not found or whose name is computed, or has a value of an enclosing function
+        that cannot be compared.
     """
     hash = hashlib.sha256()
     covers, own, seen = "class", None, set()
     wanted: list[Import] = []
+    captured = CapturedValues()
     files = [Path(code.co_filename) for code in _codes(cls)]
     imported = ImportedModules(next((file.resolve().parent for file in files if file.is_file()), None))
     for part in cls.__mro__:
@@ -70,10 +72,12 @@ def fingerprint(cls: type) -> Fingerprint:
             else:
                 covers = "bytecode"
                 for code in _codes(part):
-                    hash.update(_compiled(code))
+                    hash.update(compiled(code))
                 wanted += _reached(part)
             hash.update(b"\0")
-    for source in imported.source(wanted):
+        for value in captured.of_class(part):
+            hash.update(value)
+    for source in imported.source([*wanted, *captured.imports]):
         hash.update(source + b"\0")
     for module in sorted(imported.uncovered):
         warn(
@@ -84,13 +88,20 @@ def fingerprint(cls: type) -> Fingerprint:
                 else f"`{cls.__qualname__}` imports `{module}`, whose source is not found: results are not repeated if it changes"
             )
         )
+    for name, kind in sorted(captured.uncovered.items()):
+        warn(
+            UserCodeWarning(
+                f"`{cls.__qualname__}` uses `{name}` of an enclosing function, a `{kind}`, which cannot be compared: results are "
+                "not repeated if it changes"
+            )
+        )
     return Fingerprint(hash.hexdigest(), covers, own, tuple(sorted(imported.modules)))
 
 
 def _reached(cls: type) -> Iterator[Import]:
     """The modules, and functions and classes of modules, that methods refer to by global names."""
     for value in vars(cls).values():
-        function = _unwrapped(value)
+        function = unwrapped(value)
         if not isinstance(function, FunctionType):
             continue
         for name in sorted(set(_names(function.__code__))):
@@ -112,19 +123,6 @@ def _names(code: CodeType) -> Iterator[str]:
 def _codes(cls: type) -> Iterator[CodeType]:
     """The code objects of the methods that the class itself defines."""
     for value in vars(cls).values():
-        function = _unwrapped(value)
+        function = unwrapped(value)
         if isinstance(function, FunctionType):
             yield function.__code__
-
-
-def _unwrapped(value: Any) -> Any:
-    """The function of a property, class method or decorated function."""
-    value = getattr(value, "fget", None) or getattr(value, "__func__", value)
-    return getattr(value, "__wrapped__", value)
-
-
-def _compiled(code: CodeType) -> bytes:
-    """The compiled code without file names and line numbers."""
-    inner = [_compiled(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
-    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return code.co_code + marshal.dumps((code.co_names, code.co_varnames)) + repr(constants).encode() + b"".join(inner)
