@@ -270,6 +270,19 @@ def test_a_scenario_becomes_a_graph_of_networkx(tmp_path: Path) -> None:
     }
 
 
+def test_hosts_stay_hosts_in_a_graphml_file(tmp_path: Path) -> None:
+    networkx = pytest.importorskip("networkx")
+    shape = {"rate": "1 Gbps", "delay": "1 us", "queue": {"buffer": "9 packets"}}
+    flows = {"web": {"from": "host0", "to": "host3", "tcp": {"preset": "sack"}}}
+    scenario = tb.Scenario(
+        {"duration": "1 ms", "topology": {"leaf_spine": {"leaves": 2, "spines": 2, "hosts": 2} | shape}, "flows": flows}
+    )
+    networkx.write_graphml(scenario.to_networkx(), tmp_path / "net.graphml")
+    graph = {"graphml": str(tmp_path / "net.graphml"), "rate_attribute": "rate", "hosts": ["host1"], "queue": shape["queue"]}
+    read = tb.Scenario({"duration": "1 ms", "topology": {"graph": graph}, "flows": flows})
+    assert read.expanded()["nodes"] == scenario.expanded()["nodes"]
+
+
 def test_a_flow_table_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("source,sink,size_bytes,start_us\nhost0,host9,20000,0\nhost3,host9,1000000,5\n")
     text = (

@@ -54,6 +54,20 @@ fn zoo(settings: &str) -> String {
 }
 
 #[test]
+fn nodes_of_kind_host_are_hosts_unless_no_link_names_them() {
+    let key = "<key attr.name=\"kind\" for=\"node\" id=\"k\" />";
+    let node = |id: &str, kind: &str| format!("<node id=\"{id}\"><data key=\"k\">{kind}</data></node>");
+    let nodes = [("a", "host"), ("b", "router"), ("alone", "host")].map(|(id, kind)| node(id, kind)).concat();
+    let text =
+        format!("<graphml>{key}<graph edgedefault=\"undirected\">{nodes}<edge source=\"a\" target=\"b\"/></graph></graphml>");
+    let flows = "[flows.web]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}";
+    let links = "rate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}";
+    let scenario = format!("duration = \"1 s\"\n[topology.graph]\ngraphml = \"a.graphml\"\n{links}\n{flows}");
+    let json = beside("a.graphml", &text, &scenario).unwrap().to_json();
+    assert!(json.contains("\"hosts\":[\"a\"]"), "{json}");
+}
+
+#[test]
 fn a_graphml_file_becomes_part_of_the_scenario() {
     let settings = "name_attribute = \"label\"\nrate = \"622 Mbps\"\ndelay = \"3 ms\"";
     let scenario = beside("zoo.graphml", ZOO, &zoo(settings)).unwrap();

@@ -44,7 +44,7 @@ record! {
         delay_per_km: Option<Duration>,
         /// Links. The nodes that they name are created.
         links: Vec<Edge> = Vec::new(),
-        /// Nodes that are hosts. The other nodes are routers.
+        /// Nodes that are hosts, in addition to nodes of a file with the attribute `kind` = `host`. The other nodes are routers.
         hosts: Vec<Name> = Vec::new(),
         /// Default bit rate of links.
         rate: Option<Rate>,
@@ -95,6 +95,8 @@ impl Decode for Graph {
             };
             let edges = decoder.inside(key, |decoder| read(key, &file, &reading, decoder)).unwrap_or_default();
             (listed.links, loops) = (edges.list, SkippedLoops(edges.loops));
+            let others: Vec<Name> = edges.hosts.into_iter().filter(|host| !listed.hosts.contains(host)).collect();
+            listed.hosts.extend(others);
             // They apply to a file, which has been read.
             (listed.name_attribute, listed.rate_attribute, listed.delay_attribute) = (None, None, None);
             listed.delay_per_km = None;

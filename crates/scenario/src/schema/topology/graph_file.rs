@@ -21,6 +21,8 @@ pub(super) struct Reading<'a> {
 
 const RATE: &str = "LinkSpeedRaw";
 const DELAY: &str = "delay";
+/// Marks nodes that are hosts, as in `Scenario.to_networkx` and `from_networkx`.
+const HOST: (&str, &str) = ("kind", "host");
 /// Degrees, as in the Topology Zoo.
 const COORDINATES: [&str; 2] = ["Latitude", "Longitude"];
 
@@ -56,6 +58,8 @@ enum Kind {
 #[derive(Default)]
 pub(super) struct Edges {
     pub list: Vec<Edge>,
+    /// Their ends that are hosts.
+    pub hosts: Vec<Name>,
     /// Number of edges from a node to itself, which are left out.
     pub loops: usize,
 }
@@ -81,9 +85,10 @@ impl Faults<'_, '_, '_> {
     }
 }
 
-/// Name and coordinates of a node.
+/// A node.
 struct Place {
     name: Name,
+    is_host: bool,
     /// Latitude and longitude in radians.
     coordinates: Option<[f64; 2]>,
 }
@@ -102,6 +107,9 @@ impl GraphFile {
             }
             edges.list.extend(faults.at(element, |decoder| self.link(element, &places, reading, decoder)));
         }
+        let ends: BTreeSet<&Name> = edges.list.iter().flat_map(|edge| [&edge.from, &edge.to]).collect();
+        let hosts = places.values().filter(|place| place.is_host && ends.contains(&place.name));
+        edges.hosts = hosts.map(|place| place.name.clone()).collect();
         let named = [(Kind::Node, reading.name), (Kind::Edge, reading.rate), (Kind::Edge, reading.delay)];
         let coordinates = COORDINATES.map(|name| (Kind::Node, reading.delay_per_km.map(|_| name)));
         let mut all = named.into_iter().chain(coordinates);
@@ -157,7 +165,8 @@ impl GraphFile {
             if let Some(name) = free.find(|name| !taken.contains(name)) {
                 let [latitude, longitude] = COORDINATES.map(|name| degrees(node, name));
                 let coordinates = latitude.zip(longitude).map(|(latitude, longitude)| [latitude, longitude]);
-                places.insert(id, Place { name: Name::made(&name), coordinates });
+                let is_host = node.attributes.get(HOST.0).is_some_and(|kind| kind == HOST.1);
+                places.insert(id, Place { name: Name::made(&name), is_host, coordinates });
                 taken.insert(name);
             }
         }
