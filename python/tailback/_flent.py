@@ -21,6 +21,8 @@ __all__ = ["write_flent"]
 # Version of the file format, of Flent 1.3 and later.
 _VERSION = 4
 
+_SUFFIX = ".flent.gz"
+
 # A simulation has no date.
 _EPOCH = "1970-01-01T00:00:00.000000Z"
 
@@ -38,6 +40,8 @@ def write_flent(
     duration_s: float,
 ) -> None:
     """Write the file; see `Run.write_flent`."""
+    if not Path(path).name.endswith(_SUFFIX):
+        raise ParameterError(f"{os.fspath(path)} has another suffix; expected `{_SUFFIX}`, as Flent requires")
     if not series:
         raise ParameterError('`series` is empty; expected groups by series, such as {"TCP download BE": "down"}')
     found = _core.in_column_units(step)

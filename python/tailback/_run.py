@@ -262,7 +262,7 @@ class Run:
         UnknownName
             There is no such group, or the trace was not recorded.
         ParameterError
-            `series` is empty, its groups are not in the trace, or `step` is not a time within the run.
+            `path` has another suffix, `series` is empty, its groups are not in the trace, or `step` is not a time within the run.
         OutputError
             The file cannot be written.
 
