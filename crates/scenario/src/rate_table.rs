@@ -126,6 +126,11 @@ impl RateTable {
         })
     }
 
+    /// The delay of the first row.
+    pub(crate) fn first_delay(&self) -> Option<Duration> {
+        self.0.delay.as_ref().and_then(|delays| delays.first().copied())
+    }
+
     /// Reads a CSV file.
     pub(crate) fn read(file: &str, decoder: &mut Decoder) -> Option<RateTable> {
         let names = csv_rows::Names { required: ["at", "rate"], optional: ["delay", "loss"] };

@@ -26,6 +26,13 @@ pub(super) struct Varying {
     pub has_losses: bool,
 }
 
+impl Varying {
+    /// The delay at the start; `None`: that of the link.
+    fn first_delay(&self) -> Option<Duration> {
+        self.has_delays.then(|| self.table.first_delay()).flatten()
+    }
+}
+
 /// A port without its name, its buffer as in the scenario, and the path of its queue.
 #[derive(Clone)]
 pub(super) struct Half {
@@ -67,9 +74,10 @@ pub(super) fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], c
         mtu: link.mtu,
     };
     direction.check_trace(transmitters, at, report);
-    let port = direction.port(transmitters, [at, &there], context, report);
     let varying = |table: &RateTable| Varying { table: table.clone(), has_delays: true, has_losses: true };
-    let there = Half { port, buffer: link.queue.buffer, place: there.into(), varying: link.rate.table().map(varying) };
+    let varying = link.rate.table().map(varying);
+    let port = direction.port(transmitters, varying.as_ref(), [at, &there], context, report);
+    let there = Half { port, buffer: link.queue.buffer, place: there.into(), varying };
     if !link.duplex {
         return Pair { there, back: None };
     }
@@ -89,11 +97,11 @@ pub(super) fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], c
     if reverse.rate.is_some() || reverse.switching.is_some() {
         direction.check_trace(transmitters, back_at, report);
     }
-    let port = direction.port(transmitters, [back_at, &back], context, report);
     // Rate and delay are inherited, losses are not.
     let is_own = reverse.rate.is_some();
     let has_delays = is_own || reverse.delay.is_none();
     let varying = direction.rate.table().map(|table| Varying { table: table.clone(), has_delays, has_losses: is_own });
+    let port = direction.port(transmitters, varying.as_ref(), [back_at, &back], context, report);
     let back = Half { port, buffer: direction.queue.buffer, place: back.into(), varying };
     Pair { there, back: Some(back) }
 }
@@ -120,7 +128,14 @@ struct Direction<'d> {
 
 impl Direction<'_> {
     /// Builds the port, without its name.
-    fn port(&self, transmitters: u32, [at, queue_at]: [&str; 2], context: &Context, report: &mut Report) -> Port {
+    fn port(
+        &self,
+        transmitters: u32,
+        varying: Option<&Varying>,
+        [at, queue_at]: [&str; 2],
+        context: &Context,
+        report: &mut Report,
+    ) -> Port {
         let groups = context.groups;
         let rate = self.rate.mean().0 as f64 * f64::from(transmitters);
         let buffer = self.queue.resolved(rate, queue_at, report);
@@ -132,7 +147,7 @@ impl Direction<'_> {
             name: String::new(),
             rate: self.rate.mean(),
             trace: self.trace(context.duration, at, report),
-            delay: self.delay.time_delta(),
+            delay: varying.and_then(Varying::first_delay).unwrap_or(self.delay).time_delta(),
             transmitters,
             switching: self.switching.0,
             buffer: buffer.map_or(network::Buffer::Unlimited, Buffer::core),

@@ -23,7 +23,10 @@ fn changes(more: &str) -> Vec<Change> {
     let trace = network.ports[0].trace.clone().unwrap();
     let count = |ms| trace.count_before(Time::ZERO + TimeDelta::from_millis(ms) + TimeDelta(1));
     assert_eq!([1000, 2000, 3000, 4000].map(count), [1000, 3000, 3000, 4000]);
-    assert_eq!((network.ports[0].rate.0, network.ports[0].delay), (12_000_000, TimeDelta::from_millis(30)));
+    // The delay at the start is that of the first row.
+    assert_eq!((network.ports[0].rate.0, network.ports[0].delay), (12_000_000, TimeDelta::from_millis(20)));
+    let base_rtt = network.base_rtt(&network.flows[0]).0 / 1_000_000_000;
+    assert_eq!(base_rtt, if more.contains("\"9 ms\"") { 30 } else { 41 });
     network.changes
 }
 
