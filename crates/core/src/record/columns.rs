@@ -33,7 +33,10 @@ pub const TABLES: &[Described] = &[
             ("fast_retransmits", "Recoveries triggered by acknowledgements rather than by the retransmission timer."),
             ("timeouts", "Expirations of the retransmission timer."),
             ("delivered_packets", "Distinct data packets that reached the receiver."),
-            ("delivered_bytes", "Payload of the delivered packets."),
+            (
+                "delivered_bytes",
+                "Payload of the delivered packets. Of a `stack`, if it reports them: bytes that its application has read, in order.",
+            ),
             (
                 "goodput_bps",
                 "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data.",
