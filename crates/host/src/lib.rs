@@ -2,20 +2,22 @@
 //!
 //! A [`Host`] is a transport without sockets and clocks: it is told what has arrived and what time it is, and hands out packets. A
 //! [`Testbed`] connects hosts by the network of a scenario and runs them in virtual time, where the same inputs give the same bytes.
-//! [`Driver`] is the loop behind it. It also carries the packets of real hosts in real time, with a clock and devices of another crate.
+//! [`Driver`] carries the packets of real hosts in real time, with a clock and devices of another crate.
 //!
 //! Modules:
 //!
 //! * `host`: the interface of a transport
 //! * `testbed`: hosts on the nodes of a scenario, and the results of a run
 //! * `virtual_run`: a run in virtual time, in slices
+//! * `virtual_network`: the engine and the hosts of such a run, on one or several threads
 //! * `virtual_hosts`: hosts in virtual time, and their errors
 //! * `frame`: IPv4 and UDP headers
 //! * `library`: transports in libraries with a C interface
 //! * `controllers`: congestion controllers in libraries
 //! * `report`: the state of a transport as it reports it
 //! * `flow_reports`: reports in the results of a run
-//! * `driver`: the event loop
+//! * `host_loop`: the event loop
+//! * `driver`: an engine and such a loop, in real time
 //! * `hosts`: sources and destinations of packets, as the loop sees them
 //! * `pacer`: the clock of a loop, which is set back after stalls of the machine, and its lateness
 //! * `nat`: changes of the port that others see
@@ -35,6 +37,7 @@ mod driver;
 mod flow_reports;
 mod frame;
 mod host;
+mod host_loop;
 mod hosts;
 mod in_flight;
 mod ip;
@@ -46,11 +49,13 @@ pub mod report;
 mod segment_numbers;
 mod testbed;
 mod virtual_hosts;
+mod virtual_network;
 mod virtual_run;
 
-pub use driver::{AddressPair, Driver, DriverControl, RejectedPackets, RunProperties};
+pub use driver::{Driver, DriverControl};
 pub use frame::{Datagram, Framing};
 pub use host::{Host, Outbox, report_fault};
+pub use host_loop::{AddressPair, RejectedPackets, RunProperties};
 pub use hosts::Hosts;
 pub use ip::EcnField;
 pub use nat::Rebinding;

@@ -1,7 +1,7 @@
 //! Observes every packet at the hosts: measures their TCP connections, and writes a capture on request.
 
 use crate::in_flight::PacketKey;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -83,7 +83,14 @@ impl PacketObserver {
         if let Some(capture) = &mut self.capture {
             let port = self.ports.get(discard.port.index()).map_or("a queue", String::as_str);
             let comment = format!("discarded at {port}: {} at {:.6} s", discard.reason.name(), at.seconds());
-            capture.settle(key, Some(comment));
+            capture.discards.entry(at).or_default().push((key, comment));
+        }
+    }
+
+    /// Adds the discards before `time` to the capture. How many later ones are known depends on how far the engine has computed ahead.
+    pub(crate) fn settle_before(&mut self, time: Time) {
+        if let Some(capture) = &mut self.capture {
+            capture.settle_before(time);
         }
     }
 
@@ -94,6 +101,7 @@ impl PacketObserver {
         }
         // In order: a packet written to a host between two readings gets the time of one of them.
         self.latest = self.latest.max(at);
+        self.settle_before(self.latest);
         let at = Timestamp(self.origin.0.saturating_add((self.latest.0 / 1000) as i64));
         if let Some(connections) = &mut self.connections {
             let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
@@ -129,6 +137,8 @@ struct Capture {
     /// Number of packets written.
     written: u64,
     on_their_way: HashMap<PacketKey, u64>,
+    /// Discarded packets by the time of discard, until it is reached.
+    discards: BTreeMap<Time, Vec<(PacketKey, String)>>,
     problem: Option<String>,
 }
 
@@ -158,7 +168,14 @@ impl Capture {
         for host in hosts {
             writer.interface(host)?;
         }
-        Ok(Capture { writer: Some(writer), waiting: VecDeque::new(), written: 0, on_their_way: HashMap::new(), problem: None })
+        Ok(Capture {
+            writer: Some(writer),
+            waiting: VecDeque::new(),
+            written: 0,
+            on_their_way: HashMap::new(),
+            discards: BTreeMap::new(),
+            problem: None,
+        })
     }
 
     fn note(&mut self, entry: CaptureEntry) {
@@ -167,6 +184,14 @@ impl Capture {
         }
         self.waiting.push_back(entry);
         self.write_known();
+    }
+
+    fn settle_before(&mut self, time: Time) {
+        while let Some(discards) = self.discards.first_entry().filter(|discards| *discards.key() < time) {
+            for (key, comment) in discards.remove() {
+                self.settle(key, Some(comment));
+            }
+        }
     }
 
     fn settle(&mut self, key: PacketKey, comment: Option<String>) {
@@ -233,6 +258,9 @@ mod tests {
         }
         observer.on_delivered(Time(5_000_000), key(2), of(1));
         observer.on_discarded(Time(2_000_000), key(0), Discard { port: PortId(0), reason: DropReason::Full });
+        // One that the engine has computed ahead, beyond the end.
+        observer.on_discarded(Time(6_000_000), key(1), Discard { port: PortId(0), reason: DropReason::Full });
+        observer.settle_before(Time(6_000_000));
         assert_eq!(observer.finish(), None);
         let mut reader = Reader::open(File::open(&file).unwrap()).unwrap();
         let mut found = Vec::new();

@@ -1,8 +1,8 @@
 //! Hosts on the nodes of a scenario, and the results of a run.
 
-use crate::driver::{RejectedPackets, RunProperties};
 use crate::flow_reports::{FlowReports, ReportedFlow};
 use crate::host::Host;
+use crate::host_loop::{RejectedPackets, RunProperties};
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, VirtualHost};
@@ -10,6 +10,7 @@ use crate::virtual_run::{HostAt, VirtualRun};
 use std::any::Any;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::{error, fmt, io};
 use tailback_core::network::FlowId;
@@ -33,6 +34,7 @@ pub struct Testbed {
     /// Of the flows of groups.
     reports: FlowReports,
     warnings: Warnings,
+    threads: NonZeroUsize,
 }
 
 /// The MTU of Ethernet (RFC 894).
@@ -130,7 +132,7 @@ impl Testbed {
         if let Some(failure) = engine.failure() {
             return Err(TestbedError::UserCode(failure.code.name.clone()));
         }
-        Ok(Testbed { engine, properties, ways, names, groups, hosts, observer, reports, warnings })
+        Ok(Testbed { engine, properties, ways, names, groups, hosts, observer, reports, warnings, threads: NonZeroUsize::MIN })
     }
 
     /// Warnings about the scenario.
@@ -185,6 +187,12 @@ impl Testbed {
         Ok(())
     }
 
+    /// Sets the maximum number of threads, 1 by default. One of them runs all hosts; the others take parts of the network that are separated
+    /// from it by a delay. Results do not depend on it.
+    pub fn set_threads(&mut self, threads: NonZeroUsize) {
+        self.threads = threads;
+    }
+
     /// Writes all packets to a file (pcapng), one interface per host, with comments on discarded ones.
     ///
     /// # Errors
@@ -202,8 +210,8 @@ impl Testbed {
     /// # Errors
     /// The capture or the results cannot be written. A fault of a host is no error: [`Outcome::fault`] has it.
     pub fn run(self) -> Result<Outcome, TestbedError> {
-        let Testbed { engine, properties, ways, hosts, observer, reports, .. } = self;
-        let mut run = VirtualRun::new(engine, properties, &ways, hosts, observer, reports);
+        let Testbed { engine, properties, ways, hosts, observer, reports, threads, .. } = self;
+        let (mut run, _) = VirtualRun::new(engine, properties, &ways, hosts, observer, reports).on_threads(threads);
         run.run_for(Time::NEVER, u64::MAX);
         if let Some(problem) = run.finish_capture() {
             return Err(TestbedError::Capture(io::Error::other(problem)));

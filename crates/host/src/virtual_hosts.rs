@@ -269,6 +269,11 @@ impl VirtualHosts {
         }
     }
 
+    /// The earliest deadline; [`Time::NEVER`] if there is none.
+    pub(crate) fn next_deadline(&mut self) -> Time {
+        self.first(Time::NEVER).map_or(Time::NEVER, |(deadline, _)| deadline)
+    }
+
     /// The host with the earliest deadline, if that is not after `last`.
     fn first(&mut self, last: Time) -> Option<(Time, usize)> {
         while let Some(&Reverse((time, host))) = self.queue.peek()

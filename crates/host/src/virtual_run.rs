@@ -1,27 +1,29 @@
 //! A run in virtual time, in slices.
 
-use crate::driver::{AddressPair, HostLoop, RejectedPackets, RunProperties};
 use crate::flow_reports::{FlowReports, ReportedFlow};
 use crate::host::Host;
+use crate::host_loop::{AddressPair, HostLoop, RejectedPackets, RunProperties};
 use crate::nat::Rebinding;
 use crate::packet_observer::PacketObserver;
 use crate::virtual_hosts::{HostError, VirtualClock, VirtualHost, VirtualHosts};
+use crate::virtual_network::VirtualNetwork;
 use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_core::record::{Column, Table};
-use tailback_core::{ConservationError, Engine, Results};
+use tailback_core::user_code::Failure;
+use tailback_core::{ConservationError, Engine, NotParallel, Results};
 use tailback_scenario::{HostedFlow, HostedFlows};
 
 pub(crate) type HostAt = (Ipv4Addr, Box<dyn Host>);
 
 /// A network with hosts during its run.
 pub struct VirtualRun {
-    engine: Engine,
-    hosts: HostLoop<VirtualHosts, VirtualClock>,
+    network: VirtualNetwork,
     fault: Option<HostError>,
     /// The groups of the reverse direction, which have no rows of their own in the results, and those of the data.
     reverse: HashMap<String, String>,
@@ -48,7 +50,7 @@ impl VirtualRun {
         let ways: Vec<AddressPair> = ways.iter().map(pair).collect();
         let clock = VirtualClock::default();
         let hosts = HostLoop::new(properties, &ways, observer, (VirtualHosts::new(hosts, clock.clone()), clock));
-        VirtualRun { engine, hosts, fault: None, reverse: HashMap::new(), reports }
+        VirtualRun { network: VirtualNetwork::new(engine, hosts), fault: None, reverse: HashMap::new(), reports }
     }
 
     /// A run of a network whose hosted flows have these senders and receivers. `start` makes the engine.
@@ -104,48 +106,74 @@ impl VirtualRun {
     /// # Errors
     /// The file cannot be written.
     pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
-        self.hosts.observer().capture_to(file)
+        self.network.hosts().observer().capture_to(file)
     }
 
     /// Completes the capture. Returns the problem with it, if any.
     pub fn finish_capture(&mut self) -> Option<String> {
-        self.hosts.observer().finish()
+        self.network.hosts().observer().finish()
     }
 
-    /// Performs all actions before `until`, but at most `turns` instants with actions. Returns true once it is done, or after a fault. Slices
-    /// do not affect the results.
-    pub fn run_for(&mut self, until: Time, turns: u64) -> bool {
+    /// The rest of the run on at most this number of threads, of which one runs all hosts. Otherwise the reason why it remains on one.
+    /// Results do not depend on the number of threads.
+    pub fn on_threads(self, threads: NonZeroUsize) -> (VirtualRun, Option<NotParallel>) {
+        let (network, why) = self.network.divided(threads);
+        (VirtualRun { network, ..self }, why)
+    }
+
+    /// Number of threads of the run.
+    pub fn threads(&self) -> usize {
+        self.network.threads()
+    }
+
+    /// The time reached.
+    pub fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    /// Performs all actions before `until`, but only about `enough` instants with actions, or events on several threads. Returns true once it
+    /// is done, or after a fault. Slices do not affect the results.
+    pub fn run_for(&mut self, until: Time, enough: u64) -> bool {
         if self.fault.is_some() {
             return true;
         }
-        match self.advance(until, turns) {
+        match self.advance(until, enough) {
             Ok(is_done) => is_done,
             Err(error) => {
                 // The devices of virtual hosts have no other errors.
                 self.fault = error.downcast::<HostError>().ok();
+                if let Some(fault) = &self.fault {
+                    self.network.stop(fault.at);
+                }
                 true
             }
         }
     }
 
-    fn advance(&mut self, until: Time, turns: u64) -> io::Result<bool> {
+    fn advance(&mut self, until: Time, enough: u64) -> io::Result<bool> {
         if let Some(end) = self.reports.warmup {
-            let is_done = self.hosts.run_for(&mut self.engine, until.min(end), turns)?;
+            let is_done = self.network.run_for(until.min(end), enough)?;
             if !is_done || until < end {
                 return Ok(is_done);
             }
-            self.reports.end_warmup(self.hosts.hosts_mut())?;
+            self.reports.end_warmup(self.network.hosts().hosts_mut())?;
         }
-        let is_done = self.hosts.run_for(&mut self.engine, until, turns)?;
+        let is_done = self.network.run_for(until, enough)?;
         if is_done {
             // A host that cannot report ends the run here.
-            self.reports.read(self.hosts.hosts_mut())?;
+            self.reports.read(self.network.hosts().hosts_mut())?;
         }
         Ok(is_done)
     }
 
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+    /// The failure of user code, if any; user code runs on one thread.
+    pub fn failure(&self) -> Option<Failure> {
+        self.network.failure()
+    }
+
+    /// Applies a function to the whole engine.
+    pub fn with_engine<R>(&mut self, apply: impl FnOnce(&Engine) -> R) -> R {
+        self.network.with_engine(apply)
     }
 
     /// The fault of a host that has ended the run.
@@ -158,10 +186,10 @@ impl VirtualRun {
     /// # Errors
     /// The engine has lost or duplicated a packet.
     pub fn results(&mut self) -> Result<Results, ConservationError> {
-        let external = self.reports.external(self.hosts.hosts_mut());
-        let mut results = self.engine().results_with(&external)?;
-        let until = self.engine().now();
-        self.reports.add_traces(self.hosts.hosts_mut(), until, &mut results.traces);
+        let external = self.reports.external(self.network.hosts().hosts_mut());
+        let (results, until) = self.network.with_engine(|engine| (engine.results_with(&external), engine.now()));
+        let mut results = results?;
+        self.reports.add_traces(self.network.hosts().hosts_mut(), until, &mut results.traces);
         for table in [&mut results.flows, &mut results.groups] {
             let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !self.reverse.contains_key(*group)).collect();
             table.keep(&kept);
@@ -184,7 +212,7 @@ impl VirtualRun {
 
     /// The hosts by address, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (Vec<HostAt>, RejectedPackets) {
-        let (all, rejected) = self.hosts.into_hosts();
+        let (all, rejected) = self.network.into_hosts().into_hosts();
         (all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect(), rejected)
     }
 }

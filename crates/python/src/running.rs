@@ -33,21 +33,17 @@ impl Running {
     pub fn new(engine: Engine, threads: NonZeroUsize) -> (Running, Option<String>) {
         match ParallelEngine::new(engine, threads) {
             Ok(parallel) => {
-                let shared = parallel.threads();
-                let why = format!(
-                    "on {shared} threads instead of {threads}: the network has no more active parts that are separated by a delay"
-                );
-                (Running::Shared(parallel), (shared < threads.get()).then_some(why))
+                let why = fewer_threads((parallel.threads(), threads), None);
+                (Running::Shared(parallel), why)
             }
             Err(whole) => {
                 let (engine, why) = *whole;
-                let why = (why != NotParallel::OneThread).then(|| format!("on one thread instead of {threads}: {why}"));
-                (Running::Alone(Box::new(engine)), why)
+                (Running::Alone(Box::new(engine)), fewer_threads((1, threads), Some(why)))
             }
         }
     }
 
-    /// Runs on one thread, with the transports that the hosted flows name.
+    /// Runs with the transports that the hosted flows name. They are on one thread, and other parts of the network on others.
     pub fn on_hosts(
         py: Python<'_>,
         network: Network,
@@ -56,15 +52,17 @@ impl Running {
     ) -> PyResult<(Running, Option<String>)> {
         let raised = Raised::default();
         let ends = stacks::hosts(py, hosted, &raised)?;
-        let run = py.detach(|| VirtualRun::of_flows(network, hosted, ends, |network| Engine::with_code(network, &Registered)));
-        let why = format!("on one thread instead of {threads}: flows with a `stack` exchange packets on one thread");
-        Ok((Running::Hosted(Box::new(Mutex::new(HostedRun { run, raised }))), (threads.get() > 1).then_some(why)))
+        let start = |network| Engine::with_code(network, &Registered);
+        let (run, why) = py.detach(|| VirtualRun::of_flows(network, hosted, ends, start).on_threads(threads));
+        let why = fewer_threads((run.threads(), threads), why);
+        Ok((Running::Hosted(Box::new(Mutex::new(HostedRun { run, raised }))), why))
     }
 
     pub fn threads(&self) -> usize {
         match self {
-            Running::Alone(_) | Running::Hosted(_) => 1,
+            Running::Alone(_) => 1,
             Running::Shared(parallel) => parallel.threads(),
+            Running::Hosted(hosted) => locked(hosted).run.threads(),
         }
     }
 
@@ -72,7 +70,7 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.now(),
             Running::Shared(parallel) => parallel.now(),
-            Running::Hosted(hosted) => locked(hosted).run.engine().now(),
+            Running::Hosted(hosted) => locked(hosted).run.now(),
         }
     }
 
@@ -91,7 +89,7 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.as_ref().clone(),
             Running::Shared(parallel) => parallel.engine(),
-            Running::Hosted(hosted) => unlocked(hosted).run.engine().clone(),
+            Running::Hosted(hosted) => unlocked(hosted).run.with_engine(Engine::clone),
         }
     }
 
@@ -100,7 +98,7 @@ impl Running {
         match self {
             Running::Alone(engine) => apply(engine),
             Running::Shared(parallel) => apply(&parallel.engine()),
-            Running::Hosted(hosted) => apply(unlocked(hosted).run.engine()),
+            Running::Hosted(hosted) => unlocked(hosted).run.with_engine(apply),
         }
     }
 
@@ -150,8 +148,21 @@ impl Running {
         match self {
             Running::Alone(engine) => engine.failure(),
             Running::Shared(_) => None,
-            Running::Hosted(hosted) => locked(hosted).run.engine().failure(),
+            Running::Hosted(hosted) => locked(hosted).run.failure(),
         }
+    }
+}
+
+/// Why a run uses fewer threads than requested, if it does; `why` it cannot be divided at all.
+fn fewer_threads((used, requested): (usize, NonZeroUsize), why: Option<NotParallel>) -> Option<String> {
+    match why {
+        None => (used < requested.get()).then(|| {
+            format!(
+                "on {used} threads instead of {requested}: the network has no more active parts that are separated by a delay"
+            )
+        }),
+        Some(NotParallel::OneThread) => None,
+        Some(why) => Some(format!("on one thread instead of {requested}: {why}")),
     }
 }
 

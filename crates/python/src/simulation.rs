@@ -51,16 +51,16 @@ impl Simulation {
         let (scenario, file) = (parsed.with_seed(seed), parsed.file());
         let (network, hosted) = hosted(py, &scenario, file)?;
         let (identity, duration_s) = (RunIdentity::of(py, scenario)?, network.duration.seconds());
-        if !hosted.flows.is_empty() {
-            let (running, fewer_threads) = Running::on_hosts(py, network, &hosted, threads)?;
-            let made = Self { running, duration_s, threads, fewer_threads, identity };
-            return made.check_user_code(py).map(|()| made);
-        }
         let fits = match threads.get() {
             1 => Ok((threads, None)),
             _ => py.detach(|| memory::threads_that_fit(memory_estimate(&network), threads, file)),
         };
         let (threads, fewer) = fits.map_err(|problems| scenario_error(py, &problems))?;
+        if !hosted.flows.is_empty() {
+            let (running, why) = Running::on_hosts(py, network, &hosted, threads)?;
+            let made = Self { running, duration_s, threads, fewer_threads: fewer.or(why), identity };
+            return made.check_user_code(py).map(|()| made);
+        }
         let engine = py.detach(|| Engine::with_code(network, &Registered));
         let made = Self::of(py, engine, duration_s, threads, identity)?;
         Ok(Self { fewer_threads: fewer.or(made.fewer_threads), ..made })

@@ -70,7 +70,8 @@ impl Engine {
     pub fn next_event_time(&mut self) -> Option<Time> {
         let sim = &mut self.fabric.sim;
         let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.arrivals.not_before());
-        sim.calendar.peek().into_iter().chain(arrival).min().filter(|&time| time < sim.interval.end)
+        let event = if sim.calendar.is_empty() { None } else { sim.calendar.peek() };
+        event.into_iter().chain(arrival).min().filter(|&time| time < sim.interval.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
