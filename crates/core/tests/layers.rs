@@ -522,7 +522,7 @@ fn relative(file: &Path, root: &Path) -> String {
 }
 
 fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_else(|error| unread(file, &error))
+    String::from_utf8_lossy(&fs::read(file).unwrap_or_else(|error| unread(file, &error))).into_owned()
 }
 
 fn unread(path: &Path, error: &io::Error) -> ! {
