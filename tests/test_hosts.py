@@ -328,7 +328,7 @@ def test_a_study_keeps_the_results_of_failed_hosts_apart(tmp_path: Path, executo
     study = tb.sweep(faulty, {act: ["raise", "none"]}, seeds=2, out=tmp_path / "study", executor=executor, workers=2)
     assert study.counts.failed == 2
     assert study.runs["error"][0] == "HostError: the host `web.sender` failed: KeyError: 'no state' (at 0.5 s, after 1 packets)"
-    assert all(0 < ended <= 0.5 for ended in study.runs["simulated_s"][:2])
+    assert [round(ended, 9) for ended in study.runs["simulated_s"][:2]] == [0.5, 0.5]
     for failed, label in ((False, "none"), (True, "raise")):
         flows = study.table("flows", failed=failed)
         assert (list(flows[act]), list(flows["sent_packets"])) == ([label] * 2, [1, 1])
@@ -570,9 +570,32 @@ def test_steps_and_threads_change_nothing() -> None:
     stepped = tb.Simulation(lossy)
     while not stepped.is_complete:
         last = stepped.step(min(stepped.now_s + 0.0137, 2.0))
-    with pytest.warns(tb.ThreadsWarning, match="flows with a `stack` exchange packets on one thread"):
+    with pytest.warns(tb.ThreadsWarning, match="4: no link has a delay that would separate two parts"):
         threaded = tb.simulate(lossy, threads=4)
     assert contents(last) == contents(threaded) == contents(whole)
+
+
+def test_the_network_beside_a_host_runs_on_other_threads(tmp_path: Path) -> None:
+    times = [0.02 * number for number in range(1, 40)]
+    cross: Any = {"from": "n0", "to": "n4", "count": 3, "tcp": {"preset": "cubic"}}
+    web: Any = {"from": "n1", "to": "n2", "tcp": {"stack": "user:script", "parameters": {"times": times}}}
+    hops = {"hops": 4, "rate": "10 Mbps", "delay": "5 ms", "queue": {"buffer": "10 packets"}}
+    lot = tb.Scenario({"duration": "2 s", "topology": {"parking_lot": hops}, "flows": {"cross": cross, "web": web}})
+    seen, captures = [], []
+    for threads in (1, 2, 3):
+        Script.seen = []
+        file = tmp_path / f"{threads}.pcapng"
+        run = tb.simulate(lot, threads=threads, capture=file)
+        seen.append((contents(run), Script.seen))
+        captures.append(file.read_bytes())
+    assert seen[0] == seen[1] == seen[2]
+    assert captures[0] == captures[1] == captures[2]
+    assert len(seen[0][1]) > 60
+    # A fault ends the run at its time on any number of threads.
+    for threads in (1, 2):
+        with pytest.raises(tb.HostError, match=r"the host `web\.sender` .*0\.5 s") as caught:
+            tb.simulate(lot.with_({"flows.web.tcp": {"stack": "user:faulty", "parameters": {"act": "giant"}}}), threads=threads)
+        assert round(caught.value.run.simulated_s, 9) == 0.5
 
 
 def contents(run: tb.Run) -> dict[str, str]:
