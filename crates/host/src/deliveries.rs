@@ -30,13 +30,13 @@ impl Deliveries {
 
     pub(crate) fn push(&mut self, Delivery { time, key, is_marked }: Delivery) {
         let (of_flow, new) = (&mut self.flows[key.flow], (time, key.number, is_marked));
-        if of_flow.front().is_none_or(|first| new < *first) {
-            self.first.push(Reverse((time, key.flow)));
+        if of_flow.back().is_some_and(|last| *last < new) {
+            return of_flow.push_back(new);
         }
-        if of_flow.back().is_none_or(|last| *last < new) {
-            of_flow.push_back(new);
-        } else {
-            of_flow.insert(of_flow.partition_point(|earlier| *earlier < new), new);
+        let place = of_flow.partition_point(|earlier| *earlier < new);
+        of_flow.insert(place, new);
+        if place == 0 {
+            self.first.push(Reverse((time, key.flow)));
         }
     }
 

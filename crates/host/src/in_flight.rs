@@ -36,6 +36,7 @@ impl InFlight {
         row.places.push_back(Some(packet));
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, key: PacketKey) -> Option<Vec<u8>> {
         let row = self.flows.get_mut(key.flow.index())?;
         let packet = row.places.get_mut(key.number.wrapping_sub(row.first) as usize)?.take();

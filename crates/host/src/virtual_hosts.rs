@@ -261,6 +261,7 @@ impl VirtualHosts {
     }
 
     /// Notes the deadline of a host, which may have changed.
+    #[inline]
     fn schedule(&mut self, host: usize) {
         let (deadline, queued) = (self.hosts[host].deadline, &mut self.queued[host]);
         if let Some(time) = deadline.filter(|&time| queued.is_none_or(|queued| time < queued)) {

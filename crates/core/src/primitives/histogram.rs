@@ -13,6 +13,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    #[inline]
     pub fn add(&mut self, span: TimeDelta) {
         let bucket = bucket_of(span.0);
         if bucket >= self.counts.len() {

@@ -104,8 +104,13 @@ impl Engine {
     }
 
     /// The failure of user code, if any.
+    #[inline]
     pub fn failure(&self) -> Option<Failure> {
-        let monitor = self.monitor.as_ref()?;
+        self.monitor.as_ref().and_then(|monitor| self.failure_since(monitor))
+    }
+
+    /// The failure since an earlier one.
+    fn failure_since(&self, monitor: &FailureMonitor) -> Option<Failure> {
         if monitor.alarm.raised() == monitor.handled_alarms {
             return None;
         }
