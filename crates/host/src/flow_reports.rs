@@ -79,8 +79,8 @@ impl FlowReports {
         let reports: Vec<[TransportReport; 2]> = self.flows.iter().map(|flow| flow.hosts.map(&mut one)).collect();
         let all = self.flows.iter().zip(&reports).zip(&self.at_warmup);
         all.map(|((flow, now), before)| {
-            let watch = &hosts.hosts[flow.hosts[1]].watch;
-            (flow.flow, flow.measured(now, before, watch))
+            let receiver = &hosts.hosts[flow.hosts[1]];
+            (flow.flow, flow.measured(now, before, receiver))
         })
         .collect()
     }
@@ -137,13 +137,13 @@ fn append(table: &mut Table, rows: &[(f64, &ReportedFlow, f64)]) {
 }
 
 impl ReportedFlow {
-    /// The measurements between two reports of sender and receiver.
-    fn measured(&self, now: &[TransportReport; 2], before: &[TransportReport; 2], watch: &Watch) -> ExternalFlow {
+    /// The measurements between two reports of sender and receiver. `host`: the receiver.
+    fn measured(&self, now: &[TransportReport; 2], before: &[TransportReport; 2], host: &VirtualHost) -> ExternalFlow {
         let ([sender, receiver], [of_sender, of_receiver]) = (now, before);
         let since = |now: Option<u64>, before: Option<u64>| now.map(|now| now.saturating_sub(before.unwrap_or(0)));
         let bytes = |of: &TransportReport| of.delivered.map(|bytes| bytes.0);
-        let completed = match watch {
-            Watch::Completed(time) => Some(*time),
+        let completed = match host.watch {
+            Watch::Completed(time) => Some(time),
             _ => None,
         };
         ExternalFlow {
@@ -152,6 +152,7 @@ impl ReportedFlow {
             size: self.size,
             delivered: since(bytes(receiver), bytes(of_receiver)).map(Bytes),
             completed,
+            last_arrival: host.last_arrival,
             retransmitted_packets: since(sender.retransmitted_packets, of_sender.retransmitted_packets),
             lost_packets: since(sender.lost_packets, of_sender.lost_packets),
             timeouts: since(sender.timeouts, of_sender.timeouts),

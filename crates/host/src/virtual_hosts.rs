@@ -97,6 +97,8 @@ pub(crate) struct VirtualHost {
     sent: u64,
     /// Reports that the run reads after polls.
     pub(crate) watch: Watch,
+    /// The time of the last packet that it has received.
+    pub(crate) last_arrival: Option<Time>,
     /// Polls because of deadlines at one instant, and that instant.
     polls: u32,
     polled_at: Time,
@@ -118,6 +120,7 @@ impl VirtualHost {
             mtu,
             sent: 0,
             watch: Watch::Nothing,
+            last_arrival: None,
             polls: 0,
             polled_at: Time::ZERO,
             nat: Nat::default(),
@@ -214,6 +217,7 @@ impl VirtualHost {
             return Ok(false);
         };
         self.polls = 0;
+        self.last_arrival = Some(now);
         self.watch.note_arrival(&packet);
         self.poll(now, Some(datagram))?;
         Ok(true)

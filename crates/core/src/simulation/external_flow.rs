@@ -18,6 +18,8 @@ pub struct ExternalFlow {
     pub delivered: Option<Bytes>,
     /// The time at which it had read the whole transfer.
     pub completed: Option<Time>,
+    /// The time of the last packet at the receiver.
+    pub last_arrival: Option<Time>,
     pub retransmitted_packets: Option<u64>,
     /// Packets that the transport has declared lost.
     pub lost_packets: Option<u64>,
@@ -63,9 +65,11 @@ impl ExternalFlow {
         completed.map_or(f64::NAN, |time| time.since(self.start).seconds())
     }
 
-    /// As that of a simulated flow (`Engine::goodput`), whose lifetime ends with its stop.
+    /// As that of a simulated flow (`Engine::goodput`). The lifetime of a stopped flow ends with the last packet at the receiver: data
+    /// that was written before the stop may arrive after it.
     pub(super) fn goodput(&self, delivered: Bytes, interval: &MeasurementInterval, until: Time) -> f64 {
-        let lifetime = || until.min(self.stop.unwrap_or(Time::NEVER)).since(self.start.max(interval.warmup));
+        let end = self.stop.map_or(Time::NEVER, |stop| stop.max(self.last_arrival.unwrap_or(stop)));
+        let lifetime = || until.min(end).since(self.start.max(interval.warmup));
         let (bytes, seconds) = match (self.completed.filter(|&time| time < interval.end), self.size) {
             (Some(completed), _) if completed < interval.warmup => return f64::NAN,
             (Some(completed), Some(size)) => (size, completed.since(self.start).seconds()),
@@ -87,6 +91,7 @@ mod tests {
         size: Some(Bytes(10_000_000)),
         delivered: Some(Bytes(1_000_000)),
         completed: None,
+        last_arrival: None,
         retransmitted_packets: None,
         lost_packets: None,
         timeouts: None,
@@ -114,6 +119,9 @@ mod tests {
         assert_eq!(goodput(FLOW, SECONDS[10]), 1e6);
         assert_eq!(goodput(FLOW, SECONDS[4]), 4e6);
         assert_eq!(goodput(ExternalFlow { stop: Some(SECONDS[6]), ..FLOW }, SECONDS[10]), 2e6);
+        let stopped = |last: usize| ExternalFlow { stop: Some(SECONDS[6]), last_arrival: Some(SECONDS[last]), ..FLOW };
+        assert_eq!([5, 7].map(|last| goodput(stopped(last), SECONDS[10])), [2e6, 1.6e6]);
+        assert_eq!(goodput(stopped(7), SECONDS[4]), 4e6);
         assert_eq!(goodput(ExternalFlow { size: None, ..FLOW }, SECONDS[9]), 1e6);
         assert!(goodput(FLOW, SECONDS[2]).is_nan());
     }
