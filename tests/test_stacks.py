@@ -99,6 +99,16 @@ def test_a_stop_ends_the_data() -> None:
         assert 0 < half / full < 0.7
 
 
+@pytest.mark.parametrize("stack", ["quinn", "smoltcp"])
+def test_goodput_of_a_stopped_flow_is_below_the_rate(stack: str) -> None:
+    run = tb.simulate(
+        scenario({"stack": stack}, start="2 s", stop="4 s").with_({"topology.dumbbell.queue.buffer": "5000 packets"})
+    )
+    # Data that was written before the stop waits in the buffer of the sender or of the link.
+    assert 5e6 < run.flows["goodput_bps"][0] < 10e6
+    assert run.flows["delivered_bytes"][0] * 8 > 2 * 10e6
+
+
 @pytest.mark.parametrize(
     ("tcp", "message"),
     [
