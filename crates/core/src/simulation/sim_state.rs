@@ -24,7 +24,7 @@ use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::record::recorder::Recorder;
-use crate::tcp::receiver::OutOfOrder;
+use crate::tcp::out_of_order::OutOfOrder;
 use crate::traffic::{FollowUp, MessageFlow};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

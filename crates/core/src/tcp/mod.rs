@@ -8,6 +8,7 @@ pub(crate) mod handshake;
 #[cfg(test)]
 mod lossy_path;
 pub(crate) mod observed;
+pub(crate) mod out_of_order;
 mod pacer;
 pub(crate) mod receiver;
 pub(crate) mod recovery;

@@ -1,11 +1,11 @@
 //! A TCP receiver: received segments, and the contents and timing of acknowledgements (RFC 5681 section 4.2, RFC 2018).
 
+use super::out_of_order::OutOfOrder;
 use super::spec::DelayedAck;
 use crate::primitives::packet::{Received, Slab};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// No index.
 const NONE: u32 = u32::MAX;
@@ -39,21 +39,6 @@ pub(crate) struct Receiver {
     echoes_mark: bool,
     /// Number of immediate acknowledgements due because of ECN flags, if the settings request them.
     at_once: u8,
-}
-
-/// Segments received above a gap.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct OutOfOrder {
-    /// Disjoint, not touching, ascending half-open ranges.
-    ranges: VecDeque<SackBlock>,
-    /// The ranges of the latest arrivals, newest first, which are the ones to report. Places are empty, or below the gap.
-    recent: [SackBlock; 4],
-    /// Number of arrivals since the gap began or moved.
-    arrived: u32,
-    /// Number of changes from one range to another since an acknowledgement began to wait.
-    changed: u32,
-    /// Transmission time that the delayed acknowledgement echoes.
-    echo: Time,
 }
 
 /// ECN flags of a data segment.
@@ -326,76 +311,6 @@ impl Receiver {
         blocks.ranges[0] = duplicate;
         blocks.ranges[1..].copy_from_slice(&rest.ranges[..3]);
         blocks
-    }
-}
-
-impl OutOfOrder {
-    /// Adds a segment. Returns false if it was present.
-    fn add(&mut self, segment: SegmentNumber) -> bool {
-        // Usually it is the next one of the last range.
-        if let Some(last) = self.ranges.back_mut().filter(|last| last.1 == segment) {
-            last.1 = segment.next();
-            let last = *last;
-            if self.recent[0].0 == last.0 {
-                self.recent[0] = last;
-            } else {
-                self.note(last);
-            }
-            return true;
-        }
-        let index = self.first_reaching(segment);
-        let is_new = match self.ranges.get(index).copied() {
-            Some((start, end)) if start <= segment && segment < end => false,
-            Some((start, end)) if end == segment => {
-                match self.ranges.get(index + 1).copied() {
-                    Some((next_start, next_end)) if next_start == segment.next() => {
-                        self.ranges[index] = (start, next_end);
-                        self.ranges.remove(index + 1);
-                    }
-                    _ => self.ranges[index] = (start, segment.next()),
-                }
-                true
-            }
-            Some((start, end)) if start == segment.next() => {
-                self.ranges[index] = (segment, end);
-                true
-            }
-            _ => {
-                self.ranges.insert(index, (segment, segment.next()));
-                true
-            }
-        };
-        self.note(self.ranges[index]);
-        is_new
-    }
-
-    /// Records an arrival in this range and drops the entry that it replaces: an earlier one of the same range, or the oldest. The arrival
-    /// may have joined two ranges; the place of the older one stays empty.
-    #[inline]
-    fn note(&mut self, range: SackBlock) {
-        let is_part = |other: &SackBlock| range.0 <= other.0 && other.0 < range.1;
-        let same = self.recent.iter().position(is_part).unwrap_or(3);
-        self.changed += u32::from(same > 0);
-        for place in (0..same).rev() {
-            self.recent[place + 1] = self.recent[place];
-        }
-        self.recent[0] = range;
-        for other in self.recent[1..].iter_mut().filter(|other| is_part(other)) {
-            *other = SackBlock::default();
-        }
-    }
-
-    fn range_of(&self, segment: SegmentNumber) -> Option<SackBlock> {
-        let index = self.first_reaching(segment.next());
-        self.ranges.get(index).copied().filter(|range| range.0 <= segment)
-    }
-
-    /// Index of the first range that ends at this segment or above it. It is usually the last one.
-    fn first_reaching(&self, segment: SegmentNumber) -> usize {
-        match self.ranges.back() {
-            Some(&(start, end)) if start <= segment => self.ranges.len() - usize::from(end >= segment),
-            _ => self.ranges.partition_point(|&(_, end)| end < segment),
-        }
     }
 }
 
