@@ -186,6 +186,24 @@ def test_mtu_discovery_finds_the_mtu_of_a_link() -> None:
     assert 1340 < sizes[len(sizes) // 2 :].max() <= 1380 < max(sizes)
 
 
+@pytest.mark.parametrize("stack", ["quinn", "noq", "smoltcp"])
+def test_a_larger_mtu_is_used(stack: str) -> None:
+    jumbo = scenario({"stack": stack, "mtu": "9000 B"}, duration="5 s").with_({"record.traces": ["packets"]})
+    sizes = tb.simulate(jumbo).trace("packets")["bytes"]
+    # Binary search ends when less than 20 bytes would be gained (the default of quinn).
+    assert 9000 - 20 < sizes[len(sizes) // 2 :].max() == max(sizes) <= 9000
+    assert len(sizes) > 300
+
+
+def test_a_segment_that_is_partly_new_is_a_retransmission(tmp_path: Path) -> None:
+    tcp = {"stack": "smoltcp", "congestion": "none", "parameters": {"buffer": 30_000}}
+    lossy = scenario(tcp, size="3 MB").with_({"topology.dumbbell.loss": {"probability": "3 %"}})
+    run = tb.simulate(lossy.with_({"topology.dumbbell.queue.buffer": "20 packets"}), capture=tmp_path / "run.pcapng")
+    analysis = tb.analyse(tmp_path / "run.pcapng")
+    (sent,) = analysis.connections.where(direction="forward", interface="web.sender").to_rows()
+    assert run.flows["retransmitted_packets"][0] == sent["retransmitted_packets"] > 100
+
+
 def test_quic_reduces_its_window_for_marks() -> None:
     queue = {"buffer": "100 packets", "policy": "threshold", "threshold": "20 packets"}
     run = tb.simulate(scenario({"stack": "quinn"}).with_({"topology.dumbbell.queue": queue}))

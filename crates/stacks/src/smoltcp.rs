@@ -8,6 +8,7 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IPV4_HEADER_LEN, IpCidr, IpEndpoint, TcpPacket, TcpSeqNumber};
 use std::collections::VecDeque;
 use std::net::SocketAddrV4;
+use std::ops::Range;
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_host::{Datagram, EcnField, Framing, Host, Outbox, TransportReport};
 
@@ -169,11 +170,11 @@ fn deadline(at: Instant, now: Time) -> Time {
     Time(u64::try_from(at.total_micros()).unwrap_or(0).saturating_mul(1_000_000)).max(now)
 }
 
-/// The sequence number after the data of a packet; `None` without data. smoltcp sends no IP options.
-fn end_of_data(packet: &[u8]) -> Option<TcpSeqNumber> {
+/// The sequence numbers of the first byte of a packet's data and of the byte after the last; `None` without data. smoltcp sends no IP options.
+fn data(packet: &[u8]) -> Option<Range<TcpSeqNumber>> {
     let segment = TcpPacket::new_checked(packet.get(IPV4_HEADER_LEN..)?).ok()?;
-    let payload = segment.payload().len();
-    (payload > 0).then(|| segment.seq_number() + payload)
+    let (first, payload) = (segment.seq_number(), segment.payload().len());
+    (payload > 0).then(|| first..first + payload)
 }
 
 impl Host for Smoltcp {
@@ -192,11 +193,10 @@ impl Host for Smoltcp {
         }
         let own = SocketAddrV4::new(*self.local.ip(), 0);
         for packet in self.wire.sent.drain(..) {
-            if let Some(end) = end_of_data(&packet) {
-                match self.sent_until {
-                    Some(until) if end <= until => self.retransmitted += 1,
-                    _ => self.sent_until = Some(end),
-                }
+            if let Some(data) = data(&packet) {
+                let until = self.sent_until.unwrap_or(data.start);
+                self.retransmitted += u64::from(data.start < until);
+                self.sent_until = Some(until.max(data.end));
             }
             outbox.send(&Datagram { source: own, destination: own, ecn: EcnField::NotEct, payload: &packet });
         }

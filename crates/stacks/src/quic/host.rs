@@ -8,7 +8,7 @@ use super::proto::{
 };
 use super::{Congestion, Factory, Null, endpoint, next_train, path_report, receive, smoothed_rtt};
 use crate::end::{parameters, positive, transfer};
-use crate::quic::{Crypto, HEADERS, MAX_PAYLOAD, seed_bytes, tls};
+use crate::quic::{Crypto, ETHERNET, HEADERS, max_probe, max_received, seed_bytes, tls};
 use crate::{Transfer, Written};
 use serde::Deserialize;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -35,7 +35,14 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { congestion: Congestion::default(), crypto: Crypto::default(), seed: 1, train: 10, window: 16 << 20, mtu: 1500 }
+        Settings {
+            congestion: Congestion::default(),
+            crypto: Crypto::default(),
+            seed: 1,
+            train: 10,
+            window: 16 << 20,
+            mtu: ETHERNET,
+        }
     }
 }
 
@@ -131,11 +138,13 @@ impl Host {
         Host::end(settings, local, Some(Arc::new(config)))
     }
 
+    #[expect(clippy::expect_used, reason = "the sizes are those of RFC 9000")]
     fn end(settings: &Settings, local: SocketAddrV4, server: Option<Arc<ServerConfig>>) -> Host {
         let side = 1 + u8::from(server.is_some());
         let mut config = EndpointConfig::new(Arc::new(Null));
         let seed = settings.seed;
         config.rng_seed(Some(seed_bytes(seed, side)));
+        config.max_udp_payload_size(max_received(settings.mtu)).expect("it is 1472 to 65507");
         let ids = move || Box::new(CountedIds { seed: seed_bytes(seed, side), next: 0 }) as Box<dyn ConnectionIdGenerator>;
         Host {
             endpoint: endpoint(config, ids, server),
@@ -363,9 +372,8 @@ fn server_config(crypto: Crypto) -> ServerConfig {
 fn transport(settings: &Settings, controllers: Factory) -> TransportConfig {
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(settings.window);
-    // The interface may have a smaller bound.
     let mut discovery = MtuDiscoveryConfig::default();
-    discovery.upper_bound(settings.mtu.saturating_sub(HEADERS).min(MAX_PAYLOAD));
+    discovery.upper_bound(max_probe(settings.mtu));
     config.mtu_discovery_config(Some(discovery));
     config.congestion_controller_factory(controllers);
     config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());

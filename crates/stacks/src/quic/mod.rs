@@ -31,8 +31,21 @@ pub enum Crypto {
 /// IPv4 (RFC 791) and UDP (RFC 768).
 pub(crate) const HEADERS: u16 = 28;
 
-/// Most bytes of a UDP payload that MTU discovery tries, the default of both.
-const MAX_PAYLOAD: u16 = 1452;
+/// Default MTU of the interfaces: that of Ethernet.
+const ETHERNET: u16 = 1500;
+
+/// Most bytes of a UDP payload that MTU discovery tries. Both crates try 1452 by default, which fits Ethernet with IPv6. A larger MTU is meant
+/// to be used.
+const fn max_probe(mtu: u16) -> u16 {
+    let (payload, default) = (mtu.saturating_sub(HEADERS), 1452);
+    if mtu > ETHERNET || payload < default { payload } else { default }
+}
+
+/// Most bytes of a UDP payload that an end accepts (`max_udp_payload_size` of RFC 9000 section 18.2), for which both crates have a default of
+/// 1472.
+const fn max_received(mtu: u16) -> u16 {
+    (if mtu > ETHERNET { mtu } else { ETHERNET }) - HEADERS
+}
 
 fn seed_bytes(seed: u64, of: u8) -> [u8; 32] {
     let mut bytes = [of; 32];
