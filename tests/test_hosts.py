@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
@@ -483,6 +484,17 @@ def test_lwip_fills_a_link_and_repeats_its_runs(tmp_path: Path, monkeypatch: pyt
     assert list(runs[0].flows["delivered_bytes"]) == [1_000_000] * 2
     assert runs[0].groups["completed"][0] == 2
     assert contents(runs[0]) == contents(runs[1])
+    stepped = tb.Simulation(lossy)
+    # Its state is that of the process. Hosts of the first run are not polled at the first attempt, and are at the second.
+    with ThreadPoolExecutor() as others, pytest.raises(tb.ScenarioError, match="supports one run at a time"):
+        others.submit(tb.simulate, lossy).result()
+    stepped.step(1.0)
+    with pytest.raises(tb.ScenarioError, match="supports one run at a time"):
+        tb.simulate(lossy)
+    assert contents(stepped.step(20.0)) == contents(runs[0])
+    del stepped
+    study = tb.sweep(lossy, seeds=3, out=tmp_path / "study", executor="processes", workers=2)
+    assert (study.counts.done, study.counts.failed) == (3, 0)
 
 
 def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -551,6 +563,16 @@ def test_a_library_in_c_fills_the_link(library: Path) -> None:
         tb.simulate(scenario("arq", tcp={"mtu": "1000 B"}))
     with pytest.raises(tb.ScenarioError, match="did you mean `arq`"):
         tb.simulate(scenario("arw"))
+
+
+def test_the_example_in_c_transfers_a_size_and_has_no_parameters(library: Path) -> None:
+    for size in (5, 1201, 120_000):
+        flows = tb.simulate(scenario("arq", buffer="50 packets", size=f"{size} B")).flows
+        assert list(flows["delivered_bytes"]) == [size]
+        assert flows["sent_packets"][0] == -(-size // 1200)
+        assert flows["completion_time_s"][0] < 0.2
+    with pytest.raises(tb.ScenarioError, match="arq has no parameters"):
+        tb.simulate(scenario("arq", tcp={"parameters": {"window": 8}}))
 
 
 def test_a_study_loads_the_library_in_other_processes(library: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-/* A small transport in C: a fixed window of numbered packets, each acknowledged, with a retransmission timeout.
+/* A small transport in C: a fixed window of numbered packets, each acknowledged, with a retransmission timeout. It has no parameters.
  *
  *     cc -std=c11 -O2 -shared -fPIC -I crates/host/include -o arq.so examples/c/arq.c
  *     python -c "import tailback as tb; print(tb.user_code.load_stacks('./arq.so'))" */
@@ -24,9 +24,15 @@ typedef struct arq {
 } arq;
 
 static void *create(const tailback_end *end, char *message, size_t capacity) {
-    arq *self = end->mtu >= PAYLOAD + 28 ? calloc(1, sizeof *self) : NULL;
+    arq *self = NULL;
+    if (strcmp(end->parameters, "{}") != 0) {
+        strncpy(message, "arq has no parameters", capacity - 1);
+    } else if (end->mtu < PAYLOAD + 28) {
+        strncpy(message, "the MTU is too small", capacity - 1);
+    } else if ((self = calloc(1, sizeof *self)) == NULL) {
+        strncpy(message, "there is no memory", capacity - 1);
+    }
     if (self == NULL) {
-        strncpy(message, "the MTU is too small, or there is no memory", capacity - 1);
         return NULL;
     }
     self->end = *end;
@@ -35,6 +41,17 @@ static void *create(const tailback_end *end, char *message, size_t capacity) {
         self->number[place] = TAILBACK_NONE;
     }
     return self;
+}
+
+/* Bytes of the transfer up to a packet. */
+static uint64_t bytes_before(const arq *self, uint64_t number) {
+    return number <= self->end.size / PAYLOAD ? number * PAYLOAD : self->end.size;
+}
+
+/* Length of a packet, which begins with its number. The last is shorter. */
+static size_t length_of(const arq *self, uint64_t number) {
+    size_t length = (size_t)(bytes_before(self, number + 1) - bytes_before(self, number));
+    return length < 8 ? 8 : length;
 }
 
 static void write_number(uint8_t *bytes, uint64_t number) {
@@ -95,15 +112,17 @@ static const char *poll(void *host, uint64_t now, tailback_send send, void *outb
         if (self->number[place] != TAILBACK_NONE && self->due[place] <= now) {
             self->due[place] = now + TIMEOUT;
             self->timeouts++;
-            transmit(self, self->number[place], PAYLOAD, send, outbox);
+            transmit(self, self->number[place], length_of(self, self->number[place]), send, outbox);
         }
     }
     /* A number waits for the place of the one that is a window before it. */
-    while (now < self->end.stop && self->number[self->next % WINDOW] == TAILBACK_NONE) {
+    while (now < self->end.stop && bytes_before(self, self->next) < self->end.size
+           && self->number[self->next % WINDOW] == TAILBACK_NONE) {
         int place = (int)(self->next % WINDOW);
         self->number[place] = self->next;
         self->due[place] = now + TIMEOUT;
-        transmit(self, self->next++, PAYLOAD, send, outbox);
+        transmit(self, self->next, length_of(self, self->next), send, outbox);
+        self->next++;
     }
     return NULL;
 }
@@ -121,7 +140,7 @@ static uint64_t deadline(const void *host) {
 
 static const char *report(void *host, tailback_report *report) {
     const arq *self = host;
-    report->delivered = self->missing * PAYLOAD;
+    report->delivered = bytes_before(self, self->missing);
     report->cwnd = (uint64_t)WINDOW * PAYLOAD;
     report->timeouts = report->retransmitted_packets = self->timeouts;
     return NULL;

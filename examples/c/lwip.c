@@ -5,8 +5,8 @@
  *     python -c "import tailback as tb; print(tb.user_code.load_stacks('./lwip.so'))"
  *
  * The library has threads (NO_SYS=0), but none is started here: `lwip_init` instead of `tcpip_init`. lwIP's TCP has no clock except calls of
- * `tcp_tmr`, every 250 ms. It has one state for the process, so that a process can have one run at a time (`--workers 1` in studies), and
- * initial sequence numbers continue in the next run. Its window of 64 KiB limits the rate. */
+ * `tcp_tmr`, every 250 ms. It has one state for the process: a second run at the same time is refused, and initial sequence numbers
+ * continue in the next run. Its window of 64 KiB limits the rate. */
 
 #include "tailback.h"
 
@@ -15,6 +15,8 @@
 #include <lwip/netif.h>
 #include <lwip/tcp.h>
 #include <lwip/priv/tcp_priv.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +42,14 @@ typedef struct host {
     const char *fault;
 } host;
 
-/* Hosts of the run, and the next call of `tcp_tmr`. */
-static unsigned hosts, calls;
+/* The run that uses lwIP: its hosts, all created by one thread before the first is polled. */
+static pthread_mutex_t entrance = PTHREAD_MUTEX_INITIALIZER;
+static unsigned hosts;
+static pthread_t creator;
+static atomic_bool is_polled;
+
+/* Calls of `tcp_tmr`, and the time of the next. */
+static unsigned calls;
 static uint64_t next_call;
 
 static ip_addr_t address(uint32_t host_order) {
@@ -154,14 +162,40 @@ static void begin_run(void) {
     next_call = TICK;
 }
 
-static void *create(const tailback_end *end, char *message, size_t capacity) {
-    host *self = end->mtu >= 576 ? calloc(1, sizeof *self) : NULL;
-    if (self == NULL) {
-        strncpy(message, "the MTU is below 576 bytes, or there is no memory", capacity - 1);
-        return NULL;
+/* Adds a host to the run. Returns 0 if it belongs to another run. */
+static int enter(void) {
+    pthread_mutex_lock(&entrance);
+    int is_first = hosts == 0, is_admitted = is_first || (!is_polled && pthread_equal(creator, pthread_self()));
+    if (is_admitted) {
+        hosts++;
     }
-    if (hosts++ == 0) {
+    if (is_first) {
+        creator = pthread_self();
+        is_polled = 0;
         begin_run();
+    }
+    pthread_mutex_unlock(&entrance);
+    return is_admitted;
+}
+
+static void leave(void) {
+    pthread_mutex_lock(&entrance);
+    hosts--;
+    pthread_mutex_unlock(&entrance);
+}
+
+static void *create(const tailback_end *end, char *message, size_t capacity) {
+    host *self = NULL;
+    if (end->mtu < 576) {
+        strncpy(message, "the MTU is below 576 bytes", capacity - 1);
+    } else if (!enter()) {
+        strncpy(message, "another run of this process uses lwIP, which supports one run at a time", capacity - 1);
+    } else if ((self = calloc(1, sizeof *self)) == NULL) {
+        strncpy(message, "there is no memory", capacity - 1);
+        leave();
+    }
+    if (self == NULL) {
+        return NULL;
     }
     self->end = *end;
     self->last = &self->first;
@@ -190,6 +224,7 @@ static const char *receive(void *argument, uint64_t now, const tailback_payload 
 
 static const char *poll(void *argument, uint64_t now, tailback_send send, void *outbox) {
     host *self = argument;
+    is_polled = 1;
     for (; next_call <= now; next_call += TICK) {
         tcp_tmr();
         calls++;
@@ -239,8 +274,8 @@ static void destroy(void *argument) {
         self->first = left->next;
         free(left);
     }
-    hosts--;
     free(self);
+    leave();
 }
 
 /* lwIP measures RTTs in ticks of 0.5 s, which says nothing here. */
