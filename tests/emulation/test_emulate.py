@@ -252,7 +252,9 @@ def test_a_stack_does_the_same_in_real_and_in_virtual_time() -> None:
     assert all(not end.code for end in real.commands)
     simulated = given.with_({"flows.web": {"from": "left", "to": "right", "tcp": {"stack": "quinn", "congestion": "cubic"}}})
     virtual = [tb.simulate(simulated, seed=seed) for seed in range(1, 13)]
-    # Quinn retransmits the data of every discarded packet.
+    # Quinn retransmits the data of every discarded packet. The mean queue is longer in real time: after a stall of its process,
+    # quinn's pacer sends about ten packets at once. In virtual time, stalls of 20 ms before 0.5 % of the polls raise it from
+    # 0.24 to 0.30 packets, and the maximum from 3 to 13, and leave these columns unchanged.
     for column in ("utilisation", "arrived_units", "dropped_units"):
         own = real.queues.to_dict()[column][0]
         others = [run.queues.to_dict()[column][0] for run in virtual]
