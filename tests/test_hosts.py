@@ -212,6 +212,38 @@ def test_results_have_the_values_that_a_host_reports() -> None:
     assert list(run.trace("rtt")["rtt_s"]) == [0.02]
 
 
+@tb.host("expanding")
+class Expanding(Reporting):
+    """Reports a multiple of the received bytes, after so many payloads, and not before its first poll."""
+
+    def __init__(self, end: HostEnd, *, factor: int, after: int, **parameters: Any) -> None:
+        super().__init__(end, **parameters)
+        self.factor, self.after = factor, after
+
+    def poll(self, now_s: float) -> Iterator[bytes | tuple[bytes, int]]:
+        self.polled_s = now_s
+        yield from super().poll(now_s)
+
+    def report(self) -> tb.user_code.HostReport:
+        assert self.polled_s >= 0
+        is_known = not self.end.is_sender and self.answers >= self.after
+        return tb.user_code.HostReport(delivered_bytes=self.factor * self.received_bytes if is_known else None)
+
+
+@pytest.mark.parametrize(
+    ("factor", "after", "completion_s"),
+    # The packets arrive 11, 12, 13 and 14 ms after the first is sent, 0.25 s after the start.
+    [(1, 4, 0.264), (4, 0, 0.261), (4, 3, 0.263)],
+    ids=["unknown at first", "compressed", "both"],
+)
+def test_a_transfer_is_complete_when_its_receiver_reports_its_size(factor: int, after: int, completion_s: float) -> None:
+    parameters = {"times": [0.5] * 4, "factor": factor, "after": after}
+    given = scenario("user:expanding", tcp={"parameters": parameters}, size="4888 B", start="0.25 s")
+    flows = tb.simulate(given.with_({"warmup": "0.1 s"})).flows
+    assert flows["completion_time_s"][0] == pytest.approx(completion_s)
+    assert flows["goodput_bps"][0] == pytest.approx(4888 * 8 / completion_s)
+
+
 def test_a_log_has_the_windows_and_rtts_that_a_host_reports(tmp_path: Path) -> None:
     given = scenario("user:reporting", tcp={"mtu": "1400 B", "parameters": {"times": [0.5] * 4}})
     tb.simulate(given.with_({"record.traces": ["packets", "cwnd", "rtt"]})).save_qlog(tmp_path / "run.qlog")
@@ -220,15 +252,23 @@ def test_a_log_has_the_windows_and_rtts_that_a_host_reports(tmp_path: Path) -> N
     assert list(windows[windows > 0]) == [3000, 6000, 9000, 12_000, 15_000]
     assert metrics["smoothed_rtt_s"][0] == 0.02
     assert "min_rtt_s" not in metrics.columns or math.isnan(metrics["min_rtt_s"][0])
+    # The log has no acknowledgements, although it has metrics.
+    sent = tb.analyse(tmp_path / "run.qlog").connections.to_rows()[0]
+    assert sent["packets"] == 4
+    for column in ("lost_packets", "retransmitted_packets", "unique_payload_bytes", "goodput_bps", "max_in_flight_bytes"):
+        assert math.isnan(sent[column])
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({}, "`report` gave 17; expected None, or a HostReport"),
-        ({"timeouts": -1}, "`timeouts` of the report is -1; expected a number from 0 on"),
-        ({"min_rtt_s": -0.5}, "`min_rtt_s` of the report is -0.5; expected a number from 0 on"),
-        ({"cwnd_bytes": "3"}, "`cwnd_bytes` of the report is '3'; expected a number or None"),
+        ({"timeouts": -1}, "`timeouts` of the report is -1; expected a whole number from 0 to 2**63 - 1, or None"),
+        ({"delivered_bytes": 2.0**64}, "`delivered_bytes` of the report is 1.8446744073709552e+19; expected a whole number"),
+        ({"lost_packets": 1.5}, "`lost_packets` of the report is 1.5; expected a whole number"),
+        ({"cwnd_bytes": "3"}, "the host `web.sender` failed: ValueError: `cwnd_bytes` of the report is '3'; expected"),
+        ({"min_rtt_s": -0.5}, "`min_rtt_s` of the report is -0.5; expected seconds from 0 to 1.8e7, or None"),
+        ({"rtt_sum_s": 1e9}, "`rtt_sum_s` of the report is 1000000000.0; expected seconds"),
     ],
 )
 def test_wrong_reports_end_the_run(wrong: dict[str, Any], message: str) -> None:
@@ -440,6 +480,15 @@ def test_the_command_says_what_a_log_lacks(tmp_path: Path) -> None:
     done = in_folder(tmp_path, "[bytes(99)] if self.end.is_sender else None", "run", "wan.toml", "--qlog", "log.qlog")
     assert done.returncode == 0
     assert "flows with a stack have no acknowledgements or losses in the log" in done.stderr
+
+
+def test_the_command_refuses_fair_rates_before_the_run(tmp_path: Path) -> None:
+    done = in_folder(tmp_path, "1 / 0", "run", "wan.toml", "--fairness")
+    assert done.returncode == 2
+    line = 1 + next(place for place, line in enumerate(WAN.splitlines()) if "stack" in line)
+    assert f"wan.toml:{line}:" in done.stderr
+    assert "fair rates" in done.stderr
+    assert "nothing was run" in done.stderr
 
 
 def test_the_command_keeps_results_and_capture_of_a_fault(tmp_path: Path) -> None:

@@ -200,6 +200,10 @@ def test_a_log_of_datagrams_has_no_counts_of_losses_and_no_protocol(tmp_path: Pa
     traces = json.loads((tmp_path / "run.qlog").read_text())["traces"]
     assert ["protocol_type" in trace["common_fields"] for trace in traces] == [False, True]
     datagrams, tcp = tb.analyse(tmp_path / "run.qlog").connections.where(direction="forward").to_rows()
-    for column in ("lost_packets", "retransmitted_packets"):
+    unknown = ("lost_packets", "retransmitted_packets", "unique_payload_bytes", "goodput_bps", "mean_in_flight_bytes")
+    for column in (*unknown, "max_in_flight_bytes", "max_in_flight_packets"):
         assert math.isnan(datagrams[column])
         assert tcp[column] >= 0
+    assert datagrams["payload_bytes"] > 100_000
+    in_flight = tb.analyse(tmp_path / "run.qlog", samples=True).in_flight
+    assert set(in_flight.head("connection", len(in_flight))) == {tcp["connection"]}

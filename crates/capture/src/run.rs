@@ -120,8 +120,9 @@ impl<'a> PacketColumns<'a> {
         let (sender, receiver) = ends(number);
         let is_ack = matches!(self.kind[row], "ack" | "syn_ack");
         let (from, to) = if is_ack { (receiver, sender) } else { (sender, receiver) };
-        let payload = self.payload[row];
         let is_udp = self.kind[row] == "datagram";
+        // The payload of a stack's packet is that of IP, and its first bytes are written as a header of UDP.
+        let payload = self.payload[row] - if is_udp && self.header_bytes(row) == IP { UDP.min(self.payload[row]) } else { 0 };
         let protocol = if is_udp { IpNumber::UDP } else { IpNumber::TCP };
         let mut tcp = if is_udp { TcpHeader::default() } else { self.tcp(row, from, to)? };
         let transport = if is_udp { UDP } else { tcp.header_len() as u64 };
@@ -251,7 +252,7 @@ fn comment(rows: &PacketColumns<'_>, about: &CaptureInfo<'_>) -> String {
     if rows.any(|row| rows.kind[row] == "datagram") {
         notes.push("Datagrams, including the packets of transport stacks, have constructed headers of UDP.".into());
     }
-    if rows.any(|row| rows.kind[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
+    if rows.any(|row| rows.kind[row] == "datagram" && ![IP, IP + UDP].contains(&rows.header_bytes(row))) {
         notes.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
     }
     if rows
@@ -372,6 +373,10 @@ mod tests {
         let (packets, comment) = written(&[(0.0, "datagram", 0, 70_000, 70_028, "", "", "", "")], 0);
         assert!(comment.contains("no length in their IP header"), "{comment}");
         assert_eq!((packets[0].0.len(), packets[0].1), (28, 70_028));
+        // A packet of a stack: the payload of IP contains the header.
+        let (packets, comment) = written(&[(0.0, "datagram", 0, 1480, 1500, "", "", "", "")], 0);
+        assert!(!comment.contains("differs from their simulated size"), "{comment}");
+        assert_eq!((packets[0].0.len(), packets[0].1, &packets[0].0[2..4]), (28, 1500, &1500_u16.to_be_bytes()[..]));
     }
 
     #[test]

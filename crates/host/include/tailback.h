@@ -88,7 +88,9 @@ typedef struct tailback_stack {
     /* The time of the next poll if nothing arrives, not before the last one; TAILBACK_NONE if only an arrival can cause an action. */
     uint64_t (*deadline)(const void *host);
     void (*destroy)(void *host);
-    /* Writes what is known. Returns NULL, or the text of a fault that ends the run. Called after a poll, and at the end. May be NULL. */
+    /* Writes what is known. Returns NULL, or the text of a fault that ends the run. May be NULL. Called at the end of the warm-up and of the
+     * run, unless the host has not been polled yet; after each poll of a sender whose cwnd or RTT is traced, and of a receiver of a flow
+     * with a size, until `delivered` is the size: the transfer is then complete. */
     const char *(*report)(void *host, tailback_report *report);
 } tailback_stack;
 

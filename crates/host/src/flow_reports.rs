@@ -17,7 +17,6 @@ pub(crate) struct ReportedFlow {
     pub(crate) flow: FlowId,
     /// Indices of sender and receiver.
     pub(crate) hosts: [usize; 2],
-    pub(crate) mtu: Bytes,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) size: Option<Bytes>,
@@ -48,7 +47,7 @@ impl FlowReports {
                 hosts[*sender].watch = Watch::Changes(changes);
             }
             if let Some(size) = *size {
-                hosts[*receiver].watch = Watch::Completion { size, arrived: Bytes(0) };
+                hosts[*receiver].watch = Watch::Completion(size);
             }
         }
         let warmup = Some(Time::ZERO + network.warmup).filter(|&end| end > Time::ZERO);
@@ -89,9 +88,10 @@ impl FlowReports {
     pub(crate) fn add_traces(&self, hosts: &VirtualHosts, until: Time, traces: &mut [Table]) {
         for table in traces {
             let rows = self.flows.iter().flat_map(|flow| {
-                let Watch::Changes(changes) = &hosts.hosts[flow.hosts[0]].watch else { return Vec::new() };
+                let sender = &hosts.hosts[flow.hosts[0]];
+                let Watch::Changes(changes) = &sender.watch else { return Vec::new() };
                 match table.name.as_str() {
-                    "cwnd" => rows(&changes.cwnd, |cwnd: Bytes| cwnd.0 as f64 / flow.mtu.0 as f64),
+                    "cwnd" => rows(&changes.cwnd, |cwnd: Bytes| cwnd.0 as f64 / sender.mtu.0 as f64),
                     "rtt" => rows(&changes.smoothed_rtt, TimeDelta::seconds),
                     _ => Vec::new(),
                 }

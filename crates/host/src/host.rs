@@ -27,7 +27,7 @@ pub trait Host: Any + Send {
         Framing::Udp
     }
 
-    /// Its state for the results of the run, after the last poll. Nothing is known by default.
+    /// Its state for the results of the run, after the last poll; never before the first. Nothing is known by default.
     fn report(&mut self) -> TransportReport {
         TransportReport::default()
     }

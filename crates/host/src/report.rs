@@ -99,8 +99,8 @@ impl From<&Report> for TransportReport {
 pub(crate) enum Watch {
     #[default]
     Nothing,
-    /// The completion of a transfer. `arrived`: bytes of packets with headers, without which no report is needed.
-    Completion { size: Bytes, arrived: Bytes },
+    /// The completion of a transfer of this size.
+    Completion(Bytes),
     /// The transfer was complete at this time.
     Completed(Time),
     /// Changes of the quantities that are traced.
@@ -115,27 +115,17 @@ pub(crate) struct Changes {
 }
 
 impl Watch {
-    pub(crate) fn note_arrival(&mut self, packet: &[u8]) {
-        if let Watch::Completion { arrived, .. } = self {
-            arrived.0 += packet.len() as u64;
-        }
-    }
-
     pub(crate) fn needs_report(&self) -> bool {
-        match self {
-            Watch::Nothing | Watch::Completed(_) => false,
-            Watch::Completion { size, arrived } => arrived >= size,
-            Watch::Changes(_) => true,
-        }
+        matches!(self, Watch::Completion(_) | Watch::Changes(_))
     }
 
     pub(crate) fn read(&mut self, now: Time, report: &TransportReport) {
         match self {
-            Watch::Completion { size, .. } => match report.delivered {
-                Some(delivered) if delivered >= *size => *self = Watch::Completed(now),
-                Some(_) => {}
-                None => *self = Watch::Nothing,
-            },
+            Watch::Completion(size) => {
+                if report.delivered.is_some_and(|delivered| delivered >= *size) {
+                    *self = Watch::Completed(now);
+                }
+            }
             Watch::Changes(changes) => {
                 note(&mut changes.cwnd, now, report.cwnd);
                 note(&mut changes.smoothed_rtt, now, report.smoothed_rtt);
@@ -178,12 +168,11 @@ mod tests {
     #[test]
     fn a_transfer_is_complete_when_the_application_has_read_it() {
         let delivered = |bytes| TransportReport { delivered: Some(Bytes(bytes)), ..TransportReport::default() };
-        let mut watch = Watch::Completion { size: Bytes(2000), arrived: Bytes(0) };
-        watch.note_arrival(&[0; 1500]);
-        assert!(!watch.needs_report());
-        watch.note_arrival(&[0; 1500]);
-        assert!(watch.needs_report());
+        let mut watch = Watch::Completion(Bytes(2000));
         watch.read(Time(5), &delivered(1999));
+        // What is unknown once may be known later.
+        watch.read(Time(6), &TransportReport::default());
+        assert!(watch.needs_report());
         watch.read(Time(7), &delivered(2000));
         assert!(matches!(watch, Watch::Completed(Time(7))) && !watch.needs_report());
     }

@@ -237,7 +237,6 @@ fn reported(
             index,
             flow: *ways.get(&(transfer.from, transfer.to))?,
             hosts: [*hosts.get(&transfer.from)?, *hosts.get(&transfer.to)?],
-            mtu: MTU,
             start: transfer.start,
             stop: Some(transfer.stop).filter(|&stop| stop < Time::NEVER),
             size: transfer.size,
@@ -253,6 +252,7 @@ mod tests {
     use crate::frame::{Datagram, Framing};
     use crate::host::Outbox;
     use crate::ip::EcnField;
+    use crate::report::TransportReport;
     use crate::virtual_hosts::HostFault;
     use std::net::SocketAddrV4;
     use tailback_core::primitives::units::TimeDelta;
@@ -477,6 +477,36 @@ mod tests {
             None
         };
         assert_eq!(fault(100_000, giant), HostFault::PacketTooLarge { bytes: Bytes(65_536), mtu: Bytes(65_535) });
+    }
+
+    /// Reports a window of 90 kB.
+    struct Windowed;
+
+    impl Host for Windowed {
+        fn receive(&mut self, _now: Time, _datagram: &Datagram<'_>) {}
+
+        fn poll(&mut self, _now: Time, _outbox: &mut Outbox) {}
+
+        fn deadline(&self) -> Option<Time> {
+            None
+        }
+
+        fn report(&mut self) -> TransportReport {
+            TransportReport { cwnd: Some(Bytes(90_000)), ..TransportReport::default() }
+        }
+    }
+
+    #[test]
+    fn traced_windows_are_in_packets_of_the_interface() {
+        let flows = "queue = {buffer = \"9 packets\"}\n[flows.web]\nfrom = \"left\"\nto = \"right\"\n\
+                     tcp = {preset = \"sack\"}\n[record]\ntraces = [\"cwnd\"]\n";
+        let scenario = Scenario::from_toml(&format!("{DUMBBELL}{flows}"), "").unwrap();
+        let mut testbed = Testbed::new(&scenario, &["web"]).unwrap();
+        let sender = testbed.transfers("web").unwrap()[0].from;
+        testbed.set_mtu(sender, Bytes(9000)).unwrap();
+        testbed.attach(sender, Windowed).unwrap();
+        let results = testbed.run().unwrap().results;
+        assert_eq!(results.traces[0].floats("cwnd_packets").unwrap(), [10.0]);
     }
 
     #[test]

@@ -87,13 +87,14 @@ pub(crate) struct VirtualHost {
     pub(crate) address: Ipv4Addr,
     /// The time of its first poll.
     start: Time,
+    has_been_polled: bool,
     /// The time of the next poll if nothing arrives.
     deadline: Option<Time>,
     /// `None`: nobody is there.
     pub(crate) transport: Option<Box<dyn Host>>,
     outbox: Outbox,
     /// Largest packet that its interface sends.
-    mtu: Bytes,
+    pub(crate) mtu: Bytes,
     sent: u64,
     /// Reports that the run reads after polls.
     pub(crate) watch: Watch,
@@ -114,6 +115,7 @@ impl VirtualHost {
             name,
             address,
             start: Time::ZERO,
+            has_been_polled: false,
             deadline: None,
             transport: None,
             outbox: Outbox::new(Framing::default()),
@@ -177,6 +179,7 @@ impl VirtualHost {
         if !is_polled {
             return Ok(());
         }
+        self.has_been_polled = true;
         self.deadline = deadline;
         if let Some(deadline) = deadline.filter(|&deadline| deadline < now) {
             return Err(self.fault(now, HostFault::DeadlineInThePast(deadline)));
@@ -188,10 +191,12 @@ impl VirtualHost {
         Ok(())
     }
 
-    /// The state of the transport.
+    /// The state of the transport. Nothing is known before its first poll.
     fn report(&mut self, now: Time) -> io::Result<TransportReport> {
         let mut report = TransportReport::default();
-        self.call(now, |transport, _| report = transport.report())?;
+        if self.has_been_polled {
+            self.call(now, |transport, _| report = transport.report())?;
+        }
         Ok(report)
     }
 
@@ -218,7 +223,6 @@ impl VirtualHost {
         };
         self.polls = 0;
         self.last_arrival = Some(now);
-        self.watch.note_arrival(&packet);
         self.poll(now, Some(datagram))?;
         Ok(true)
     }

@@ -90,7 +90,6 @@ impl VirtualRun {
             index: flow.index,
             flow: flow.there,
             hosts: [2 * place, 2 * place + 1],
-            mtu: hosted.stacks[flow.stack].mtu,
             start: flow.start,
             stop: Some(flow.stop).filter(|&stop| stop < Time::NEVER),
             size: flow.size,

@@ -18,6 +18,7 @@ struct Sender {
     bursts: Vec<Time>,
     report: TransportReport,
     fails: bool,
+    has_been_polled: bool,
 }
 
 struct Receiver(u64);
@@ -26,6 +27,7 @@ impl Host for Sender {
     fn receive(&mut self, _now: Time, _datagram: &Datagram<'_>) {}
 
     fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+        self.has_been_polled = true;
         while self.bursts.first().is_some_and(|&at| at <= now) {
             self.bursts.remove(0);
             let (source, destination) = self.ends;
@@ -47,6 +49,7 @@ impl Host for Sender {
 
     fn report(&mut self) -> TransportReport {
         assert!(!self.fails, "no state");
+        assert!(self.has_been_polled, "asked before its first poll");
         self.report
     }
 }
@@ -78,7 +81,8 @@ fn run(flow: &str, more: &str, fails: bool) -> VirtualRun {
     let ends = |flow: &HostedFlow| -> [Box<dyn Host>; 2] {
         let ends = (SocketAddrV4::new(flow.from, 1000), SocketAddrV4::new(flow.to, 443));
         let bursts = [250, 1000].map(|ms| Time::ZERO + TimeDelta::from_millis(ms)).to_vec();
-        [Box::new(Sender { ends, bursts, report: TransportReport::default(), fails }), Box::new(Receiver(0))]
+        let sender = Sender { ends, bursts, report: TransportReport::default(), fails, has_been_polled: false };
+        [Box::new(sender), Box::new(Receiver(0))]
     };
     let ends = hosted.hosts.flows.iter().map(ends).collect();
     VirtualRun::of_flows(hosted.network, &hosted.hosts, ends, Engine::new)
@@ -126,6 +130,14 @@ fn counts_are_those_of_the_measurement_interval() {
     // A simulated flow knows everything but the columns of stacks.
     let cross = |column: &str| flows.floats(column).unwrap()[1];
     assert!(cross("timeouts") == 0.0 && cross("lost_packets").is_nan() && cross("mean_rtt_s") > 0.0);
+}
+
+#[test]
+fn no_host_is_asked_before_its_first_poll() {
+    let Results { flows, .. } = results("start = \"0.6 s\"", "warmup = \"0.5 s\"");
+    assert_eq!((of(&flows, "timeouts"), of(&flows, "delivered_bytes")), (6.0, 24_440.0));
+    let Results { flows, .. } = results("start = \"2.5 s\"", "warmup = \"0.5 s\"");
+    assert!(of(&flows, "timeouts").is_nan());
 }
 
 #[test]

@@ -81,6 +81,9 @@ def run(
         require(window=out is None)
     load_code(code)
     scenario = load(file)
+    if fairness and has_stack(scenario.to_dict()):
+        # The refusal, with its place in the file.
+        scenario._shared_network(0)
     # Real packets are captured during the run, simulated ones are recorded in a trace.
     is_traced = capture is not None and not has_stack(scenario.to_dict())
     scenario = with_traces(scenario, (("packets",) if is_traced else ()) + (() if qlog is None else QLOG_TRACES))

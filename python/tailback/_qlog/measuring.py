@@ -54,7 +54,8 @@ def tables(log: Log, *, samples: bool) -> dict[str, Table]:
     }
     if samples:
         found["rtt"] = Table._of_rows("rtt", [row for one in every for row in one.rtts], _RTT)
-        found["in_flight"] = Table._of_rows("in_flight", [row for one in every for row in one.in_flight.changes], _IN_FLIGHT)
+        changes = [row for one in every if one.has_acks() for row in one.in_flight.changes]
+        found["in_flight"] = Table._of_rows("in_flight", changes, _IN_FLIGHT)
         found["metrics"] = Table._of_rows("metrics", [row for one in every for row in one.metrics], _METRIC)
     return found
 
@@ -254,6 +255,10 @@ class _Connection:
                 row[column] = value * unit
         self.metrics.append(row)
 
+    def has_acks(self) -> bool:
+        """Without them, nothing ever leaves the data in flight."""
+        return self.received.counts["acks"] > 0
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """The two directions: sent and received by the logging endpoint."""
         peer = {"client": "server", "server": "client"}.get(self.vantage, "peer")
@@ -268,9 +273,13 @@ class _Connection:
             "max_in_flight_bytes": self.in_flight.max_bytes,
             "max_in_flight_packets": self.in_flight.max_packets,
         }
-        # A log of datagrams without a packet, loss or metric of the other direction says nothing about their repair.
-        if not (self.received.counts["packets"] or self.losses or self.metrics or self.sent.streams):
-            measured |= dict.fromkeys(_REPAIR, math.nan)
+        # A log without packets of the other direction and without losses says nothing about the fate of what was sent: that of a
+        # flow of datagrams, or of a stack, whose contents are unknown, too.
+        unknown: set[str] = set()
+        if not self.has_acks():
+            unknown |= _ACKNOWLEDGED
+        if not (self.received.counts["packets"] or self.losses):
+            unknown |= _LOST if self.sent.streams else _LOST | _REPEATED
         # ACKs are counted in the row of the data that they acknowledge.
         acks = {"forward": self.received.counts["acks"], "backward": self.sent.counts["acks"]}
         for name, direction, ends in (
@@ -286,18 +295,20 @@ class _Connection:
                 if elapsed > 0:
                     row["throughput_bps"] = row["payload_bytes"] * 8 / elapsed
                     row["goodput_bps"] = row["unique_payload_bytes"] * 8 / elapsed
-            yield row | measured if name == "forward" else row
+            yield row | measured | dict.fromkeys(unknown, math.nan) if name == "forward" else row
 
 
 _NAN = math.nan
-_REPAIR = ("lost_packets", "spurious_losses", "retransmitted_packets", "retransmitted_bytes")
+_ACKNOWLEDGED = {"mean_in_flight_bytes", "max_in_flight_bytes", "max_in_flight_packets"}
+_LOST = {"lost_packets", "spurious_losses"}
+_REPEATED = {"retransmitted_packets", "retransmitted_bytes", "unique_payload_bytes", "goodput_bps"}
 _CONNECTION: dict[str, Any] = {
     "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "", "first_s": _NAN,
-    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0, "unique_payload_bytes": 0,
+    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0, "unique_payload_bytes": _NAN,
     "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": _NAN,
     "retransmitted_bytes": _NAN, "lost_packets": _NAN, "spurious_losses": _NAN, "rtt_samples": 0, "min_rtt_s": _NAN,
     "mean_rtt_s": _NAN, "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN,
-    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": 0, "max_in_flight_packets": 0, "acks": 0, "ect_packets": 0,
+    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": _NAN, "max_in_flight_packets": _NAN, "acks": 0, "ect_packets": 0,
     "ce_packets": 0,
 }  # fmt: skip
 _LOSS = {

@@ -313,16 +313,16 @@ class Host(ABC):
     def report(self) -> HostReport | None:
         """Return the state after the last `poll`, for the results of the run; None if nothing is known.
 
-        Called at the end of the run and of the warm-up. Called after each `poll` of a sender whose `cwnd` or `rtt` is traced, and
-        of a receiver that has almost received a transfer with a `size`: it is complete at the first `poll` after which
-        ``delivered_bytes`` is its size.
+        Called at the end of the warm-up and of the run, unless the host has not been polled yet. Called after each `poll` of a
+        sender whose `cwnd` or `rtt` is traced, and of the receiver of a transfer with a `size`: it is complete at the first
+        `poll` after which ``delivered_bytes`` is at least its size.
         """
         return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostReport:
-    """The state of a transport. Values that are None are missing in the results.
+    """The state of a transport. Values that are None are missing in the results. Counts are whole numbers from 0 to 2**63 - 1.
 
     Attributes
     ----------

@@ -41,7 +41,10 @@ pub const TABLES: &[Described] = &[
                 "goodput_bps",
                 "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data.",
             ),
-            ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
+            (
+                "marked_packets",
+                "Data packets that reached the receiver with a congestion mark (CE) of this network. Packets that a stack sends with CE do not count.",
+            ),
             (
                 "loss_rate",
                 "Discarded share of the packets, and of copies made by links, that were sent within the measurement interval. Discards by PAWS count; 0 if none were sent.",
@@ -107,7 +110,7 @@ pub const TABLES: &[Described] = &[
             ("dropped_single", "Single packets discarded by SPD when a queue builds up."),
             (
                 "dropped_random",
-                "Units lost at random on the link or before the queue: `loss.probability`, `loss.gilbert_elliott`.",
+                "Units lost on the link or before the queue: at random (`loss.probability`, `loss.gilbert_elliott`), or because the link has failed (`down`).",
             ),
             ("dropped_listed", "Units discarded because the scenario lists them: `loss.drops`."),
             ("dropped_policed", "Units discarded by a policer. Only if the run has a policer."),
@@ -333,7 +336,10 @@ pub const TABLES: &[Described] = &[
             ("time_s", "Start of the bin."),
             GROUP,
             FLOW,
-            ("throughput_bps", "Payload delivered in the bin, in bits per second."),
+            (
+                "throughput_bps",
+                "Payload delivered in the bin, in bits per second. Of a `stack`: payload of the IP packets that arrived, with its headers and repeated data.",
+            ),
         ],
     },
     Described {

@@ -1,7 +1,7 @@
 //! Adapter for a transport in Python.
 
 use super::views::HostEnd;
-use super::{made, number, shown};
+use super::{made, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -99,20 +99,26 @@ fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
         return Ok(TransportReport::default());
     }
     let value = |name: &str| {
-        let value = given
+        given
             .getattr(name)
-            .map_err(|_| PyTypeError::new_err(format!("`report` gave {}; expected None, or a HostReport", shown(given))))?;
-        if value.is_none() {
-            return Ok(None);
-        }
-        let number = number(&value, &format!("`{name}` of the report"), "a number or None")?;
-        match number.is_finite() && number >= 0.0 {
-            true => Ok(Some(number)),
-            false => Err(PyValueError::new_err(format!("`{name}` of the report is {number}; expected a number from 0 on"))),
-        }
+            .map(|value| Some(value).filter(|value| !value.is_none()))
+            .map_err(|_| PyTypeError::new_err(format!("`report` gave {}; expected None, or a HostReport", shown(given))))
     };
-    let count = |name: &str| Ok::<_, PyErr>(value(name)?.map(|number| number as u64));
-    let duration = |name: &str| Ok::<_, PyErr>(value(name)?.map(TimeDelta::from_seconds));
+    let wrong = |name: &str, value: &Bound<'_, PyAny>, expected: &str| {
+        PyValueError::new_err(format!("`{name}` of the report is {}; expected {expected}", shown(value)))
+    };
+    let count = |name: &str| {
+        let Some(value) = value(name)? else { return Ok(None) };
+        let count = value.extract::<u64>().ok().filter(|&count| i64::try_from(count).is_ok());
+        count.map(Some).ok_or_else(|| wrong(name, &value, "a whole number from 0 to 2**63 - 1, or None"))
+    };
+    let duration = |name: &str| {
+        let Some(value) = value(name)? else { return Ok(None) };
+        let seconds = value.extract::<f64>().ok().filter(|seconds| (0.0..=Time::NEVER.seconds()).contains(seconds));
+        seconds
+            .map(|seconds| Some(TimeDelta::from_seconds(seconds)))
+            .ok_or_else(|| wrong(name, &value, "seconds from 0 to 1.8e7, or None"))
+    };
     let (samples, sum) = (count("rtt_samples")?, duration("rtt_sum_s")?);
     Ok(TransportReport {
         delivered: count("delivered_bytes")?.map(Bytes),
