@@ -338,7 +338,7 @@ pub const TABLES: &[Described] = &[
             FLOW,
             (
                 "throughput_bps",
-                "Payload delivered in the bin, in bits per second. Of a `stack`: payload of the IP packets that arrived, with its headers and repeated data.",
+                "Payload delivered in the bin, in bits per second. For a flow with a `stack`, this is the payload of the IP packets that arrived, with its headers and repeated data.",
             ),
         ],
     },
