@@ -1,20 +1,22 @@
 //! WebRTC of `str0m`: a sender of video whose encoder follows the bandwidth estimate, and its receiver.
 //!
 //! The estimate is str0m's port of libwebrtc's Google Congestion Control (GCC), from transport-wide feedback. The encoder is synthetic: it makes a
-//! frame at fixed intervals, whose size follows the last estimate, and never skips one. Lost packets are requested and sent again.
-//! ICE connects two known addresses, without SDP.
+//! frame at fixed intervals, whose size follows the estimate. Lost packets are requested and sent again. ICE connects two known addresses,
+//! without SDP.
 
 mod clock;
+mod encoder;
 mod null_crypto;
 
 use crate::Transfer;
 use crate::end::{parameters, positive, transfer};
+use encoder::Encoder;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use str0m::bwe::{Bitrate, BweKind};
+use str0m::bwe::Bitrate;
 use str0m::format::PayloadParams;
 use str0m::media::{MediaKind, Mid};
 use str0m::net::{Protocol, Receive};
@@ -114,6 +116,7 @@ struct Video {
     next: Option<Time>,
     frames: u64,
     packets: u64,
+    encoder: Encoder,
 }
 
 impl Str0m {
@@ -150,7 +153,7 @@ impl Str0m {
     /// # Errors
     /// str0m's clock cannot be measured.
     pub fn sender(settings: &Settings, transfer: Transfer) -> Result<Str0m, String> {
-        let video = Video { transfer, next: None, frames: 0, packets: 0 };
+        let video = Video { transfer, next: None, frames: 0, packets: 0, encoder: Encoder::new(transfer.start) };
         let end = Str0m::end(settings, transfer.local, 0)?;
         Ok(Str0m { video: Some(video), ..end })
     }
@@ -230,12 +233,21 @@ impl Str0m {
         self.timer = loop {
             match rtc.poll_output()? {
                 Output::Transmit(packet) => {
+                    if let Some(video) = &mut self.video {
+                        video.encoder.count(&packet.contents);
+                    }
                     if let SocketAddr::V4(destination) = packet.destination {
                         let (source, ecn) = (self.local, EcnField::NotEct);
                         outbox.send(&Datagram { source, destination, ecn, payload: &packet.contents });
                     }
                 }
-                Output::Event(Event::EgressBitrateEstimate(BweKind::Twcc { estimate, .. })) => self.estimate = estimate.as_u64(),
+                // The event of an estimate gives the mean of 3 s, which is late when the rate falls.
+                Output::Event(Event::PeerStats(stats)) => {
+                    self.estimate = stats.bwe_tx.map_or(self.estimate, |rate| rate.as_u64());
+                    if let (Some(video), Some(rtt)) = (&mut self.video, stats.rtt) {
+                        video.encoder.update(rtt);
+                    }
+                }
                 Output::Event(Event::RtpPacket(packet)) => self.received += packet.payload.len() as u64,
                 Output::Event(Event::Connected) => {
                     if let Some(video) = &mut self.video {
@@ -259,17 +271,20 @@ impl Str0m {
         Ok(())
     }
 
-    /// Writes a frame, if it is time for one.
+    /// Writes a frame, if it is time for one and the encoder does not skip it.
     fn encode(&mut self, now: Time, instant: Instant) {
         let (Some(video), Some(rtc)) = (&mut self.video, &mut self.rtc) else { return };
         let Some(next) = video.next.filter(|&next| next <= now) else { return };
         let Some(codec) = rtc.codec_config().params().first().map(PayloadParams::pt) else { return };
         let mut api = rtc.direct_api();
         let Some(stream) = api.stream_tx(&VIDEO.into()) else { return };
-        let Settings { min, max, frame_rate, mtu, .. } = self.settings;
-        let bytes = (self.estimate.clamp(min, max) / (8 * frame_rate)).max(1) as usize;
-        let packets = bytes.div_ceil(datagram(mtu) - RTP_OVERHEAD);
+        let Settings { frame_rate, mtu, .. } = self.settings;
         let rtp_time = (video.frames * RTP_CLOCK / frame_rate) as u32;
+        video.frames += 1;
+        video.next = Some(next + TimeDelta(1_000_000_000_000 / frame_rate));
+        let queued = stream.queue_info().map_or(0, |queue| queue.byte_size());
+        let Some(bytes) = video.encoder.frame(now, self.estimate, queued, &self.settings) else { return };
+        let packets = bytes.div_ceil(datagram(mtu) - RTP_OVERHEAD);
         for number in 1..=packets {
             let payload = vec![0; bytes * number / packets - bytes * (number - 1) / packets];
             let packet = RtpWrite::new(codec, video.packets.into(), rtp_time, instant, payload);
@@ -277,8 +292,6 @@ impl Str0m {
             video.packets += 1;
         }
         self.sent += bytes as u64;
-        video.frames += 1;
-        video.next = Some(next + TimeDelta(1_000_000_000_000 / frame_rate));
     }
 }
 
@@ -335,13 +348,16 @@ fn connection(
         .set_mtu(most..=most)
         .clear_codecs()
         .enable_vp8(true)
+        .set_stats_interval(is_sender.then_some(encoder::UPDATE))
         .enable_bwe(is_sender.then(|| settings.initial.into()));
     let mut rtc = config.build(now);
     let candidate = |address: SocketAddrV4| Candidate::host(address.into(), Protocol::Udp);
     rtc.add_local_candidate(candidate(local)?);
     if let Some(remote) = remote {
         rtc.add_remote_candidate(candidate(remote)?);
-        rtc.bwe().set_bitrate(Bitrate::ZERO, settings.max.into());
+        // With the headers of full packets.
+        let headers = settings.max * encoder::OVERHEAD / (most - RTP_OVERHEAD) as u64;
+        rtc.bwe().set_bitrate(Bitrate::ZERO, (settings.max + headers).into());
     }
     let mut api = rtc.direct_api();
     api.set_remote_ice_credentials(credentials(if is_sender { "receiver" } else { "sender" }));
