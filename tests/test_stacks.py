@@ -149,8 +149,8 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
 
 
 def test_a_video_has_no_size() -> None:
-    with pytest.raises(tb.ParameterError, match="the stack `str0m` cannot be created: `size` is set; expected a `stop` instead"):
-        tb.simulate(scenario({"stack": "str0m"}, size="1 MB"))
+    with pytest.raises(tb.ScenarioError, match=r"(?s)`size` is set.*flows\.web\.tcp\.stack\s+expected a `stop` instead"):
+        scenario({"stack": "str0m"}, size="1 MB").check()
 
 
 def test_a_video_makes_room_for_a_download() -> None:
@@ -158,7 +158,7 @@ def test_a_video_makes_room_for_a_download() -> None:
     assert run.queues["utilisation"][0] > 0.9
     video, download = run.groups["goodput_bps"]
     # In 55 s, 30 s of which are shared.
-    assert download * 55 / 30 > 0.25 * 5e6
+    assert download * 55 / 30 > 0.45 * 5e6
     assert video > 0.5 * 5e6
 
 

@@ -145,7 +145,7 @@ impl Library<Controller> {
         };
         let mut decision = Decision { window: sender.window, ssthresh: sender.ssthresh, pacing: 0 };
         // SAFETY: the message has this capacity, and everything outlives the call.
-        let handle = created(|message, capacity| unsafe { (table.create)(&sender, &mut decision, message, capacity) })?;
+        let handle = created(name, |message, capacity| unsafe { (table.create)(&sender, &mut decision, message, capacity) })?;
         let output = decision.in_segments(segment);
         Ok(Box::new(LibraryController { table, handle, segment, rtt: NONE, output }))
     }

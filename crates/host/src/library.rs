@@ -228,19 +228,19 @@ impl Library<Stack> {
             parameters: parameters.as_ptr(),
         };
         // SAFETY: the message has this capacity, and everything outlives the call.
-        let handle = created(|message, capacity| unsafe { (stack.create)(&end, message, capacity) })?;
+        let handle = created(name, |message, capacity| unsafe { (stack.create)(&end, message, capacity) })?;
         Ok(Box::new(LibraryHost { stack, handle }))
     }
 }
 
 /// The object that a function `create` returns, or its message.
-pub(crate) fn created(create: impl FnOnce(*mut c_char, usize) -> *mut c_void) -> Result<*mut c_void, LibraryError> {
+pub(crate) fn created(name: &str, create: impl FnOnce(*mut c_char, usize) -> *mut c_void) -> Result<*mut c_void, LibraryError> {
     let mut message = [0; MESSAGE];
     let handle = create(message.as_mut_ptr(), message.len());
     message[MESSAGE - 1] = 0;
     let why = owned(message.as_ptr());
     match handle.is_null() {
-        true if why.is_empty() => Err(LibraryError("it gives no reason".into())),
+        true if why.is_empty() => Err(LibraryError(format!("`{name}` refuses its settings, and gives no reason"))),
         true => Err(LibraryError(why)),
         false => Ok(handle),
     }
@@ -487,6 +487,8 @@ mod tests {
         let refused = |name: &str, parameters: &str| library().host(name, &settings(parameters)).map(|_| ()).unwrap_err().0;
         assert_eq!(refused("echo", "soon"), "`soon` is no time");
         assert_eq!(refused("echo", &"9".repeat(400)).len(), MESSAGE - 1);
+        let silent = created("echo", |_, _| ptr::null_mut()).map(|_| ()).unwrap_err().0;
+        assert_eq!(silent, "`echo` refuses its settings, and gives no reason");
         assert_eq!(refused("other", "1"), "the library has no stack `other`");
         let mut host = library().host("echo", &settings("5")).unwrap();
         let late = catch_unwind(AssertUnwindSafe(|| host.poll(Time(6), &mut Outbox::new(Framing::Ip)))).unwrap_err();

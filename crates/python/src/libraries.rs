@@ -24,7 +24,7 @@ pub fn library_versions(py: Python<'_>, kind: &str, address: usize) -> PyResult<
     }
 }
 
-/// Why a stack or controller refuses these parameters (JSON), or a stack this MTU; `None` if it accepts them.
+/// Why a stack or controller refuses these parameters (JSON), or a stack this MTU or a size; `None` if it accepts them.
 #[pyfunction]
 pub fn library_conflict(
     py: Python<'_>,
@@ -33,6 +33,7 @@ pub fn library_conflict(
     name: &str,
     parameters: &str,
     mtu: u64,
+    has_size: bool,
 ) -> PyResult<Option<String>> {
     if kind != "stack" {
         let tried = library(py, address)?.controller(name, Start { window: 10.0, ..Start::default() }, parameters);
@@ -42,7 +43,7 @@ pub fn library_conflict(
     let tried = EndSettings {
         is_sender: true,
         seed: 0,
-        size: None,
+        size: has_size.then_some(Bytes(1_000_000)),
         start: Time::ZERO,
         stop: Time::NEVER,
         local: end(1),

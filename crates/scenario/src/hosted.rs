@@ -40,6 +40,8 @@ pub struct StackSettings {
     /// A class in Python, or an installed stack.
     pub kind: CodeKind,
     pub mtu: Bytes,
+    /// Whether the flows have a `size`.
+    pub has_size: bool,
 }
 
 /// A flow that runs on stacks.
@@ -68,8 +70,11 @@ pub struct HostedFlow {
 impl Scenario {
     /// The groups that run on stacks, with their settings.
     pub fn stacks(&self) -> Vec<StackSettings> {
-        let stacks = self.description.flows.iter().filter_map(|(name, flow)| Some((name, flow.tcp.as_ref()?.stack()?)));
-        stacks.map(|(name, stack)| StackSettings::of(name.as_str(), stack)).collect()
+        let stacks = self.description.flows.iter().filter_map(|(name, flow)| {
+            let stack = StackSettings::of(name.as_str(), flow.tcp.as_ref()?.stack()?);
+            Some(StackSettings { has_size: flow.size.is_some(), ..stack })
+        });
+        stacks.collect()
     }
 
     /// Builds the network, with the flows that run on stacks. Without any, the network is that of [`Scenario::build`].
@@ -130,7 +135,7 @@ impl Scenario {
 impl StackSettings {
     fn of(group: &str, stack: &Stack) -> StackSettings {
         let (kind, code) = stack.code(format!("flows.{group}.tcp"));
-        StackSettings { group: group.into(), kind, code, mtu: Bytes(stack.mtu.bytes()) }
+        StackSettings { group: group.into(), kind, code, mtu: Bytes(stack.mtu.bytes()), has_size: false }
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, St
         let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
         // Without the names of Rust's types.
         let worded = |why: &str| {
-            why.replace("expected usize", "expected a whole number").replace("expected u32", "expected a whole number below 2^32")
+            why.replace("expected usize", "expected a whole number")
+                .replace("expected u64", "expected a whole number")
+                .replace("expected u32", "expected a whole number below 2^32")
         };
         let refused =
             |why: String| if why.starts_with("unknown field") { why } else { format!("`{key}` is {value}: {}", worded(&why)) };

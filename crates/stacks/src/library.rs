@@ -185,6 +185,8 @@ mod tests {
         assert_eq!(refused("str0m", "{\"congestion\":\"gcc\",\"max\":10000000,\"frame_rate\":60}", 604), None);
         let text = refused("str0m", "{\"max\":200000}", 1500).unwrap();
         assert_eq!(text, "`max` is 200000; expected 300000 to 10000000000 bit/s, with `initial` of 300000");
+        let text = refused("str0m", "{\"frame_rate\":29.97}", 1500).unwrap();
+        assert_eq!(text, "`frame_rate` is 29.97: invalid type: floating point `29.97`, expected a whole number");
         let text = refused("str0m", "{\"min\":0}", 1500).unwrap();
         assert_eq!(text, "`min` is 0; expected at least 1");
         assert_eq!(refused("str0m", "{\"frame_rate\":1001}", 1500).unwrap(), "`frame_rate` is 1001; expected 1 to 1000");

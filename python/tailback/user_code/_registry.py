@@ -188,12 +188,12 @@ def registered_class(kind: str, name: str) -> type:
     return required(kind, name).cls
 
 
-def conflict(kind: str, name: str, parameters: str, mtu: int) -> tuple[str, str, str, str] | None:
+def conflict(kind: str, name: str, parameters: str, mtu: int, has_size: bool) -> tuple[str, str, str, str] | None:
     """Check parameters (JSON) against the constructor of a class, or a library. Returns place, problem, given word and expected
     values, or None."""
     given: dict[str, Any] = json.loads(parameters)
     if member := of_library(kind, name):
-        problem = _core.library_conflict(kind, member.library, name, parameters, mtu)
+        problem = _core.library_conflict(kind, member.library, name, parameters, mtu, has_size)
         return _refusal(problem, kind, given) if problem else None
     cls = registered_class(kind, name)
     try:
@@ -223,14 +223,16 @@ def conflict(kind: str, name: str, parameters: str, mtu: int) -> tuple[str, str,
 def _refusal(problem: str, kind: str, given: dict[str, Any]) -> tuple[str, str, str, str]:
     """As `conflict`, from the text of a library, which may begin with the setting: "`train` is 0; expected at least 1"."""
     found = re.match(r"(?:unknown field )?`([^`]+)`", problem)
-    word = found[1] if found and (found[1] in given or found[1] == "mtu") else ""
+    word = found[1] if found and (found[1] in given or found[1] in ("mtu", "size")) else ""
     if not word:
         return "parameters", problem, "", f"settings of the {kind}"
     own = word in given and not (kind == "stack" and word == "congestion")
     text, _, expected = re.sub(r"[,;] expected ", "\0", problem, count=1).partition("\0")
     value = given.get(word)
     near = word if text.startswith("unknown") else value if isinstance(value, str) else ""
-    return f"parameters.{word}" if own else word, text, near, expected or f"settings of the {kind}"
+    # The path is below `tcp`; a size is a key of the flow.
+    place = f"parameters.{word}" if own else "stack" if word == "size" else word
+    return place, text, near, expected or f"settings of the {kind}"
 
 
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:

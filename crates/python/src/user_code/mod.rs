@@ -154,11 +154,13 @@ pub fn word(kind: CodeKind) -> &'static str {
 pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>> {
     let mut raised = None;
     let stacks = scenario.stacks();
-    // Only stacks have an MTU.
-    let mtu = |code: &UserCode| stacks.iter().find(|stack| stack.code.at == code.at).map_or(Bytes(1500), |stack| stack.mtu);
+    // Only stacks have an MTU, and a size that they may refuse.
+    let of_stack = |code: &UserCode| {
+        stacks.iter().find(|stack| stack.code.at == code.at).map_or((Bytes(1500), false), |stack| (stack.mtu, stack.has_size))
+    };
     let judged = {
         let raised = std::cell::RefCell::new(&mut raised);
-        scenario.check_code(|kind, code| match code_problem(py, kind, code, mtu(code)) {
+        scenario.check_code(|kind, code| match code_problem(py, kind, code, of_stack(code)) {
             Ok(code_problem) => code_problem,
             Err(error) => {
                 **raised.borrow_mut() = Some(error);
@@ -172,7 +174,12 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
 /// Path below that of the code, message, the word given, valid values.
 type SettingConflict = (String, String, String, String);
 
-fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode, mtu: Bytes) -> PyResult<Option<UserCodeProblem>> {
+fn code_problem(
+    py: Python<'_>,
+    kind: CodeKind,
+    code: &UserCode,
+    (mtu, has_size): (Bytes, bool),
+) -> PyResult<Option<UserCodeProblem>> {
     let registry = registry(py)?;
     let known = |kind| -> PyResult<Vec<String>> { registry.call_method1("registered_names", (word(kind),))?.extract() };
     if !known(kind)?.contains(&code.name) {
@@ -187,7 +194,7 @@ fn code_problem(py: Python<'_>, kind: CodeKind, code: &UserCode, mtu: Bytes) -> 
         return Ok(Some(UserCodeProblem::Unknown(valid)));
     }
     let conflict: Option<SettingConflict> =
-        registry.call_method1("conflict", (word(kind), &code.name, &code.parameters, mtu.0))?.extract()?;
+        registry.call_method1("conflict", (word(kind), &code.name, &code.parameters, mtu.0, has_size))?.extract()?;
     Ok(conflict.map(|(place, message, given, expected)| UserCodeProblem::SettingConflict { place, message, given, expected }))
 }
 

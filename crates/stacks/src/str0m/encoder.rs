@@ -1,5 +1,5 @@
-//! The rate of the encoder, from the bandwidth estimate. As in libwebrtc, headers and retransmissions are part of what the estimate allows, and a
-//! long queue, in the network or in the pacer, takes away frames.
+//! The rate of the encoder, from the bandwidth estimate. As in libwebrtc, headers and retransmissions are part of what the estimate allows. A
+//! long queue in the network lowers the rate, and one in the pacer takes away frames.
 
 use super::{HEADERS, RETRANSMISSIONS, Settings, VIDEO, datagram};
 use std::collections::VecDeque;
