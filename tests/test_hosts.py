@@ -614,6 +614,22 @@ def test_a_library_in_c_fills_the_link(library: Path) -> None:
         tb.simulate(scenario("arw"))
 
 
+@tb.host("quitter")
+class Quitter(Script):
+    """Sends one payload and reports the end of its connection."""
+
+    def report(self) -> tb.user_code.HostReport:
+        return tb.user_code.HostReport(ended_at_s=0.75, end_reason="no more" if self.size == TICK else cast("str", 5))
+
+
+def test_a_connection_that_ends_by_itself_is_a_warning() -> None:
+    with pytest.warns(tb.HostWarning, match="^`web.sender` ended its connection at 0.750 s: no more$"):
+        tb.simulate(scenario("user:quitter"))
+    tb.simulate(scenario("user:quitter", stop="0.7 s"))
+    with pytest.raises(tb.HostError, match="`end_reason` of the report is 5; expected a text"):
+        tb.simulate(scenario("user:quitter", tcp={"parameters": {"size": 9}}))
+
+
 def test_the_example_in_c_transfers_a_size_and_has_no_parameters(library: Path) -> None:
     for size in (5, 1201, 120_000):
         flows = tb.simulate(scenario("arq", buffer="50 packets", size=f"{size} B")).flows

@@ -238,6 +238,13 @@ def test_quic_and_webrtc_survive_a_nat_that_forgets_them_and_tcp_does_not(tmp_pa
         assert least < delivered(stack, rebind=True) / delivered(stack, stop=True) / 2 < most
 
 
+def test_a_connection_that_quinn_ends_is_a_warning() -> None:
+    plain = scenario({"stack": "quinn"}, duration="4 s").with_({"topology.dumbbell.rate": "500 Mbps"})
+    # Its receiver limits the number of gaps in a stream.
+    with pytest.warns(tb.HostWarning, match=r"`web.receiver` ended its connection at 0\.\d+ s: .*too many gaps"):
+        tb.simulate(plain.with_({"topology.dumbbell.queue.buffer": "1667 packets"}))
+
+
 def test_a_library_is_loaded_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_libraries, "_loaded", {})
     with pytest.raises(tb.ParameterError, match="cannot be loaded as a library with stacks"):

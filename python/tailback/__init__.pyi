@@ -69,6 +69,7 @@ from .errors import (
     EmulationError as EmulationError,
     EmulationWarning as EmulationWarning,
     HostError as HostError,
+    HostWarning as HostWarning,
     InternalError as InternalError,
     MissingExtra as MissingExtra,
     OutputError as OutputError,

@@ -15,7 +15,16 @@ from tailback._arguments import arguments_checked
 from tailback._interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
-from tailback.errors import CheckpointError, CheckpointWarning, HostError, OutputError, ParameterError, ThreadsWarning, warn
+from tailback.errors import (
+    CheckpointError,
+    CheckpointWarning,
+    HostError,
+    HostWarning,
+    OutputError,
+    ParameterError,
+    ThreadsWarning,
+    warn,
+)
 
 if TYPE_CHECKING:
     from tailback._runs import Runs
@@ -198,6 +207,8 @@ def simulate_keeping_checkpoint(
             saved.write()
         raise Interrupted(Run(simulation.results())) from None
     _finish_capture(simulation)
+    if early_ends := simulation.early_ends():
+        warn(HostWarning(early_ends))
     return Run(simulation.results())
 
 

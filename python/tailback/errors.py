@@ -27,6 +27,7 @@ Subclasses of `UserWarning`:
 * `ScenarioWarning`: a scenario is valid but probably not as intended
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
+* `HostWarning`: a transport ended the connection of a flow before its transfer was complete
 * `StudyWarning`: runs of a study are repeated, because their files are damaged
 * `UserCodeWarning`: content hashes do not cover an import of user code
 * `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
@@ -51,6 +52,7 @@ __all__ = [
     "EmulationError",
     "EmulationWarning",
     "HostError",
+    "HostWarning",
     "InternalError",
     "MissingExtra",
     "OutputError",
@@ -220,6 +222,13 @@ class CheckpointWarning(UserWarning):
 
 class ThreadsWarning(UserWarning):
     """A run uses fewer threads than requested; the text gives the reason. Results are the same."""
+
+
+class HostWarning(UserWarning):
+    """A transport at the end of a flow ended its connection before the transfer was complete and before the flow's stop.
+
+    The text names the host, the time and the transport's reason. Without a connection, the flow sends no more data.
+    """
 
 
 class OutputError(TailbackError, OSError):

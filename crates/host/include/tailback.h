@@ -56,7 +56,8 @@ typedef struct tailback_payload {
 } tailback_payload;
 
 /* The state of a host for the results of a run: `delivered` from the receiver of a flow, everything else from its sender. Counts are totals
- * since the start of the run. Everything is TAILBACK_NONE, and missing in the results, unless it is written. */
+ * since the start of the run. Everything is TAILBACK_NONE, and missing in the results, unless it is written. The end of a connection whose
+ * transfer is not complete is a warning. */
 typedef struct tailback_report {
     uint64_t delivered;    /* bytes that the application has read, in order */
     uint64_t cwnd;         /* congestion window in bytes */
@@ -67,6 +68,8 @@ typedef struct tailback_report {
     uint64_t timeouts;     /* expirations of the retransmission timer */
     uint64_t retransmitted_packets;
     uint64_t lost_packets; /* packets declared lost */
+    uint64_t ended_at;     /* the stack ended the connection by itself, for example after a timeout, and why: NULL, or a text that is */
+    const char *end_reason; /* valid until the next call for this host */
 } tailback_report;
 
 /* Sends a payload from inside `poll`. The payload is copied. A poll that sends without end is left by unwinding its stack. */

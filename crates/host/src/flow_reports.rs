@@ -28,6 +28,8 @@ pub(crate) struct FlowReports {
     flows: Vec<ReportedFlow>,
     /// The end of the warm-up until its reports are read.
     pub(crate) warmup: Option<Time>,
+    /// Round-trip time of a full packet of each flow through the empty network.
+    base_rtts: Vec<TimeDelta>,
     /// Reports of sender and receiver of each flow.
     at_warmup: Vec<[TransportReport; 2]>,
 }
@@ -51,7 +53,8 @@ impl FlowReports {
             }
         }
         let warmup = Some(Time::ZERO + network.warmup).filter(|&end| end > Time::ZERO);
-        FlowReports { at_warmup: vec![Default::default(); flows.len()], flows, warmup }
+        let base_rtts = flows.iter().map(|of| network.base_rtt_of(&network.flows[of.flow], of.mtu)).collect();
+        FlowReports { base_rtts, at_warmup: vec![Default::default(); flows.len()], flows, warmup }
     }
 
     /// Reads the reports of all hosts.
@@ -76,12 +79,29 @@ impl FlowReports {
     pub(crate) fn external(&self, hosts: &mut VirtualHosts) -> ExternalFlows {
         let mut one = |host: usize| hosts.report(host).unwrap_or_default();
         let reports: Vec<[TransportReport; 2]> = self.flows.iter().map(|flow| flow.hosts.map(&mut one)).collect();
-        let all = self.flows.iter().zip(&reports).zip(&self.at_warmup);
-        all.map(|((flow, now), before)| {
+        let all = self.flows.iter().zip(&reports).zip(&self.at_warmup).zip(&self.base_rtts);
+        all.map(|(((flow, now), before), &base_rtt)| {
             let receiver = &hosts.hosts[flow.hosts[1]];
-            (flow.flow, flow.measured(now, before, receiver))
+            (flow.flow, ExternalFlow { base_rtt: Some(base_rtt), ..flow.measured(now, before, receiver) })
         })
         .collect()
+    }
+
+    /// A text about connections that a transport has ended before the transfer was complete and before the application stopped.
+    pub(crate) fn early_ends(&self, hosts: &mut VirtualHosts) -> Option<String> {
+        let mut early = self.flows.iter().filter_map(|flow| {
+            let is_complete = matches!(hosts.hosts[flow.hosts[1]].watch, Watch::Completed(_));
+            let ends = flow.hosts.map(|host| Some((host, hosts.report(host).ok()?.ended?)));
+            let (host, end) = ends.into_iter().flatten().min_by_key(|(_, end)| end.at)?;
+            let is_early = !is_complete && end.at < flow.stop.unwrap_or(Time::NEVER);
+            let name = &hosts.hosts[host].name;
+            is_early.then(|| format!("`{name}` ended its connection at {:.3} s: {}", end.at.seconds(), end.reason))
+        });
+        let first = early.next()?;
+        Some(match early.count() {
+            0 => first,
+            more => format!("{first} (and {more} more flows)"),
+        })
     }
 
     /// Adds the changes of windows and RTTs to the traces.
@@ -147,6 +167,7 @@ impl ReportedFlow {
             _ => None,
         };
         ExternalFlow {
+            base_rtt: None,
             start: self.start,
             stop: self.stop,
             size: self.size,

@@ -347,11 +347,11 @@ impl Host for LibraryHost {
 
     fn report(&mut self) -> TransportReport {
         let Some(write) = self.stack.report else { return TransportReport::default() };
-        let mut report = Report::from(TransportReport::default());
+        let mut report = Report::from(&TransportReport::default());
         // SAFETY: the handle is from `create`, and the report outlives the call.
         let fault = unsafe { write(self.handle, &raw mut report) };
         raise(fault);
-        TransportReport::from(&report)
+        report.transport_report(owned(report.end_reason))
     }
 }
 

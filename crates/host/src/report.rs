@@ -1,9 +1,11 @@
 //! The state of a transport as it reports it, in Rust and in C.
 
+use std::ffi::c_char;
+use std::ptr;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 
 /// The state of a transport. `None`: unknown, and missing in results. Counts are totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportReport {
     /// Payload that the application has read, in order. Results take it from the receiver of a flow, and everything else from its sender.
     pub delivered: Option<Bytes>,
@@ -18,6 +20,15 @@ pub struct TransportReport {
     pub retransmitted_packets: Option<u64>,
     /// Packets declared lost.
     pub lost_packets: Option<u64>,
+    /// The end of the connection, if the transport has ended it by itself.
+    pub ended: Option<ConnectionEnd>,
+}
+
+/// The end of a connection that no application has requested, such as a timeout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionEnd {
+    pub at: Time,
+    pub reason: String,
 }
 
 /// Number and sum of RTT samples.
@@ -56,10 +67,13 @@ pub struct Report {
     pub timeouts: u64,
     pub retransmitted_packets: u64,
     pub lost_packets: u64,
+    pub ended_at: u64,
+    pub end_reason: *const c_char,
 }
 
-impl From<TransportReport> for Report {
-    fn from(report: TransportReport) -> Report {
+/// Without the reason of the end, whose text the library stores.
+impl From<&TransportReport> for Report {
+    fn from(report: &TransportReport) -> Report {
         let bytes = |bytes: Option<Bytes>| bytes.map_or(UNKNOWN, |bytes| bytes.0);
         let duration = |duration: Option<TimeDelta>| duration.map_or(UNKNOWN, |duration| duration.0);
         Report {
@@ -72,12 +86,16 @@ impl From<TransportReport> for Report {
             timeouts: report.timeouts.unwrap_or(UNKNOWN),
             retransmitted_packets: report.retransmitted_packets.unwrap_or(UNKNOWN),
             lost_packets: report.lost_packets.unwrap_or(UNKNOWN),
+            ended_at: report.ended.as_ref().map_or(UNKNOWN, |end| end.at.0),
+            end_reason: ptr::null(),
         }
     }
 }
 
-impl From<&Report> for TransportReport {
-    fn from(report: &Report) -> TransportReport {
+impl Report {
+    /// The report in Rust. `reason` is the text of `end_reason`.
+    pub(crate) fn transport_report(&self, reason: String) -> TransportReport {
+        let (report, reason) = (self, if reason.is_empty() { "it gives no reason".into() } else { reason });
         let known = |value: u64| (value != UNKNOWN).then_some(value);
         TransportReport {
             delivered: known(report.delivered).map(Bytes),
@@ -90,6 +108,7 @@ impl From<&Report> for TransportReport {
             timeouts: known(report.timeouts),
             retransmitted_packets: known(report.retransmitted_packets),
             lost_packets: known(report.lost_packets),
+            ended: known(report.ended_at).map(|at| ConnectionEnd { at: Time(at), reason }),
         }
     }
 }
@@ -159,9 +178,11 @@ mod tests {
             timeouts: Some(7),
             retransmitted_packets: Some(8),
             lost_packets: Some(9),
+            ended: Some(ConnectionEnd { at: Time(10), reason: "timed out".into() }),
         };
         for report in [all, TransportReport::default(), TransportReport { timeouts: Some(0), ..TransportReport::default() }] {
-            assert_eq!(TransportReport::from(&Report::from(report)), report);
+            let reason = report.ended.as_ref().map(|end| end.reason.clone()).unwrap_or_default();
+            assert_eq!(Report::from(&report).transport_report(reason), report);
         }
     }
 

@@ -165,6 +165,11 @@ impl VirtualRun {
         Ok(is_done)
     }
 
+    /// A text about connections that a transport has ended by itself, before the transfer was complete and before the application stopped.
+    pub fn early_ends(&mut self) -> Option<String> {
+        self.reports.early_ends(self.network.hosts().hosts_mut())
+    }
+
     /// The failure of user code, if any; user code runs on one thread.
     pub fn failure(&self) -> Option<Failure> {
         self.network.failure()

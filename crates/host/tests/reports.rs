@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::record::Table;
 use tailback_core::{Engine, Results};
-use tailback_host::{Datagram, EcnField, Host, HostFault, Outbox, RttSamples, TransportReport, VirtualRun};
+use tailback_host::{ConnectionEnd, Datagram, EcnField, Host, HostFault, Outbox, RttSamples, TransportReport, VirtualRun};
 use tailback_scenario::{HostedFlow, Scenario};
 
 /// 1250 bytes with headers, which take 1 ms at 10 Mbit/s.
@@ -50,7 +50,7 @@ impl Host for Sender {
     fn report(&mut self) -> TransportReport {
         assert!(!self.fails, "no state");
         assert!(self.has_been_polled, "asked before its first poll");
-        self.report
+        self.report.clone()
     }
 }
 
@@ -71,6 +71,11 @@ impl Host for Receiver {
 }
 
 fn run(flow: &str, more: &str, fails: bool) -> VirtualRun {
+    run_with(flow, more, TransportReport::default(), fails)
+}
+
+/// `report`: that of the senders at the start.
+fn run_with(flow: &str, more: &str, report: TransportReport, fails: bool) -> VirtualRun {
     let text = format!(
         "duration = \"2 s\"\n{more}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"20 packets\"}}\n\
          [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{stack = \"user:probe\"}}\n{flow}\n\
@@ -81,7 +86,7 @@ fn run(flow: &str, more: &str, fails: bool) -> VirtualRun {
     let ends = |flow: &HostedFlow| -> [Box<dyn Host>; 2] {
         let ends = (SocketAddrV4::new(flow.from, 1000), SocketAddrV4::new(flow.to, 443));
         let bursts = [250, 1000].map(|ms| Time::ZERO + TimeDelta::from_millis(ms)).to_vec();
-        let sender = Sender { ends, bursts, report: TransportReport::default(), fails, has_been_polled: false };
+        let sender = Sender { ends, bursts, report: report.clone(), fails, has_been_polled: false };
         [Box::new(sender), Box::new(Receiver(0))]
     };
     let ends = hosted.hosts.flows.iter().map(ends).collect();
@@ -177,4 +182,28 @@ fn a_host_that_cannot_report_ends_the_run() {
     assert_eq!((fault.host.as_str(), fault.at), ("web.sender", Time::ZERO));
     assert_eq!(fault.fault, HostFault::Panicked("no state".into()));
     assert!(!failed.results().unwrap().complete);
+}
+
+#[test]
+fn a_connection_that_ends_by_itself_is_reported_until_the_transfer_is_complete_or_stopped() {
+    let ended = |flow: &str, at: u64| {
+        let ended = ConnectionEnd { at: Time::ZERO + TimeDelta::from_millis(at), reason: "timed out".into() };
+        let mut run = run_with(flow, "", TransportReport { ended: Some(ended), ..TransportReport::default() }, false);
+        assert!(run.run_for(Time::NEVER, u64::MAX));
+        run.early_ends()
+    };
+    assert_eq!(ended("", 550).as_deref(), Some("`web.sender` ended its connection at 0.550 s: timed out"));
+    assert_eq!(ended("size = \"12220 B\"", 550), None);
+    assert!(ended("size = \"1 MB\"", 550).is_some());
+    assert_eq!(ended("stop = \"0.5 s\"", 550), None);
+    let both = ended("count = 2", 550).unwrap();
+    assert_eq!(both, "`web.sender[0]` ended its connection at 0.550 s: timed out (and 1 more flows)");
+}
+
+#[test]
+fn the_base_rtt_has_the_serialisation_of_a_full_packet_and_of_an_acknowledgement() {
+    let Results { flows, .. } = results("sender_access = {rate = \"2 Mbps\", delay = \"3 ms\"}", "");
+    // 1500 and 40 bytes at 10 and at 2 Mbit/s.
+    let serialisation = 1540.0 * 8.0 * (1.0 / 10e6 + 1.0 / 2e6);
+    assert!((of(&flows, "base_rtt_s") - 0.026 - serialisation).abs() < 1e-9, "{}", of(&flows, "base_rtt_s"));
 }

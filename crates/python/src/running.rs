@@ -139,6 +139,14 @@ impl Running {
         }
     }
 
+    /// A text about connections that a transport has ended too early.
+    pub fn early_ends(&mut self) -> Option<String> {
+        match self {
+            Running::Hosted(hosted) => unlocked(hosted).run.early_ends(),
+            _ => None,
+        }
+    }
+
     pub fn has_user_code(&self) -> bool {
         matches!(self, Running::Alone(engine) if engine.has_user_code())
     }

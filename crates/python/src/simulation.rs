@@ -150,6 +150,11 @@ impl Simulation {
         self.running.finish_capture()
     }
 
+    /// A text about connections that a transport has ended before their transfers were complete; `None` if there are none.
+    fn early_ends(&mut self) -> Option<String> {
+        self.running.early_ends()
+    }
+
     /// Measurements up to now, after a check of packet conservation.
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
         let Self { running, identity, .. } = self;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use tailback_core::primitives::units::{Bytes, Time};
-use tailback_host::{Datagram, EcnField, Framing, Host, Outbox, TransportReport};
+use tailback_host::{ConnectionEnd, Datagram, EcnField, Framing, Host, Outbox, TransportReport};
 
 /// smoltcp's congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub struct Smoltcp {
     sent_until: Option<TcpSeqNumber>,
     retransmitted: u64,
     deadline: Option<Time>,
-    /// Why the connection could not be opened.
-    failure: Option<String>,
+    /// Why there is no connection.
+    ended: Option<ConnectionEnd>,
 }
 
 impl Smoltcp {
@@ -70,7 +70,9 @@ impl Smoltcp {
     /// The end that accepts a connection and reads everything.
     pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Smoltcp {
         let mut end = Smoltcp::end(settings, local, 1);
-        end.failure = end.socket().listen(local.port()).err().map(|error| error.to_string());
+        if let Err(error) = end.socket().listen(local.port()) {
+            end.ended = Some(ConnectionEnd { at: Time::ZERO, reason: error.to_string() });
+        }
         end
     }
 
@@ -92,7 +94,7 @@ impl Smoltcp {
         });
         let mut sockets = SocketSet::new(Vec::new());
         let socket = sockets.add(socket);
-        let failure = is_full.then(|| "the interface takes no address".into());
+        let ended = is_full.then(|| ConnectionEnd { at: Time::ZERO, reason: "the interface takes no address".into() });
         Smoltcp {
             interface,
             sockets,
@@ -105,7 +107,7 @@ impl Smoltcp {
             sent_until: None,
             retransmitted: 0,
             deadline: None,
-            failure,
+            ended,
         }
     }
 
@@ -114,9 +116,9 @@ impl Smoltcp {
         self.received
     }
 
-    /// Why the connection could not be opened.
-    pub fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
+    /// The end of the connection, if it could not be opened, or was reset before everything was written.
+    pub fn ended(&self) -> Option<&ConnectionEnd> {
+        self.ended.as_ref()
     }
 
     fn socket(&mut self) -> &mut Socket<'static> {
@@ -127,8 +129,14 @@ impl Smoltcp {
         let Some(transfer) = self.to_open.take_if(|transfer| transfer.start <= now) else { return };
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
         let remote = IpEndpoint::from(transfer.remote);
-        let opened = socket.connect(self.interface.context(), remote, self.local.port());
-        self.failure = opened.err().map(|error| error.to_string());
+        if let Err(error) = socket.connect(self.interface.context(), remote, self.local.port()) {
+            self.end_at(now, error.to_string());
+        }
+    }
+
+    fn end_at(&mut self, now: Time, reason: String) {
+        self.sending = None;
+        self.ended.get_or_insert(ConnectionEnd { at: now, reason });
     }
 
     /// Lets the application read and write. Returns whether it did.
@@ -191,6 +199,9 @@ impl Host for Smoltcp {
                 break;
             }
         }
+        if self.sending.is_some() && self.to_open.is_none() && !self.socket().is_open() {
+            self.end_at(now, "the connection was reset".into());
+        }
         let own = SocketAddrV4::new(*self.local.ip(), 0);
         for packet in self.wire.sent.drain(..) {
             if let Some(data) = data(&packet) {
@@ -214,7 +225,7 @@ impl Host for Smoltcp {
 
     fn report(&mut self) -> TransportReport {
         let (delivered, retransmitted_packets) = (Some(Bytes(self.received)), Some(self.retransmitted));
-        TransportReport { delivered, retransmitted_packets, ..TransportReport::default() }
+        TransportReport { delivered, retransmitted_packets, ended: self.ended.clone(), ..TransportReport::default() }
     }
 }
 

@@ -25,6 +25,7 @@ from tailback.errors import (
     EmulationError,
     EmulationWarning,
     HostError,
+    HostWarning,
     InternalError,
     MissingExtra,
     OutputError,
@@ -130,7 +131,7 @@ def command(function: Callable[P, ExitCode]) -> Callable[P, None]:
     return guarded
 
 
-_OWN_WARNINGS = (CheckpointWarning, EmulationWarning, ScenarioWarning, StudyWarning, ThreadsWarning, UserCodeWarning)
+_OWN_WARNINGS = (CheckpointWarning, EmulationWarning, HostWarning, ScenarioWarning, StudyWarning, ThreadsWarning, UserCodeWarning)
 
 
 @contextmanager

@@ -340,6 +340,11 @@ class HostReport:
     retransmitted_packets : int
     lost_packets : int
         Packets declared lost.
+    ended_at_s : float
+        Time at which the transport ended the connection by itself, for example after a timeout. Before the transfer is complete
+        and the application stops, this is a `HostWarning`.
+    end_reason : str
+        Why it did. Required with `ended_at_s`.
     """
 
     delivered_bytes: int | None = None
@@ -351,6 +356,8 @@ class HostReport:
     timeouts: int | None = None
     retransmitted_packets: int | None = None
     lost_packets: int | None = None
+    ended_at_s: float | None = None
+    end_reason: str | None = None
 
 
 class Source(ABC):

@@ -18,6 +18,11 @@ impl Network {
         }
     }
 
+    /// Likewise for a packet of this size, and an acknowledgement of 40 bytes (IPv4 and TCP headers), of an external flow.
+    pub fn base_rtt_of(&self, flow: &Flow, packet: Bytes) -> TimeDelta {
+        self.empty_round_trip(flow, packet, Bytes(40))
+    }
+
     /// Reduction of the round-trip time for a handshake, whose segments carry no data.
     pub(crate) fn handshake_saves(&self, flow: &Flow) -> TimeDelta {
         match &self.groups[flow.group].transport {

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 /// An external flow. Counts are those of the measurement interval; `None` is missing in the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExternalFlow {
+    /// Round-trip time of a full packet and its acknowledgement through the empty network.
+    pub base_rtt: Option<TimeDelta>,
     pub start: Time,
     /// The time at which the application gives up the transfer, if it does.
     pub stop: Option<Time>,
@@ -40,6 +42,7 @@ impl ExternalFlow {
     pub(super) fn overlay(&self, name: &str, row: FlowId, column: &mut Column, interval: &MeasurementInterval, until: Time) {
         let count = |count: Option<u64>| count.map(|count| count as f64);
         let value = match name {
+            "base_rtt_s" => self.base_rtt.map(TimeDelta::seconds),
             "start_s" => Some(self.start.seconds()),
             "size_bytes" => self.size.map(|size| size.0 as f64),
             "delivered_bytes" => self.delivered.map(|delivered| delivered.0 as f64),
@@ -86,6 +89,7 @@ mod tests {
 
     /// A flow that starts at 2 s, and whose application has read 1 MB of 10 MB in the measurement interval, from 1 s to 10 s.
     const FLOW: ExternalFlow = ExternalFlow {
+        base_rtt: None,
         start: SECONDS[2],
         stop: None,
         size: Some(Bytes(10_000_000)),

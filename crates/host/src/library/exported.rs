@@ -22,6 +22,7 @@ struct Exported {
     /// After the last poll.
     deadline: Option<Time>,
     fault: CString,
+    end_reason: CString,
 }
 
 impl Exported {
@@ -36,11 +37,15 @@ impl Exported {
                     Err(panic) if panic.is::<Endless>() => "it sent packets without end in one poll".into(),
                     Err(panic) => format!("panicked: {}", text(&*panic)),
                 };
-                *fault = CString::new(message.replace('\0', " ")).unwrap_or_default();
+                *fault = text_of(&message);
                 fault.as_ptr()
             }
         }
     }
+}
+
+fn text_of(message: &str) -> CString {
+    CString::new(message.replace('\0', " ")).unwrap_or_default()
 }
 
 /// The body of a stack's function `create`.
@@ -54,7 +59,8 @@ pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity
     let problem = match made {
         Ok(Ok(host)) => {
             let outbox = Outbox::new(host.framing());
-            return Box::into_raw(Box::new(Exported { host, outbox, deadline: None, fault: CString::default() })).cast();
+            let (fault, end_reason) = Default::default();
+            return Box::into_raw(Box::new(Exported { host, outbox, deadline: None, fault, end_reason })).cast();
         }
         Ok(Err(problem)) => problem,
         Err(panic) => format!("panicked: {}", text(&*panic)),
@@ -103,7 +109,14 @@ unsafe extern "C" fn deadline(host: *const c_void) -> u64 {
 unsafe extern "C" fn report(host: *mut c_void, report: *mut Report) -> *const c_char {
     // SAFETY: by contract, the host is from `create`, and the report is valid.
     let (exported, report) = unsafe { (&mut *host.cast::<Exported>(), &mut *report) };
-    exported.call(|host, _| *report = host.report().into())
+    let mut stated = TransportReport::default();
+    let fault = exported.call(|host, _| stated = host.report());
+    *report = Report::from(&stated);
+    if let Some(end) = stated.ended {
+        exported.end_reason = text_of(&end.reason);
+        report.end_reason = exported.end_reason.as_ptr();
+    }
+    fault
 }
 
 unsafe extern "C" fn destroy(host: *mut c_void) {

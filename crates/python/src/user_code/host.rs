@@ -12,7 +12,7 @@ use tailback_core::network::CodeKind;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::user_code::UserCode;
 use tailback_host::library::EndSettings;
-use tailback_host::{Datagram, EcnField, Host, Outbox, RttSamples, TransportReport, report_fault};
+use tailback_host::{ConnectionEnd, Datagram, EcnField, Host, Outbox, RttSamples, TransportReport, report_fault};
 
 /// The exception with which a host has ended the run.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -120,6 +120,16 @@ fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
             .ok_or_else(|| wrong(name, &value, "seconds from 0 to 1.8e7, or None"))
     };
     let (samples, sum) = (count("rtt_samples")?, duration("rtt_sum_s")?);
+    let ended = match duration("ended_at_s")? {
+        Some(at) => {
+            let given = given.getattr("end_reason")?;
+            let reason = given
+                .extract()
+                .map_err(|_| PyTypeError::new_err(format!("`end_reason` of the report is {}; expected a text", shown(&given))))?;
+            Some(ConnectionEnd { at: Time::ZERO + at, reason })
+        }
+        None => None,
+    };
     Ok(TransportReport {
         delivered: count("delivered_bytes")?.map(Bytes),
         cwnd: count("cwnd_bytes")?.map(Bytes),
@@ -129,6 +139,7 @@ fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
         timeouts: count("timeouts")?,
         retransmitted_packets: count("retransmitted_packets")?,
         lost_packets: count("lost_packets")?,
+        ended,
     })
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_host::library::EndSettings;
-use tailback_host::{Datagram, EcnField, Outbox, RttSamples, TransportReport};
+use tailback_host::{ConnectionEnd, Datagram, EcnField, Outbox, RttSamples, TransportReport};
 
 /// Settings that both ends have. All others are the defaults of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,8 @@ pub struct Host {
     received: u64,
     /// The smoothed RTT after each packet that a sender has received since its first acknowledgement.
     rtts: RttSamples,
-    /// Why the connection has ended.
-    ended: Option<String>,
+    /// The end of the connection.
+    ended: Option<ConnectionEnd>,
     /// The connection's next timer.
     timer: Option<Time>,
     buffer: Vec<u8>,
@@ -168,9 +168,9 @@ impl Host {
         self.received
     }
 
-    /// Why the connection has ended; `None` while it is open.
-    pub fn ended(&self) -> Option<&str> {
-        self.ended.as_deref()
+    /// The end of the connection; `None` while it is open.
+    pub fn ended(&self) -> Option<&ConnectionEnd> {
+        self.ended.as_ref()
     }
 
     fn instant(&self, now: Time) -> Instant {
@@ -182,7 +182,7 @@ impl Host {
         let instant = self.instant(now);
         match self.endpoint.connect(instant, config, transfer.remote.into(), tls::SERVER) {
             Ok(opened) => self.connection = Some(opened),
-            Err(error) => self.ended = Some(error.to_string()),
+            Err(error) => self.ended = Some(ConnectionEnd { at: now, reason: error.to_string() }),
         }
     }
 
@@ -205,7 +205,9 @@ impl Host {
                             sending.stream = connection.streams().open(Dir::Uni);
                         }
                     }
-                    Event::ConnectionLost { reason } => self.ended = Some(reason.to_string()),
+                    Event::ConnectionLost { reason } => {
+                        self.ended = Some(ConnectionEnd { at: now, reason: reason.to_string() });
+                    }
                     Event::Stream(StreamEvent::Opened { dir }) => {
                         while let Some(stream) = connection.streams().accept(dir) {
                             self.received += read(connection, stream);
@@ -277,9 +279,9 @@ fn read(connection: &mut Connection, stream: StreamId) -> u64 {
 
 impl tailback_host::Host for Host {
     fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
-        let now = self.instant(now);
+        let instant = self.instant(now);
         self.buffer.clear();
-        match receive(&mut self.endpoint, now, datagram, &mut self.buffer) {
+        match receive(&mut self.endpoint, instant, datagram, &mut self.buffer) {
             Some(DatagramEvent::ConnectionEvent(to, event)) => {
                 if let Some((_, connection)) = self.connection.as_mut().filter(|(handle, _)| *handle == to) {
                     connection.handle_event(event);
@@ -288,10 +290,11 @@ impl tailback_host::Host for Host {
                     }
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, now, &mut self.buffer, None) {
+            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, instant, &mut self.buffer, None)
+            {
                 Ok(accepted) => self.connection = Some(accepted),
                 Err(error) => {
-                    self.ended = Some(error.cause.to_string());
+                    self.ended = Some(ConnectionEnd { at: now, reason: error.cause.to_string() });
                     if let Some(response) = &error.response {
                         self.reply(response);
                     }
@@ -336,7 +339,8 @@ impl tailback_host::Host for Host {
     fn report(&mut self) -> TransportReport {
         let of_path = self.connection.as_mut().map(|(_, connection)| path_report(connection)).unwrap_or_default();
         let rtt_samples = Some(self.rtts).filter(|samples| samples.count > 0);
-        TransportReport { delivered: Some(Bytes(self.received)), rtt_samples, ..of_path }
+        let (delivered, ended) = (Some(Bytes(self.received)), self.ended.clone());
+        TransportReport { delivered, rtt_samples, ended, ..of_path }
     }
 }
 
