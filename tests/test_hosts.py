@@ -160,7 +160,7 @@ def test_columns_that_only_the_transport_knows_are_missing() -> None:
     for column in ("completed", "dropped_acks"):
         assert [value >= 0 for value in run.groups[column]] == [False, True]
     known = ("start_s", "size_bytes", "base_rtt_s", "sent_packets", "delivered_packets", "delivered_bytes", "loss_rate")
-    assert [web[column][0] for column in known] == [0.25, 2444, 0.02, 4, 3, 3 * (TICK + 8), 0.25]
+    assert [web[column][0] for column in known] == [0.25, 2444, 0.021232, 4, 3, 3 * (TICK + 8), 0.25]
     row = next(line for line in run.summary().split("\nflows\n")[1].splitlines() if "web" in line)
     assert row.split()[-3:] == ["0.25", "-", "-"]
     assert math.isnan(run.completions(["1 MB"])["completed"][0])
