@@ -53,7 +53,7 @@ impl FlowReports {
             }
         }
         let warmup = Some(Time::ZERO + network.warmup).filter(|&end| end > Time::ZERO);
-        let base_rtts = flows.iter().map(|of| network.base_rtt_of(&network.flows[of.flow], of.mtu)).collect();
+        let base_rtts = flows.iter().map(|of| network.base_rtt_of(&network.flows[of.flow], hosts[of.hosts[0]].mtu)).collect();
         FlowReports { base_rtts, at_warmup: vec![Default::default(); flows.len()], flows, warmup }
     }
 

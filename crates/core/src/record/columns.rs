@@ -25,7 +25,7 @@ pub const TABLES: &[Described] = &[
             ("size_bytes", "Payload to transfer. Missing for endless flows."),
             (
                 "base_rtt_s",
-                "Round-trip time of a full packet and its acknowledgement with empty queues: propagation and serialisation. Of a `stack`: of a packet of its `mtu`, and of one of 40 bytes in return.",
+                "Round-trip time of a full packet and its acknowledgement with empty queues: propagation and serialisation. For a flow with a `stack`, the packet has the size of its `mtu`, and the acknowledgement has 40 bytes.",
             ),
             ("sent_packets", "Data packets sent, including retransmissions."),
             ("retransmitted_packets", "Retransmitted data packets."),
