@@ -1,7 +1,7 @@
 //! The rate of the encoder, from the bandwidth estimate. As in libwebrtc, headers and retransmissions are part of what the estimate allows. A
 //! long queue in the network lowers the rate, and one in the pacer takes away frames.
 
-use super::{HEADERS, RETRANSMISSIONS, Settings, VIDEO, datagram};
+use super::settings::{HEADERS, RETRANSMISSIONS, Settings, VIDEO, datagram};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tailback_core::primitives::units::{Time, TimeDelta};

@@ -7,11 +7,15 @@
 mod clock;
 mod encoder;
 mod null_crypto;
+mod settings;
+
+pub use settings::Settings;
 
 use crate::Transfer;
 use crate::end::{parameters, positive, transfer};
 use encoder::Encoder;
 use serde::Deserialize;
+use settings::{HEADERS, RETRANSMISSIONS, VIDEO, datagram};
 use std::collections::VecDeque;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -21,33 +25,10 @@ use str0m::format::PayloadParams;
 use str0m::media::{MediaKind, Mid};
 use str0m::net::{Protocol, Receive};
 use str0m::rtp::RtpWrite;
-use str0m::{Candidate, DATAGRAM_MTU_TARGET, DATAGRAM_MTU_TARGET_MIN, Event, IceCreds, Input, Output, Rtc, RtcConfig, RtcError};
+use str0m::{Candidate, DATAGRAM_MTU_TARGET_MIN, Event, IceCreds, Input, Output, Rtc, RtcConfig, RtcError};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_host::library::EndSettings;
 use tailback_host::{Datagram, EcnField, Host, Outbox, TransportReport, report_fault};
-
-/// Settings that both ends have. All others are str0m's defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Determines all random numbers.
-    pub seed: u64,
-    /// First estimate, in bit/s.
-    pub initial: u64,
-    /// Rates of the encoder, in bit/s. The estimator probes for `max`.
-    pub min: u64,
-    pub max: u64,
-    /// Frames per second.
-    pub frame_rate: u64,
-    /// Bytes of the largest packet, with its IP header.
-    pub mtu: usize,
-}
-
-impl Default for Settings {
-    /// The rates are those of libwebrtc for a video of 1280 x 720 pixels.
-    fn default() -> Settings {
-        Settings { seed: 1, initial: 300_000, min: 30_000, max: 2_500_000, frame_rate: 30, mtu: 1500 }
-    }
-}
 
 /// Parameters in a scenario, with the defaults of [`Settings`].
 #[derive(Deserialize)]
@@ -74,19 +55,14 @@ impl Default for Parameters {
     }
 }
 
-/// IPv4 (RFC 791) and UDP (RFC 768).
-const HEADERS: usize = 28;
-
 /// RTP header with extensions, original sequence number and tag, at most: the bound that str0m takes for its own packets.
 const RTP_OVERHEAD: usize = 80;
 
 /// The highest rate of str0m's pacer, in bit/s.
 const MOST: u64 = 10_000_000_000;
 
-/// The only media, and its streams.
+/// The only media.
 const MID: &str = "video";
-const VIDEO: u32 = 1;
-const RETRANSMISSIONS: u32 = 2;
 
 /// Clock of RTP time stamps of video (RFC 3551 section 5).
 const RTP_CLOCK: u64 = 90_000;
@@ -322,11 +298,6 @@ impl Host for Str0m {
 /// `None` beyond the longest run, as timers that are not set.
 fn time(since_origin: Duration) -> Option<Time> {
     u64::try_from(since_origin.as_nanos()).ok()?.checked_mul(1000).map(Time)
-}
-
-/// Bytes of the largest UDP payload of media.
-fn datagram(mtu: usize) -> usize {
-    DATAGRAM_MTU_TARGET.min(mtu - HEADERS)
 }
 
 /// The connection of a sender, which knows the address of the receiver, or of a receiver.
