@@ -564,7 +564,7 @@ def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Pat
         assert list(caught.value.run.flows["sent_packets"]) == [1]
     with pytest.raises(tb.HostError, match=re.escape("the host `web.receiver` failed: no state (at 0.26")):
         tb.simulate(scenario("faulty", tcp={"parameters": {"act": "receive"}}))
-    for act, message in {"refuse": "not today", "nothing": "it gives no reason"}.items():
+    for act, message in {"refuse": "not today", "nothing": "`faulty` refuses its settings, and gives no reason"}.items():
         with pytest.raises(tb.ScenarioError, match=message):
             tb.simulate(scenario("faulty", tcp={"parameters": {"act": act}}))
 
