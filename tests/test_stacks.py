@@ -290,3 +290,28 @@ def test_a_study_varies_the_controller_of_a_stack(tmp_path: Path) -> None:
     )
     assert study.counts.done == 2
     assert study.groups["goodput_bps"][0] != study.groups["goodput_bps"][1]
+
+
+def test_a_study_warns_about_a_connection_that_a_stack_has_ended(tmp_path: Path) -> None:
+    rebound = scenario({"stack": "smoltcp"}, size="500 kB").with_({"timeline": [{"at": "0.2 s", "group": "web", "rebind": True}]})
+    message = r"`web.sender` ended its connection at .* s: the connection was reset"
+    with pytest.warns(tb.HostWarning, match=message):
+        tb.simulate(rebound)
+    with pytest.warns(tb.HostWarning, match=message):
+        tb.sweep(rebound, {"topology.dumbbell.delay": ["20 ms"]}, seeds=1, out=tmp_path / "study")
+    simulation = tb.Simulation(rebound)
+    with pytest.warns(tb.HostWarning, match=message):
+        simulation.step("10 s")
+
+
+def test_a_capture_has_the_fate_of_the_last_packets_on_any_number_of_threads(tmp_path: Path) -> None:
+    down = scenario({"stack": "smoltcp"}, duration="0.5 s", propagation_rtt="80 ms").with_(
+        {"timeline": [{"at": "0 s", "link": "bottleneck", "down": True}]}
+    )
+    captures = []
+    for threads in (1, 2):
+        tb.simulate(down, capture=tmp_path / f"{threads}.pcapng", threads=threads)
+        captures.append((tmp_path / f"{threads}.pcapng").read_bytes())
+    assert captures[0] == captures[1]
+    assert b"discarded at bottleneck" in captures[0]
+    assert b"in flight at the end" not in captures[0]

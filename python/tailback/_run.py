@@ -17,7 +17,7 @@ from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
 from tailback._time_slices import in_slices
-from tailback.errors import HostError, ParameterError, UnknownName
+from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -717,6 +717,9 @@ def advance(simulation: _core.Simulation, progress: Callable[[float], None], unt
     except HostError as error:
         error.run = Run(simulation.results())
         raise
+    is_over = until_s is None or simulation.now_s >= simulation.duration_s
+    if is_over and (early_ends := simulation.early_ends()):
+        warn(HostWarning(early_ends))
 
 
 def with_changes(scenario: dict[str, Any], at: str, changes: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:

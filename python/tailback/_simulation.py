@@ -19,7 +19,6 @@ from tailback.errors import (
     CheckpointError,
     CheckpointWarning,
     HostError,
-    HostWarning,
     OutputError,
     ParameterError,
     ThreadsWarning,
@@ -207,8 +206,6 @@ def simulate_keeping_checkpoint(
             saved.write()
         raise Interrupted(Run(simulation.results())) from None
     _finish_capture(simulation)
-    if early_ends := simulation.early_ends():
-        warn(HostWarning(early_ends))
     return Run(simulation.results())
 
 

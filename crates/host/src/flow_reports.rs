@@ -100,6 +100,7 @@ impl FlowReports {
         let first = early.next()?;
         Some(match early.count() {
             0 => first,
+            1 => format!("{first} (and 1 more flow)"),
             more => format!("{first} (and {more} more flows)"),
         })
     }

@@ -94,7 +94,11 @@ impl VirtualNetwork {
     /// A host failed.
     pub(crate) fn run_for(&mut self, until: Time, enough: u64) -> io::Result<bool> {
         match self {
-            VirtualNetwork::Whole(engine, thread) => thread.hosts.run_for(engine, until, enough),
+            VirtualNetwork::Whole(engine, thread) => {
+                let is_done = thread.hosts.run_for(engine, until, enough)?;
+                thread.hosts.settle(engine);
+                Ok(is_done)
+            }
             VirtualNetwork::Divided(divided) => {
                 let is_done = divided.run_for(until, enough);
                 divided.transports_mut().take_failure().map_or(Ok(is_done), Err)

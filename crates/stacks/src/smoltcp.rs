@@ -50,6 +50,8 @@ pub struct Smoltcp {
     /// The connection that a sender opens.
     to_open: Option<Transfer>,
     sending: Option<Written>,
+    /// All data is in the send buffer, and the end of the connection follows it.
+    is_closing: bool,
     received: u64,
     /// The end of the data sent until now.
     sent_until: Option<TcpSeqNumber>,
@@ -103,6 +105,7 @@ impl Smoltcp {
             local,
             to_open: None,
             sending: None,
+            is_closing: false,
             received: 0,
             sent_until: None,
             retransmitted: 0,
@@ -160,7 +163,7 @@ impl Smoltcp {
             let next = written.next();
             if next.is_empty() {
                 socket.close();
-                self.sending = None;
+                (self.sending, self.is_closing) = (None, true);
                 return true;
             }
             match socket.send_slice(next) {
@@ -199,7 +202,8 @@ impl Host for Smoltcp {
                 break;
             }
         }
-        if self.sending.is_some() && self.to_open.is_none() && !self.socket().is_open() {
+        let is_incomplete = self.sending.is_some() || self.is_closing && self.socket().send_queue() > 0;
+        if is_incomplete && self.to_open.is_none() && !self.socket().is_open() {
             self.end_at(now, "the connection was reset".into());
         }
         let own = SocketAddrV4::new(*self.local.ip(), 0);

@@ -39,7 +39,7 @@ pub const TABLES: &[Described] = &[
             ),
             (
                 "goodput_bps",
-                "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data.",
+                "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data. A `stack` delivers data when its application reads it in order, so that a short interval after a gap may have more than the link's rate.",
             ),
             (
                 "marked_packets",
