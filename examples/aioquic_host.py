@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from aioquic.buffer import Buffer
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
-from aioquic.quic.events import HandshakeCompleted, StreamDataReceived
+from aioquic.quic.events import ConnectionTerminated, HandshakeCompleted, StreamDataReceived
 from aioquic.quic.packet import pull_quic_header
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -57,6 +57,8 @@ class Aioquic(tb.user_code.Host):
         )
         self.connection: QuicConnection | None = None
         self.received_bytes = 0
+        self.ended_at_s: float | None = None
+        self.end_reason: str | None = None
 
     def receive(self, now_s: float, data: bytes, ecn: int) -> None:
         if self.connection is None:
@@ -81,6 +83,8 @@ class Aioquic(tb.user_code.Host):
                 self.connection.send_stream_data(self.connection.get_next_available_stream_id(), data, end_stream=True)
             elif isinstance(event, StreamDataReceived):
                 self.received_bytes += len(event.data)
+            elif isinstance(event, ConnectionTerminated):
+                self.ended_at_s, self.end_reason = now_s, event.reason_phrase or f"error {event.error_code}"
         yield from (data for data, _ in self.connection.datagrams_to_send(now=now_s))
 
     def deadline_s(self) -> float | None:
@@ -97,4 +101,6 @@ class Aioquic(tb.user_code.Host):
             cwnd_bytes=recovery.congestion_window,
             smoothed_rtt_s=recovery._rtt_smoothed if has_rtt else None,
             min_rtt_s=recovery._rtt_min if has_rtt else None,
+            ended_at_s=self.ended_at_s,
+            end_reason=self.end_reason,
         )
