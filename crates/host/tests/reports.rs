@@ -197,7 +197,7 @@ fn a_connection_that_ends_by_itself_is_reported_until_the_transfer_is_complete_o
     assert!(ended("size = \"1 MB\"", 550).is_some());
     assert_eq!(ended("stop = \"0.5 s\"", 550), None);
     let both = ended("count = 2", 550).unwrap();
-    assert_eq!(both, "`web.sender[0]` ended its connection at 0.550 s: timed out (and 1 more flows)");
+    assert_eq!(both, "`web.sender[0]` ended its connection at 0.550 s: timed out (and 1 more flow)");
 }
 
 #[test]
