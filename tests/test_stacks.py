@@ -158,7 +158,7 @@ def test_a_video_makes_room_for_a_download() -> None:
     run = tb.simulate(tb.load(ROOT / "examples/stacks/str0m.toml"))
     assert run.queues["utilisation"][0] > 0.9
     video, download = run.groups["goodput_bps"]
-    # In 55 s, 30 s of which are shared.
+    # In 55 s, with 30 s shared.
     assert download * 55 / 30 > 0.45 * 5e6
     assert video > 0.5 * 5e6
 

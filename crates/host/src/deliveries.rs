@@ -1,4 +1,4 @@
-//! The packets to deliver, in order of time, then of flow. Those of a flow become known in this order, unless its packets overtake each other.
+//! The packets to deliver, in order of time, then of flow. Packets of one flow become known in this order, unless they overtake each other.
 
 use crate::in_flight::PacketKey;
 use std::cmp::Reverse;
@@ -74,7 +74,7 @@ mod tests {
             Delivery { time: Time(time), key, is_marked: number % 2 == 1 }
         };
         let mut all = Deliveries::new(3);
-        // Of flow 1, two packets overtake others, and two arrive at the same time.
+        // In flow 1, two packets overtake others, and two arrive at the same time.
         let known = [(50, 1, 0), (40, 2, 0), (30, 1, 1), (60, 1, 2), (40, 1, 3), (50, 1, 5), (50, 1, 4), (50, 0, 0)];
         known.iter().for_each(|&(time, flow, number)| all.push(delivery(time, flow, number)));
         assert_eq!((all.next(), all.pop(Time(29))), (Some(Time(30)), None));

@@ -49,7 +49,7 @@ impl PacketObserver {
         }
     }
 
-    /// An observer that measures no connections, for virtual time: its captures begin at 0, so that those of equal runs are equal.
+    /// An observer that measures no connections, for virtual time: its captures begin at 0, so that equal runs have equal ones.
     pub(crate) fn of_virtual_time(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
         let note = "Packets of hosts in a simulated network, truncated to 256 bytes. Timestamps are simulated time, from 0. Packets of \
                     simulated flows are not included.";

@@ -31,7 +31,7 @@ pub struct Testbed {
     groups: Vec<(String, Vec<Transfer>)>,
     hosts: Vec<VirtualHost>,
     observer: PacketObserver,
-    /// Of the flows of groups.
+    /// Reports of the flows of groups.
     reports: FlowReports,
     warnings: Warnings,
     threads: NonZeroUsize,

@@ -113,7 +113,7 @@ impl VirtualRun {
         self.network.hosts().observer().finish()
     }
 
-    /// The rest of the run on at most this number of threads, of which one runs all hosts. Otherwise the reason why it remains on one.
+    /// The rest of the run on at most this number of threads; one of them runs all hosts. Otherwise the reason why it remains on one.
     /// Results do not depend on the number of threads.
     pub fn on_threads(self, threads: NonZeroUsize) -> (VirtualRun, Option<NotParallel>) {
         let (network, why) = self.network.divided(threads);
@@ -221,7 +221,7 @@ impl VirtualRun {
     }
 }
 
-/// Ports that a NAT assigns, in order. Those of stacks are the first of the ephemeral ports (RFC 6335 section 6).
+/// Ports that a NAT assigns, in order. The ports of stacks are the first of the ephemeral ports (RFC 6335 section 6).
 const FIRST_REBOUND: u16 = 50_000;
 
 fn connected(name: String, (address, mtu, start): (Ipv4Addr, Bytes, Time), transport: Box<dyn Host>) -> VirtualHost {

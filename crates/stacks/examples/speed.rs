@@ -17,7 +17,7 @@ const SECONDS: u64 = 60;
 const DELAY: TimeDelta = TimeDelta::from_millis(10);
 /// A bandwidth-delay product, in packets.
 const BUFFER: usize = 167;
-/// Of the hosts, in the network and alone.
+/// Ports of the hosts, in the network and alone.
 const PORTS: [u16; 2] = [50_000, 443];
 
 /// A run.

@@ -14,7 +14,7 @@ pub(crate) fn no_parameters(parameters: &str) -> Result<(), String> {
     read::<Empty>(parameters).map(|_| ())
 }
 
-/// The parameters, all of which have defaults. The error about a value begins with its key.
+/// The parameters, which all have defaults. The error about a value begins with its key.
 pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, String> {
     let given: Map<String, Value> = read(&end.parameters)?;
     for (key, value) in &given {

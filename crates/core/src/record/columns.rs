@@ -35,7 +35,7 @@ pub const TABLES: &[Described] = &[
             ("delivered_packets", "Distinct data packets that reached the receiver."),
             (
                 "delivered_bytes",
-                "Payload of the delivered packets. Of a `stack`, if it reports them: bytes that its application has read, in order.",
+                "Payload of the delivered packets. For a `stack` that reports them, bytes that its application has read, in order.",
             ),
             (
                 "goodput_bps",
@@ -250,7 +250,7 @@ pub const TABLES: &[Described] = &[
             FLOW,
             (
                 "cwnd_packets",
-                "New congestion window in segments; may be fractional. Of a `stack`: in packets of its `mtu`, as the stack reports it.",
+                "New congestion window in segments; may be fractional. For a `stack`, in packets of its `mtu`, as the stack reports it.",
             ),
         ],
     },
@@ -268,7 +268,7 @@ pub const TABLES: &[Described] = &[
             FLOW,
             (
                 "rtt_s",
-                "Time from the transmission of a segment to its acknowledgement. Of a `stack`: a new smoothed RTT, as the stack reports it.",
+                "Time from the transmission of a segment to its acknowledgement. For a `stack`, a new smoothed RTT, as the stack reports it.",
             ),
         ],
     },

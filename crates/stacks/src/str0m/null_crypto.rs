@@ -1,5 +1,5 @@
 //! Cryptography that encrypts nothing, through the public traits. Packets of media have the sizes of SRTP with AES-GCM. The handshake is one
-//! round trip with the timer of DTLS (RFC 6347 section 4.2.4.1), and its records are shorter than those of DTLS.
+//! round trip with the timer of DTLS (RFC 6347 section 4.2.4.1), and its records are shorter than in DTLS.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -19,7 +19,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The rates are those of libwebrtc for a video of 1280 x 720 pixels.
+    /// The rates are libwebrtc's for a video of 1280 x 720 pixels.
     fn default() -> Settings {
         Settings { seed: 1, initial: 300_000, min: 30_000, max: 2_500_000, frame_rate: 30, mtu: 1500 }
     }
