@@ -127,7 +127,8 @@ impl Receiver {
     }
 
     /// PAWS (RFC 7323 section 5.3, R1 to R3): whether the receiver accepts a segment with this transmission time. Its timestamp becomes
-    /// TS.Recent if the segment is not above the last acknowledgement (section 4.3).
+    /// TS.Recent if the segment is not above the last acknowledgement (section 4.3) and not an old duplicate, which is outside the window
+    /// (R2).
     #[inline]
     pub(crate) fn accepts(&mut self, segment: SegmentNumber, sent: Time, tolerance: u64) -> bool {
         let tick = |time: Time| time.0 / TICK.0;
@@ -135,7 +136,7 @@ impl Receiver {
             return false;
         }
         let last_ack_sent = if self.out_of_order == NONE { SegmentNumber(self.expected.0 - self.delayed) } else { self.expected };
-        if segment <= last_ack_sent {
+        if segment <= last_ack_sent && segment >= self.expected {
             self.ts_recent = self.ts_recent.max(sent);
         }
         true
@@ -374,6 +375,20 @@ mod tests {
         assert!(receiver.on_discarded(n(3)) == Cause::Duplicate && receiver.on_discarded(n(6)) == Cause::NewData);
         receiver.on_segment(n(8), at(60), None, &mut pool);
         assert_eq!([3, 6, 8, 9].map(|segment| receiver.has(n(segment), &pool)), [true, false, true, false]);
+    }
+
+    #[test]
+    fn paws_takes_no_timestamp_from_an_old_duplicate() {
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+        let at = |ms| Time(TimeDelta::from_millis(ms).0);
+        for (segment, ms) in [(0, 10), (1, 11)] {
+            assert!(receiver.accepts(n(segment), at(ms), 0));
+            receiver.on_segment(n(segment), at(ms), None, &mut pool);
+        }
+        // A needless retransmission of 1 overtakes 2, which was sent before it.
+        assert!(receiver.accepts(n(1), at(90), 0));
+        assert_eq!(receiver.ts_recent(), at(11));
+        assert!(receiver.accepts(n(2), at(12), 0));
     }
 
     #[test]
