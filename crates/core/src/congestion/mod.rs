@@ -153,6 +153,13 @@ macro_rules! controllers {
             fn on_spurious_loss(&mut self) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_spurious_loss()),+ }
             }
+            fn undo_reduction(&mut self, before: Controllers) {
+                match (self, before) {
+                    $($(#[$when])? (Controllers::$variant(law), Controllers::$variant(before)) => law.undo_reduction(before),)+
+                    // A flow keeps its controller.
+                    (law, before) => *law = before,
+                }
+            }
             fn limit_window(&mut self, max: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(max)),+ }
             }

@@ -156,6 +156,13 @@ impl Avoidance for CubicLaw {
         self.stage = Stage::DueBelowWMax;
     }
 
+    /// Section 4.9. Linux restores the window and the threshold only: the stage begins again, at the restored window.
+    fn undo(&mut self, before: CubicLaw) {
+        if self.spec.steps == Steps::Fractions {
+            *self = before;
+        }
+    }
+
     /// Section 4.8.
     fn restart(&mut self, _: Time) {
         self.stage = Stage::DueAtWMax;
@@ -403,6 +410,23 @@ mod tests {
         // After a loss the curve is followed: 103 -> 72, K = cbrt(31 / 0.4) = 4.26 s, W_cubic(0.1) 28.8 from 103; 72 / 3 = 24.
         sender.lose(103);
         assert_eq!([23, 1].map(|acked| sender.ack(acked)), [72.0, 73.0]);
+    }
+
+    #[test]
+    fn an_undone_reduction_continues_the_stage_and_in_whole_segments_begins_a_new_one_at_the_window() {
+        let after_undo = |mut sender: ModelSender<Cubic>| {
+            sender.wait(2000);
+            let before = sender.law.clone();
+            sender.lose(before.window().0 as u32);
+            sender.law.undo_reduction(before.clone());
+            assert_eq!((sender.law.window(), sender.law.ssthresh()), (before.window(), before.ssthresh()));
+            sender.ack(1);
+            let CubicLaw { k, w_max, stage, .. } = sender.law.memory.avoidance;
+            let Stage::Active { epoch_start } = stage else { return (k, w_max, Time::NEVER) };
+            (k, w_max, epoch_start)
+        };
+        assert_eq!(after_undo(reduced_from(288.0)), (6.0, 288.0, at(0.0)));
+        assert_eq!(after_undo(reduced_in_whole_segments_from(166.0)), (0.0, 116.0, at(2.0)));
     }
 
     #[test]

@@ -68,6 +68,14 @@ pub trait Controller {
     fn on_timeout(&mut self, seen: &Congestion);
     /// The losses of the last recovery were spurious. Only if [`Abilities::undoes_reductions`].
     fn on_spurious_loss(&mut self) {}
+    /// Undoes a reduction that was spurious. `before` is the controller before it, all of which is restored by default (RFC 9438 section
+    /// 4.9). Not if [`Abilities::undoes_reductions`].
+    fn undo_reduction(&mut self, before: Self)
+    where
+        Self: Sized,
+    {
+        *self = before;
+    }
     /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
     /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, max: Cwnd);

@@ -83,6 +83,11 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
         window.reduce_to(Cwnd(left), seen.min_window);
     }
 
+    /// A reduction was spurious, and the window and threshold before it are restored. `before` is the state before it.
+    fn undo(&mut self, before: Self) {
+        *self = before;
+    }
+
     /// A timeout: earlier measurements may belong to another path.
     fn restart(&mut self, _now: Time) {}
 
@@ -205,6 +210,13 @@ impl<A: Avoidance> Controller for RenoLike<A> {
         }
         self.memory.avoidance.restart(seen.now);
         self.window = 1.0;
+    }
+
+    fn undo_reduction(&mut self, before: RenoLike<A>) {
+        let RenoLikeMemory { ssthresh, avoidance } = *before.memory;
+        self.window = before.window;
+        self.memory.ssthresh = ssthresh;
+        self.memory.avoidance.undo(avoidance);
     }
 
     fn limit_window(&mut self, max: Cwnd) {

@@ -99,7 +99,7 @@ impl Tcp<'_> {
         if sender.controller.abilities().undoes_reductions {
             sender.controller.on_spurious_loss();
         } else if saved.controller.window() > sender.controller.window() {
-            sender.controller = saved.controller;
+            sender.controller.undo_reduction(saved.controller);
         }
         if matches!(sender.sequence.phase, Phase::Recovery | Phase::Timeout) {
             sender.sequence.phase = Phase::Open;
