@@ -152,6 +152,8 @@ fn linux() -> TcpSpec {
         },
         abc_limit: Segments::UNLIMITED,
         sack_opens_window: true,
+        handshake: true,
+        established: true,
         syn_timeouts_to_reset: 2,
         // tcp_syn_linear_timeouts, since Linux 6.5.
         syn_linear_timeouts: 4,
@@ -208,6 +210,12 @@ const MECHANISMS: &[Mechanism] = &[
         name: "exit from slow start before a loss",
         source: "Ha and Rhee 2011, RFC 9406",
         is_on: |spec| spec.slow_start != SlowStart::Standard,
+    },
+    Mechanism { name: "a SYN opens the connection", source: "RFC 9293 section 3.5", is_on: |spec| spec.handshake },
+    Mechanism {
+        name: "without a SYN, the connection is established and has the RTT sample of its handshake",
+        source: "RFC 6298 section 2, with the SYN as the first sample",
+        is_on: |spec| spec.established,
     },
     Mechanism {
         name: "one lost SYN does not reduce the initial window",

@@ -3,6 +3,7 @@
 use super::{Aal5, AccessLink, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
+use crate::tcp::TcpSpec;
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {
@@ -23,12 +24,9 @@ impl Network {
         self.empty_round_trip(flow, packet, Bytes(40))
     }
 
-    /// Reduction of the round-trip time for a handshake, whose segments carry no data.
-    pub(crate) fn handshake_saves(&self, flow: &Flow) -> TimeDelta {
-        match &self.groups[flow.group].transport {
-            Transport::Tcp(spec, _) => self.base_rtt(flow) - self.empty_round_trip(flow, spec.header, spec.ack_size),
-            Transport::Datagram(_) => TimeDelta::ZERO,
-        }
+    /// Round-trip time of a handshake through the empty network: its segments carry no data.
+    pub(crate) fn handshake_rtt(&self, flow: &Flow, spec: &TcpSpec) -> TimeDelta {
+        self.empty_round_trip(flow, spec.header, spec.ack_size)
     }
 
     /// Number of transmissions of a data packet of the flow: ports, and access links with a rate.

@@ -17,6 +17,11 @@ impl TcpSpec {
         Segments(u32::from(self.handshake))
     }
 
+    /// Whether a handshake has measured an RTT before the first data segment.
+    pub(crate) fn measures_handshake(&self) -> bool {
+        self.handshake || self.established
+    }
+
     pub(crate) fn first_data(&self) -> SegmentNumber {
         SegmentNumber::FIRST + self.before_data()
     }
@@ -102,6 +107,23 @@ mod tests {
             bench.now.seconds()
         });
         assert_eq!(times, [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0]);
+    }
+
+    #[test]
+    fn an_established_connection_has_the_rtt_sample_of_its_handshake() {
+        let timeouts = |established| {
+            let spec = TcpSpec { established, recovery: Recovery::RackTlp, ..plain() };
+            let mut bench = SenderHarness::new(spec, Start { window: 4.0, ..Start::default() }, 4);
+            if established {
+                bench.sender.adopt_handshake(TimeDelta::from_millis(300), &bench.spec);
+            }
+            assert_eq!(bench.send(), [0, 1, 2, 3]);
+            (bench.sender.timer.deadline, bench.sender.timer.estimator.timeout(&bench.spec.timer))
+        };
+        // RFC 6298 rule 2.2, 300 + 4 x 150 ms, at least 1 s, and the probe after two RTTs; otherwise 1 s each.
+        let ms = TimeDelta::from_millis;
+        assert_eq!(timeouts(true), (Time(ms(600).0), ms(1_000)));
+        assert_eq!(timeouts(false), (Time(ms(1_000).0), ms(1_000)));
     }
 
     #[test]

@@ -37,6 +37,9 @@ settings! {
         /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
         /// payload.
         handshake: bool = false => Kind::Boolean,
+        // Default: a flow whose first RTT sample is that of data, as in RFC 6298 section 2.
+        /// Without `handshake`: the connection was opened before the flow starts, and its handshake has measured the RTT of the empty path.
+        established: bool = false => Kind::Boolean,
         // Default: RFC 5681 section 3.1.
         /// Number of timeouts of the SYN that reduce the initial window to one segment.
         syn_timeouts_to_reset: u32 = 1 => Kind::Integer { min: 1, max: 1000 }; "1",

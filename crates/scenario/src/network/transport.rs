@@ -29,6 +29,8 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     spec.abc_limit = abc_limit(given.number("abc_limit"), preset_limit, &spec, &format!("{at}.abc_limit"), report);
     paws(given, &mut spec, &format!("{at}.paws"), report);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
+    // A preset's SYN requires a header, too.
+    spec.handshake &= given.has("handshake") || spec.header > Bytes(0);
     check(&spec, at, report);
     let at_controller = format!("{at}.controller");
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));

@@ -33,8 +33,9 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     ..Start::default()
                 };
                 if law.abilities().uses_start_details {
-                    // If there is a SYN, its round trip is measured.
-                    start.handshake_saves = if spec.handshake { TimeDelta::ZERO } else { network.handshake_saves(flow) };
+                    if !spec.measures_handshake() {
+                        start.handshake_saves = network.base_rtt(flow) - network.handshake_rtt(flow, spec);
+                    }
                     start.has_selective_acks = spec.recovery.uses_sack();
                     start.hops = network.hops(flow);
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
@@ -47,7 +48,11 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                 };
                 let is_available = group.application.is_none();
                 let end = if is_available { spec.end_of(segments_of(spec, flow.size)) } else { SegmentNumber::FIRST };
-                End::Tcp(Sender::new(law, spec, end))
+                let mut sender = Sender::new(law, spec, end);
+                if spec.established && !spec.handshake {
+                    sender.adopt_handshake(network.handshake_rtt(flow, spec), spec);
+                }
+                End::Tcp(sender)
             }
             Transport::Datagram(spec) => {
                 let make_user = |code: &UserCode, draws| factory.make(code, |extras| extras.source(code, draws));

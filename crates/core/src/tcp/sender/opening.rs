@@ -1,11 +1,22 @@
 //! Opening of a connection: the SYN, its acknowledgement and its timeout.
 
-use super::Tcp;
-use crate::congestion::Controller;
+use super::{Sender, Tcp};
+use crate::congestion::{Controller, RoundTrip};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::tcp::handshake::SYN;
 use crate::tcp::sequence::IncomingAck;
+use crate::tcp::spec::TcpSpec;
+
+impl Sender {
+    /// The connection was established before the flow starts, by a handshake with this RTT.
+    pub(crate) fn adopt_handshake(&mut self, rtt: TimeDelta, spec: &TcpSpec) {
+        let estimator = &mut self.timer.estimator;
+        estimator.sample(rtt, &spec.timer);
+        let smoothed = estimator.round_trip(&spec.timer);
+        self.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
+    }
+}
 
 impl Tcp<'_> {
     /// Whether the SYN has not been acknowledged.
