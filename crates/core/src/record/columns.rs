@@ -32,6 +32,7 @@ pub const TABLES: &[Described] = &[
             ("spurious_retransmissions", "Data packets that reached the receiver although it already had their data."),
             ("fast_retransmits", "Recoveries triggered by acknowledgements rather than by the retransmission timer."),
             ("timeouts", "Expirations of the retransmission timer."),
+            ("probes", "Tail loss probes (RFC 8985 section 7): transmissions after about two round trips without an acknowledgement."),
             ("delivered_packets", "Distinct data packets that reached the receiver."),
             (
                 "delivered_bytes",
@@ -146,7 +147,7 @@ pub const TABLES: &[Described] = &[
     },
     Described {
         table: "groups",
-        row: "A group of flows. `dropped_acks` is missing for flows with a `stack`; so are completions, unless the stack reports the delivered bytes.",
+        row: "A group of flows. `dropped_acks` and `probes` are missing for flows with a `stack`; so are completions, unless the stack reports the delivered bytes.",
         columns: &[
             ("group", "Name of the group in the scenario."),
             ("flows", "Number of flows."),
@@ -156,6 +157,7 @@ pub const TABLES: &[Described] = &[
                 "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered.",
             ),
             ("dropped_acks", "Sum of the flows' discarded acknowledgements."),
+            ("probes", "Sum of the flows' tail loss probes."),
             (
                 "completed",
                 "Flows whose receiver has the whole transfer, including those that finished during the warm-up. The columns below refer to them.",

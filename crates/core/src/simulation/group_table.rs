@@ -34,6 +34,7 @@ impl Engine {
             None => self.completion(i),
         });
         let dropped_acks = |group: usize| members[group].iter().map(|&i| self.dropped_acks(i)).sum::<u64>();
+        let probes = |group: usize| members[group].iter().map(|&i| u64::from(self.endpoints.ends[i].probes())).sum::<u64>();
         let slowdowns = sorted(&|i| slowdowns[i]);
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
@@ -41,6 +42,7 @@ impl Engine {
             ("goodput_bps", float(&|group| goodputs(group).sum())),
             ("fairness", float(&|group| jain(goodputs(group)))),
             ("dropped_acks", of_transport(&|group| if is_external[group] { f64::NAN } else { dropped_acks(group) as f64 })),
+            ("probes", of_transport(&|group| if is_external[group] { f64::NAN } else { probes(group) as f64 })),
             ("completed", of_transport(&|group| if is_known(group) { completions[group].len() as f64 } else { f64::NAN })),
         ];
         for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {

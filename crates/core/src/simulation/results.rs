@@ -153,6 +153,7 @@ impl Engine {
             ("spurious_retransmissions", of_transport(&|i| counts(i).duplicates.into())),
             ("fast_retransmits", of_transport(&|i| sender(i).fast_retransmits.into())),
             ("timeouts", of_transport(&|i| sender(i).timeouts.into())),
+            ("probes", of_transport(&|i| self.endpoints.ends[i].probes().into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| self.goodput(i, until))),

@@ -41,6 +41,14 @@ impl End {
         }
     }
 
+    /// Tail loss probes within the measured part of the run.
+    pub(crate) fn probes(&self) -> u32 {
+        match self {
+            End::Tcp(sender) => sender.probes(),
+            End::Datagram(_) => 0,
+        }
+    }
+
     /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
     pub(crate) fn backlog(&self) -> u32 {
         match self {

@@ -96,6 +96,12 @@ macro_rules! recoveries {
             fn accounted_for(&self) -> Option<Segments> {
                 match self { $(Recoveries::$member(recovery) => recovery.accounted_for()),+ }
             }
+            fn count_probe(&mut self) {
+                match self { $(Recoveries::$member(recovery) => recovery.count_probe()),+ }
+            }
+            fn probes(&self) -> u32 {
+                match self { $(Recoveries::$member(recovery) => recovery.probes()),+ }
+            }
             fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
                 match self { $(Recoveries::$member(recovery) => recovery.on_arrival(known, incoming)),+ }
             }

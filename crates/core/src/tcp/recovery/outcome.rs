@@ -117,6 +117,8 @@ pub(in crate::tcp) struct LossDetection {
     /// Time of the next detection, if one is due.
     pub next: Option<Time>,
     pub enters: Option<RecoveryEntry>,
+    /// Instead of a detection, a tail loss probe is due.
+    pub probes: bool,
 }
 
 /// Whether each lost segment is reported.
@@ -295,6 +297,13 @@ pub(in crate::tcp) trait LossRecovery {
     /// Outstanding segments according to their states, if it has any; none if these are inconsistent with the counters.
     fn accounted_for(&self) -> Option<Segments> {
         None
+    }
+
+    /// Adds a tail loss probe to the counter.
+    fn count_probe(&mut self) {}
+    /// Number of counted tail loss probes.
+    fn probes(&self) -> u32 {
+        0
     }
 
     /// An acknowledgement arrived that is not older than the last one.

@@ -115,6 +115,9 @@ impl Tcp<'_> {
         let (recovery, known) = self.recovery();
         match recovery.on_deadline(&known, losses) {
             Some(mut found) => {
+                if found.probes && self.now >= self.warmup {
+                    self.sender.recovery.count_probe();
+                }
                 self.apply(&mut found);
                 self.arm(found.next);
                 false

@@ -82,6 +82,11 @@ impl Sender {
         self.recovery.accounted_for()
     }
 
+    /// Tail loss probes within the measured part of the run.
+    pub(crate) fn probes(&self) -> u32 {
+        self.recovery.probes()
+    }
+
     /// The SACKed segments, if recovery stores any.
     #[inline]
     pub(crate) fn scoreboard(&self) -> Option<&Scoreboard> {

@@ -48,6 +48,8 @@ struct State {
     f_rto: FRto,
     /// The segment that begins an episode, to be sent whatever the window.
     resend: SegmentNumber,
+    /// Probes within the measured part of the run.
+    probes: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +83,16 @@ impl LossRecovery for RackTlp {
 
     fn accounted_for(&self) -> Option<Segments> {
         Some(self.state.as_ref()?.rack.accounted_for())
+    }
+
+    fn count_probe(&mut self) {
+        if let Some(state) = &mut self.state {
+            state.probes += 1;
+        }
+    }
+
+    fn probes(&self) -> u32 {
+        self.state.as_ref().map_or(0, |state| state.probes)
     }
 
     fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
@@ -194,7 +206,7 @@ impl LossRecovery for RackTlp {
             Purpose::Probe => {
                 state.probe = Probe::Due;
                 state.rto = known.paced_timeout();
-                Some(LossDetection::default())
+                Some(LossDetection { probes: true, ..LossDetection::default() })
             }
             Purpose::Retransmission => None,
         }
@@ -317,6 +329,7 @@ impl State {
             undo: None,
             f_rto: FRto::Off,
             resend: SegmentNumber::NONE,
+            probes: 0,
         }
     }
 
@@ -561,7 +574,7 @@ mod tests {
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
         assert_eq!(bench.sender.timer.deadline, Time(TimeDelta::from_millis(300).0));
         assert!(!bench.expire());
-        assert_eq!(bench.send(), [3]);
+        assert_eq!((bench.send(), bench.sender.probes(), bench.sender.sequence.counts.timeouts), (vec![3], 1, 0));
         // The example does not specify how much may be sent; PRR releases one segment for the one that has arrived.
         assert_eq!(bench.at(400).process_ack(1, &[(3, 4)]), [1]);
     }
