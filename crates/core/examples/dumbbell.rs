@@ -221,6 +221,7 @@ impl Dumbbell {
                 delay: TimeDelta::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
             },
             receiver_access: AccessLink { rate: Some(access), delay: RECEIVER_DELAY },
+            interface: None,
             start: Time::ZERO + TimeDelta::from_seconds(of.get("start") * index as f64 / flows + handshake),
             stop: Time::NEVER,
             size: None,

@@ -119,6 +119,7 @@ fn network(of: &Settings) -> Network {
         backward: 2 * host + 1,
         sender_access: nowhere,
         receiver_access: nowhere,
+        interface: None,
         start: Time(u64::from(host)),
         stop: Time::NEVER,
         size: (of.get("size") > 0.0).then_some(Bytes(of.get("size") as u64)),

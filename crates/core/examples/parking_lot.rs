@@ -57,6 +57,7 @@ fn network(of: &Settings) -> Network {
         // All round-trip times differ, so that flows do not synchronise.
         sender_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
         receiver_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(100) },
+        interface: None,
         start: Time(u64::from(index) * 1_000_000_000),
         stop: Time::NEVER,
         size: None,

@@ -80,6 +80,7 @@ fn network(of: &Settings) -> Network {
             backward: 2 * (index % inputs) + 1,
             sender_access: AccessLink { rate: Some(ACCESS), delay },
             receiver_access: AccessLink { rate: None, delay: TimeDelta::ZERO },
+            interface: None,
             start: Time::ZERO + TimeDelta::from_seconds(0.2 * draws.uniform(1)),
             stop: Time::NEVER,
             size: None,

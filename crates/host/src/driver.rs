@@ -203,6 +203,7 @@ mod tests {
             backward,
             sender_access: AccessLink::default(),
             receiver_access: AccessLink::default(),
+            interface: None,
             start: Time::ZERO,
             stop: Time::NEVER,
             size: None,

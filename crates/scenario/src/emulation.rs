@@ -318,6 +318,7 @@ impl Build {
             backward: open.forward,
             sender_access: open.receiver_access,
             receiver_access: open.sender_access,
+            interface: None,
             ..open.clone()
         };
         self.network.flows[flows.there] = open;

@@ -17,7 +17,12 @@ pub struct Preset {
     pub controller: ControllerSpec,
     /// The settings, with the given tick or the preset's own. Presets with an exact timer ignore the tick.
     pub spec: fn(tick: Option<TimeDelta>) -> TcpSpec,
+    /// Maximum random delay of packets at the sender, unless the flows have a `jitter`.
+    pub jitter: TimeDelta,
 }
+
+/// 100 ns: hosts are not locked in phase, even if their links have the same rate, and otherwise picoseconds would decide the shares of flows.
+const HOST_JITTER: TimeDelta = TimeDelta(100_000);
 
 /// All presets, the plain names first.
 pub const PRESETS: &[Preset] = &[
@@ -26,37 +31,49 @@ pub const PRESETS: &[Preset] = &[
         source: "RFC 5681 without fast recovery: the third duplicate acknowledgement triggers slow start from one segment",
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::Tahoe),
+        jitter: TimeDelta::ZERO,
     },
-    Preset { name: PresetName::Reno, source: "RFC 5681", controller: ControllerSpec::Reno(()), spec: |_| modern(Recovery::Reno) },
+    Preset {
+        name: PresetName::Reno,
+        source: "RFC 5681",
+        controller: ControllerSpec::Reno(()),
+        spec: |_| modern(Recovery::Reno),
+        jitter: TimeDelta::ZERO,
+    },
     Preset {
         name: PresetName::NewReno,
         source: "RFC 5681 and RFC 6582",
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::NewReno),
+        jitter: TimeDelta::ZERO,
     },
     Preset {
         name: PresetName::Sack,
         source: "RFC 5681, RFC 2018 and RFC 6675",
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::Sack),
+        jitter: TimeDelta::ZERO,
     },
     Preset {
         name: PresetName::Cubic,
         source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::Fractions }),
         spec: |_| modern(Recovery::Sack),
+        jitter: TimeDelta::ZERO,
     },
     Preset {
         name: PresetName::LinuxReno,
         source: "Reno as in Linux 6.18: RFC 8985, RFC 9937 and RFC 3465 without its limit, a minimum timeout of 200 ms",
         controller: ControllerSpec::Reno(()),
         spec: |_| linux(),
+        jitter: HOST_JITTER,
     },
     Preset {
         name: PresetName::LinuxCubic,
         source: "CUBIC as in Linux 6.18, its default: in whole segments, with HyStart, otherwise as linux/reno",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
+        jitter: HOST_JITTER,
     },
     Preset {
         name: PresetName::LinuxBbr,
@@ -73,12 +90,14 @@ pub const PRESETS: &[Preset] = &[
             edition: Bbr1Edition::Linux,
         }),
         spec: |_| linux(),
+        jitter: HOST_JITTER,
     },
     Preset {
         name: PresetName::LinuxDctcp,
         source: "DCTCP as in Linux 6.18, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
         controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0 }),
         spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
+        jitter: HOST_JITTER,
     },
     Preset {
         name: PresetName::BpdReno,
@@ -86,12 +105,14 @@ pub const PRESETS: &[Preset] = &[
                  given: 0.1 s matches the document's counts of timeouts and traces, 0.3 s its goodput",
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::Reno, tick),
+        jitter: TimeDelta::ZERO,
     },
     Preset {
         name: PresetName::BpdSack,
         source: "bpd-2001 section 6.1: as bpd-2001/reno, with the document's pipe rules",
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::BpdSack, tick),
+        jitter: TimeDelta::ZERO,
     },
     Preset {
         name: PresetName::SpdTahoe,
@@ -101,6 +122,7 @@ pub const PRESETS: &[Preset] = &[
             fast_retransmit: None,
             ..coarse(Recovery::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(TimeDelta::from_millis(500)))
         },
+        jitter: TimeDelta::ZERO,
     },
 ];
 

@@ -375,6 +375,8 @@ pub struct Flow {
     pub sender_access: AccessLink,
     /// The private link between the last port and the receiver: both directions.
     pub receiver_access: AccessLink,
+    /// Rate of the sender's interface, if the first link of its packets is its own.
+    pub interface: Option<Rate>,
     pub start: Time,
     /// No new data after this; [`Time::NEVER`] if open.
     pub stop: Time,

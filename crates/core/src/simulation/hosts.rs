@@ -1,11 +1,23 @@
-//! End-host delays: processing before the access link, and jitter.
+//! End hosts: processing before the access link, jitter, and the queue at the sender's own interface.
 
-use crate::network::{Delay, Flow, Group, Network};
+use super::wire::ServiceTimeCache;
+use crate::network::{Delay, Flow, Group, Network, Transport};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Time, TimeDelta};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
+use crate::tcp::WindowValidation;
+use crate::tcp::validation::HostQueue;
 use serde::{Deserialize, Serialize};
 
-/// Processing and jitter of a flow's two hosts. Stored only if some group has them.
+/// Data of a flow in the queue of its host, in time at the rate of the interface: TCP Small Queues permits about a millisecond (Linux,
+/// `sk_pacing_shift`), and at least this number of packets.
+const SMALL_QUEUE: TimeDelta = TimeDelta::from_millis(1);
+const SMALL_QUEUE_PACKETS: u64 = 2;
+
+/// A host's interface is slower than the link by a part in this number, the tolerance of Ethernet's clocks (IEEE 802.3). Otherwise a flow
+/// that fills its interface would fill each place of a queue behind an equally fast link at the instant in which it becomes free.
+const CLOCK_TOLERANCE: u64 = 10_000;
+
+/// The two hosts of a flow. Stored only if some group has processing, jitter or small queues.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosts {
     send: Server,
@@ -13,6 +25,18 @@ pub(crate) struct Hosts {
     jitter: Stream,
     jitter_draws: u64,
     jittered: Time,
+    interface: Option<Interface>,
+}
+
+/// The queue of a flow at the interface of its host.
+///
+/// Differs: packets that TCP Small Queues would hold back wait in this queue instead of in the socket, and the window does not grow
+/// meanwhile.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Interface {
+    rate: Rate,
+    free: Time,
+    service: ServiceTimeCache,
 }
 
 /// Serves packets one at a time, in order.
@@ -28,7 +52,7 @@ impl Hosts {
         let take_time = |group: &Group| {
             group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != TimeDelta::ZERO
         };
-        network.groups.iter().any(take_time)
+        network.groups.iter().any(take_time) || network.flows.iter().any(|flow| Interface::of(flow, network).is_some())
     }
 
     /// The hosts of every flow, or an empty list if no group has host delays.
@@ -48,6 +72,7 @@ impl Hosts {
                 jitter: Stream::new(of, Purpose::Jitter),
                 jitter_draws: 0,
                 jittered: Time::ZERO,
+                interface: Interface::of(flow, network),
             }
         };
         network.flows.iter().map(of_flow).collect()
@@ -57,6 +82,7 @@ impl Hosts {
     pub(crate) fn take_sender(&mut self, from: &Hosts) {
         self.send.clone_from(&from.send);
         (self.jitter_draws, self.jittered) = (from.jitter_draws, from.jittered);
+        self.interface.clone_from(&from.interface);
     }
 
     /// Copy the state of the receiving host.
@@ -65,8 +91,18 @@ impl Hosts {
     }
 
     /// Time at which a packet handed down at `time` leaves the sending host.
-    pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
+    pub(crate) fn send(&mut self, time: Time, bytes: Bytes, group: &Group) -> Time {
         let time = self.send.serve(time, group.send_processing);
+        let time = self.jittered(time, group);
+        self.interface.as_mut().map_or(time, |interface| interface.send(time, bytes))
+    }
+
+    /// The queue of the flow at the interface of its host.
+    pub(crate) fn queue(&self, now: Time) -> HostQueue {
+        self.interface.as_ref().map_or(HostQueue::Short, |interface| interface.length(now))
+    }
+
+    fn jittered(&mut self, time: Time, group: &Group) -> Time {
         if group.jitter == TimeDelta::ZERO {
             return time;
         }
@@ -82,10 +118,62 @@ impl Hosts {
     }
 }
 
+impl Interface {
+    /// That of a flow whose window is limited by the queue of its host.
+    fn of(flow: &Flow, network: &Network) -> Option<Interface> {
+        let rate = flow.sender_access.rate.or(flow.interface)?;
+        let is_limited = match &network.groups[flow.group].transport {
+            Transport::Tcp(spec, _) => spec.window_validation == WindowValidation::Linux,
+            Transport::Datagram(_) => false,
+        };
+        is_limited.then(|| Interface { rate, free: Time::ZERO, service: ServiceTimeCache::default() })
+    }
+
+    /// Start of the transmission of a packet that is queued at `time`.
+    fn send(&mut self, time: Time, bytes: Bytes) -> Time {
+        let start = self.free.max(time);
+        let rate = self.rate;
+        let service = self.service.of(bytes, || rate);
+        self.free = start + service + TimeDelta(service.0 / CLOCK_TOLERANCE);
+        start
+    }
+
+    fn length(&self, now: Time) -> HostQueue {
+        let packets = TimeDelta(SMALL_QUEUE_PACKETS * self.service.latest().0);
+        if self.free > now + SMALL_QUEUE.max(packets) { HostQueue::Long } else { HostQueue::Short }
+    }
+}
+
 impl Server {
     fn serve(&mut self, time: Time, delay: Option<Delay>) -> Time {
         let Some(delay) = delay else { return time };
         self.free = self.free.max(time) + delay.draw(&mut self.draws);
         self.free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_queue_at_the_interface_has_more_than_a_millisecond_or_two_packets() {
+        let lengths = |rate: u64, packets: u64| {
+            let mut interface = Interface { rate: Rate(rate), free: Time::ZERO, service: ServiceTimeCache::default() };
+            (0..packets).for_each(|_| {
+                interface.send(Time::ZERO, Bytes(1250));
+            });
+            interface.length(Time::ZERO)
+        };
+        // A packet takes 0.1 ms, and then 10 ms.
+        assert_eq!([9, 10].map(|packets| lengths(100_000_000, packets)), [HostQueue::Short, HostQueue::Long]);
+        assert_eq!([1, 2].map(|packets| lengths(1_000_000, packets)), [HostQueue::Short, HostQueue::Long]);
+    }
+
+    #[test]
+    fn an_interface_is_slower_than_the_link_by_the_tolerance_of_its_clock() {
+        let mut interface = Interface { rate: Rate(100_000_000), free: Time::ZERO, service: ServiceTimeCache::default() };
+        let starts = [0, 0, 0, 500].map(|us| interface.send(Time(TimeDelta::from_micros(us).0), Bytes(1250)).0);
+        assert_eq!(starts, [0, 100_010_000, 200_020_000, 500_000_000]);
     }
 }

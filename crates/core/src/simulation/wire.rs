@@ -79,6 +79,11 @@ pub(crate) struct ServiceTimeCache {
 }
 
 impl ServiceTimeCache {
+    /// Service time of the latest size.
+    pub(super) fn latest(&self) -> TimeDelta {
+        self.times[0]
+    }
+
     /// Service time of a size at this rate.
     #[inline]
     pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> TimeDelta {

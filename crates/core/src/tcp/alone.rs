@@ -7,7 +7,7 @@ use super::sequence::{IncomingAck, Phase};
 use super::signal_reader::{AckExtras, SignalReader};
 use super::slow_start::SlowStartState;
 use super::spec::TcpSpec;
-use super::validation::Usage;
+use super::validation::{HostQueue, Usage};
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::price::PriceSpec;
 use crate::primitives::packet::Ecn;
@@ -215,6 +215,7 @@ impl LoneSender {
             now: self.now,
             warmup: Time::ZERO,
             clock_phase: TimeDelta::ZERO,
+            host_queue: HostQueue::Short,
         })
     }
 }

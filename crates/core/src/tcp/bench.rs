@@ -6,7 +6,7 @@ use super::sequence::IncomingAck;
 use super::signal_reader::AckExtras;
 use super::slow_start::SlowStartState;
 use super::spec::{TcpSpec, WindowValidation};
-use super::validation::Usage;
+use super::validation::{HostQueue, Usage};
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
@@ -57,7 +57,7 @@ impl SenderHarness {
         let (sender, spec) = (&mut self.sender, &self.spec);
         let (now, warmup, clock_phase) = (self.now, Time::ZERO, TimeDelta::ZERO);
         let (slow_start_state, usage) = (Some(&mut self.slow_start_state), self.usage.as_mut());
-        act(&mut Tcp { sender, spec, slow_start_state, usage, reader: None, now, warmup, clock_phase })
+        act(&mut Tcp { sender, spec, slow_start_state, usage, reader: None, now, warmup, clock_phase, host_queue: HostQueue::Short })
     }
 
     pub fn window(&self) -> f64 {

@@ -171,7 +171,8 @@ words! {
         /// use.
         Rfc7661 = "rfc7661",
         /// The window opens in slow start up to twice the amount in use, later only if it is full, and is halved for each timeout without
-        /// transmission.
+        /// transmission. It does not open while the queue at the sender's own interface (`sender_access`, or the first link of a host)
+        /// holds more than 1 ms of the flow's data, and more than two packets: TCP Small Queues.
         Linux = "linux",
     }
 }

@@ -128,6 +128,7 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
         backward,
         sender_access: AccessLink::default(),
         receiver_access: AccessLink::default(),
+        interface: None,
         start: Time::ZERO,
         stop: Time::NEVER,
         size: None,
@@ -196,6 +197,7 @@ pub fn with_access_as_ports(network: &Network) -> Network {
             backward,
             sender_access: AccessLink::default(),
             receiver_access: AccessLink::default(),
+            interface: None,
             ..flow.clone()
         });
     }

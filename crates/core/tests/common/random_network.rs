@@ -84,6 +84,7 @@ pub fn long_parking_lot() -> Network {
     let one = |index: u32| Flow {
         sender_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
         receiver_access: AccessLink { rate: Some(rate), delay: TimeDelta::from_micros(100) },
+        interface: None,
         start: Time(u64::from(index) * 1_000_000_000),
         ..flow(0, 2 * (index / 5), 2 * (index / 5) + 1)
     };
@@ -125,6 +126,7 @@ pub fn random_parking_lot(seed: u64) -> Network {
         flows.push(Flow {
             sender_access: AccessLink { rate: Some(Rate(4 * rate.0)), delay: micros(9000) },
             receiver_access: AccessLink { rate: Some(Rate(4 * rate.0)), delay: receiver },
+            interface: None,
             ..flow(0, 2 * place, 2 * place + 1)
         });
     }
@@ -179,6 +181,7 @@ pub fn random_trunk(seed: u64) -> Network {
             flows.push(Flow {
                 sender_access: AccessLink { rate: dice.one_of(&rates), delay: delay(&mut dice) },
                 receiver_access: receivers,
+                interface: None,
                 start: Time(TimeDelta::from_millis(dice.pick(0, 20)).0),
                 stop: if dice.chance(6) { Time(TimeDelta::from_millis(dice.pick(300, 600)).0) } else { Time::NEVER },
                 ..flow(index as u32, path, path + 1)
@@ -316,6 +319,7 @@ fn give_messages(seed: u64, groups: &mut Vec<Group>, flows: &mut Vec<Flow>) -> B
                 backward: of.forward,
                 sender_access,
                 receiver_access,
+                interface: None,
                 start,
                 ..of
             });
@@ -634,6 +638,7 @@ fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut TestRandom, co
     Flow {
         sender_access: access(dice),
         receiver_access: access(dice),
+        interface: None,
         start: Time(TimeDelta::from_millis(dice.pick(0, 300)).0),
         stop: if dice.chance(6) { Time(TimeDelta::from_millis(dice.pick(300, 1000)).0) } else { Time::NEVER },
         size: finite.then(|| Bytes(dice.pick(1, 200_000))),

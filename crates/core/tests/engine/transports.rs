@@ -158,7 +158,7 @@ fn with_external_flows(seed: u64, mut network: Network) -> Network {
             let (start, stop) = (Time::ZERO, Time::NEVER);
             let (group, size) = (GroupId(first), None);
             let (sender_access, receiver_access) = ends;
-            Flow { group, forward: path, backward: path + 1, sender_access, receiver_access, start, stop, size }
+            Flow { group, forward: path, backward: path + 1, sender_access, receiver_access, interface: None, start, stop, size }
         })
         .collect();
     let back = |flow: &Flow| Flow {

@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use tailback_core::network::{AccessLink, Flow, FlowId, Group, GroupId, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 
 pub(super) fn flows(
     description: &Description,
@@ -62,10 +62,12 @@ pub(super) fn flows(
                 _ => pairs,
             };
             let hashed = Hashed { seed: description.seed.0, name: name.as_str() };
-            routes.find(&pairs, hashed, &ways, &at, report)
+            let routes = routes.find(&pairs, hashed, &ways, &at, report)?;
+            Some((pairs, routes))
         };
-        if let Some(routes) = pairs.and_then(find) {
-            let dealt: Vec<AssignedRoute> = routes.iter().map(|way| AssignedRoute::of(way, graph, paths)).collect();
+        if let Some((pairs, routes)) = pairs.and_then(find) {
+            let assign = |(&(sender, _), way)| AssignedRoute::of(way, sender, graph, paths);
+            let dealt: Vec<AssignedRoute> = pairs.iter().zip(&routes).map(assign).collect();
             let distinct = distinct(&dealt, routes);
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
@@ -180,7 +182,7 @@ fn group(
         receive_processing: receive.map(Processing::delay),
         framing,
         abr: rates::abr(flow, at, report),
-        jitter: flow.jitter.time_delta(),
+        jitter: flow.jitter.map_or_else(|| transport::jitter(flow), Duration::time_delta),
     })
 }
 
@@ -306,15 +308,18 @@ struct AssignedRoute {
     backward: u32,
     /// Round-trip propagation delay between the two nodes.
     rest: TimeDelta,
+    /// Rate of the first link of a sender that is a host.
+    interface: Option<Rate>,
 }
 
 impl AssignedRoute {
-    fn of((forward, backward): &RoutePair, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
+    fn of((forward, backward): &RoutePair, sender: usize, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
         let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
         AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),
             rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
+            interface: forward.first().filter(|_| graph.sites.is_host(sender)).map(|&port| graph.ports[port].rate),
         }
     }
 }
@@ -335,6 +340,7 @@ impl Expansion<'_> {
                 backward: way.backward,
                 sender_access,
                 receiver_access: access(self.flow.receiver_access.as_ref()),
+                interface: way.interface,
                 start: self.start + self.wait(index),
                 stop: self.stop,
                 size,

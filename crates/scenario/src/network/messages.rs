@@ -170,6 +170,7 @@ impl MessageGroup<'_> {
                 backward: of.forward,
                 sender_access: of.receiver_access,
                 receiver_access: of.sender_access,
+                interface: None,
                 ..of
             });
         }

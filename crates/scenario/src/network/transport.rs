@@ -55,6 +55,12 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     Transport::Tcp(spec, law)
 }
 
+/// Maximum random delay of packets at the sender, by the preset.
+pub(super) fn jitter(flow: &Flow) -> TimeDelta {
+    let simulated = flow.tcp.as_ref().and_then(|tcp| tcp.simulated());
+    simulated.map_or(TimeDelta::ZERO, |tcp| preset(tcp.preset).jitter)
+}
+
 /// The same TCP with all settings of its preset filled in. An invalid one is returned as it is.
 pub(crate) fn filled(given: &Tcp) -> Tcp {
     let source = crate::location::Source::default();

@@ -49,8 +49,9 @@ record! {
         stop: Option<Duration>; "1 s",
         /// Payload of each flow. Default: unlimited.
         size: Option<Distribution<Size>>; "100 kB",
-        /// Maximum of a uniform random delay of each data packet at the sender. Packets stay in order.
-        jitter: Duration = Duration::new(0),
+        /// Maximum of a uniform random delay of each data packet at the sender. Packets stay in order. Default: 100 ns with presets
+        /// `linux/*`, because hosts are not locked in phase, otherwise 0 s.
+        jitter: Option<Duration>; "10 us",
         /// Processing time of each data packet at the sender. Default: that of the node.
         send_processing: Option<Processing>,
         /// Processing time of each packet at the receiver. Default: that of the node.

@@ -195,7 +195,7 @@ impl Fabric {
         let path = &mut self.paths[flow];
         let mut time = now;
         if let Some(hosts) = sim.hosts.get_mut(flow.index()) {
-            time = hosts.send(time, &self.profiles[path.wire.group].group);
+            time = hosts.send(time, packet.bytes, &self.profiles[path.wire.group].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
         if !sim.channels.is_empty() {

@@ -413,6 +413,7 @@ pub(super) mod tests {
             backward: 1,
             sender_access: AccessLink::default(),
             receiver_access: AccessLink::default(),
+            interface: None,
             start: Time::ZERO,
             stop: Time::NEVER,
             size: None,

@@ -22,6 +22,7 @@ use crate::tcp::observed::{Observed, Plain, Signalled, Traced};
 use crate::tcp::sender::{Sender, Tcp};
 use crate::tcp::sequence::IncomingAck;
 use crate::tcp::signal_reader::AckExtras;
+use crate::tcp::validation::HostQueue;
 use crate::tcp::{SlowStart, TimerForm};
 use crate::traffic::{ApplicationSpec, Arrivals};
 
@@ -272,7 +273,9 @@ impl Engine {
         let usage = if O::SIGNALLED { self.endpoints.usages.get_mut(flow.index()) } else { None };
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
-        let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase };
+        let hosts = if O::SIGNALLED { self.fabric.sim.hosts.get(flow.index()) } else { None };
+        let host_queue = hosts.map_or(HostQueue::Short, |hosts| hosts.queue(now));
+        let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase, host_queue };
         let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
         match incoming {
             Some((incoming, extras)) => turn.process_ack::<O>(incoming, extras),

@@ -22,7 +22,7 @@ use super::slow_start::SlowStartState;
 use super::spec::{TcpSpec, WindowValidation};
 use super::timer::{Clock, Timer};
 use super::validation::change::Limit;
-use super::validation::{self, Usage};
+use super::validation::{self, HostQueue, Usage};
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
@@ -53,6 +53,7 @@ pub(crate) struct Tcp<'a> {
     pub(crate) warmup: Time,
     /// Phase of the host's clock, for the BSD timer.
     pub(crate) clock_phase: TimeDelta,
+    pub(crate) host_queue: HostQueue,
 }
 
 impl Sender {
@@ -183,6 +184,7 @@ impl Tcp<'_> {
             now: self.now,
             warmup: self.warmup,
             clock_phase: self.clock_phase,
+            host_queue: self.host_queue,
         }
     }
 
@@ -238,6 +240,7 @@ impl Tcp<'_> {
     fn window_validated<O: Observed>(&self, extras: &AckExtras) -> bool {
         let fits_receiver = || self.sender.controller.window().0 < f64::from(self.spec.receiver_window.0);
         match (&self.usage, self.spec.window_validation) {
+            (_, WindowValidation::Linux) if self.host_queue == HostQueue::Long => false,
             (Some(usage), rule) if O::SIGNALLED => {
                 (rule == WindowValidation::Linux || fits_receiver()) && usage.may_open(&self.sender.controller, self.now)
             }

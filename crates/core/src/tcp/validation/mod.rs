@@ -18,6 +18,14 @@ use linux::Linux;
 use rfc7661::Rfc7661;
 use serde::{Deserialize, Serialize};
 
+/// A flow's queue at the interface of its own host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostQueue {
+    Short,
+    /// The interface limits the flow, and not the window.
+    Long,
+}
+
 /// State of the use of the window, for a flow with an application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Usage {
