@@ -34,7 +34,6 @@ const SIMULATION: Modules = Modules {
         &[
             "datagrams",
             "event_order",
-            "hosts",
             "routes",
             "measurement_interval",
             "pending_acks",
@@ -42,7 +41,7 @@ const SIMULATION: Modules = Modules {
             "user_code_factory",
         ],
         &["adaptation", "edge", "external_flow", "wire"],
-        &["group_profile", "path", "port"],
+        &["group_profile", "hosts", "path", "port"],
         &["domain_boundary", "wiring"],
         &["sim_state"],
         &["receivers"],

@@ -197,7 +197,7 @@ pub fn with_access_as_ports(network: &Network) -> Network {
             backward,
             sender_access: AccessLink::default(),
             receiver_access: AccessLink::default(),
-            interface: None,
+            interface: flow.sender_access.rate,
             ..flow.clone()
         });
     }
