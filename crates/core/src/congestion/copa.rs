@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 member! {
-    /// Keeps about 1/delta packets queued, and empties the queue every few RTTs. Works best with timestamps and, with short buffers,
-    /// RACK-TLP.
+    /// Keeps about 1/delta packets queued, and empties the queue every few RTTs. Works best with
+    /// RACK-TLP if buffers are short.
     Copa = "copa", "Arun and Balakrishnan, NSDI 2018";
 
     pub struct CopaSpec {
@@ -274,7 +274,7 @@ impl Controller for Copa {
         controls_recovery: true,
         quantities: &["queueing_delay_s", "min_rtt_s", "delta", "velocity"],
         may_pace: true,
-        subscriptions: Subscriptions { losses: true, other_acks: true, ..Subscriptions::NONE },
+        subscriptions: Subscriptions { losses: true, newest_rtt: true, other_acks: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 

@@ -2,10 +2,11 @@
 //! target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
 //! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
 //!
-//! Differs: the delay is the whole RTT, because hosts here have no stack in which packets could wait: there is one window, for the fabric.
-//! The delay of a delayed acknowledgement counts, so receivers should not delay them. Hops are the links of the path instead of the
-//! remaining TTL. The paper does not give values for most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which
-//! Swift does not request, is treated as a loss.
+//! Differs: the delay is the whole RTT, because hosts here have no stack in which packets could wait: there is one window, for the fabric. It
+//! is that of the newest acknowledged segment. An acknowledgement sent by the receiver's timer counts with its delay until two segments have been
+//! acknowledged at once. A flow with an initial window of one segment therefore stays at one, because Algorithm 1 does not grow above the target:
+//! receivers should not delay acknowledgements. Hops are the links of the path instead of the remaining TTL. The paper does not give values for
+//! most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which Swift does not request, is treated as a loss.
 
 use super::support::heap_state::HeapState;
 use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
@@ -14,7 +15,7 @@ use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, me
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Keeps the RTT at a target that grows with the number of hops and of flows. Works best with timestamps.
+    /// Keeps the RTT at a target that grows with the number of hops and of flows.
     Swift = "swift", "Kumar and others, SIGCOMM 2020";
 
     pub struct SwiftSpec {
@@ -156,7 +157,7 @@ impl Controller for Swift {
         uses_start_details: true,
         controls_recovery: true,
         quantities: &["target_delay_s", "fabric_window_packets"],
-        subscriptions: Subscriptions { other_acks: true, ..Subscriptions::NONE },
+        subscriptions: Subscriptions { newest_rtt: true, other_acks: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 

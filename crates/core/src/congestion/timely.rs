@@ -15,7 +15,7 @@ use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, me
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Adjusts its rate to the gradient of the RTT. Works best with timestamps, in networks without loss.
+    /// Adjusts its rate to the gradient of the RTT. For networks without loss.
     Timely = "timely", "Mittal and others, SIGCOMM 2015";
 
     pub struct TimelySpec {
@@ -152,7 +152,7 @@ impl Controller for Timely {
         controls_recovery: true,
         quantities: &["rate (bit/s)", "normalized_gradient"],
         may_pace: true,
-        subscriptions: Subscriptions { other_acks: true, ..Subscriptions::NONE },
+        subscriptions: Subscriptions { newest_rtt: true, other_acks: true, ..Subscriptions::NONE },
         ..Abilities::NONE
     };
 

@@ -7,32 +7,32 @@ use crate::congestion::{ControllerSpec, Subscriptions};
 use crate::network::{Group, Network, Transport};
 use crate::primitives::ids::FlowId;
 use crate::primitives::random::{Entity, Purpose, Stream};
-use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
 /// The signal readers of the senders whose controllers request signals, and the groups that have them.
 pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<SignalGroup>>) {
     let first_flows = first_flows(network);
     let subscriptions = |group: &Group| match &group.transport {
-        Transport::Tcp(spec, law) => {
+        Transport::Tcp(_, law) => {
             let subscriptions =
                 if let ControllerSpec::User(user) = law { code.subscriptions(user) } else { law.abilities().subscriptions };
-            subscriptions.is_any().then_some((subscriptions, spec.recovery))
+            subscriptions.is_any().then_some(subscriptions)
         }
         Transport::Datagram(_) => None,
     };
-    let subscriptions: Vec<Option<(Subscriptions, Recovery)>> = network.groups.iter().map(subscriptions).collect();
+    let subscriptions: Vec<Option<Subscriptions>> = network.groups.iter().map(subscriptions).collect();
     let mut readers = Vec::new();
     let mut signalled = vec![None; subscriptions.len()];
     for (flow, spec) in FlowId::enumerate(&network.flows) {
         let group = spec.group;
-        if let Some((subscriptions, recovery)) = subscriptions[group] {
+        if let Some(subscriptions) = subscriptions[group] {
             signalled[group].get_or_insert_with(|| SignalGroup {
                 unsignalled_before: first_flows[group].0 - readers.len() as u32,
                 by_receivers: subscriptions.marks || subscriptions.price || subscriptions.one_way_delay,
             });
             let of = Entity { seed: network.seed, name: &network.groups[group].name, index: (flow - first_flows[group]).into() };
-            readers.push(SignalReader::new(subscriptions, recovery, &network.prices, Stream::new(of, Purpose::Price)));
+            let tcp = network.groups[group].transport.expect_tcp();
+            readers.push(SignalReader::new(subscriptions, tcp, &network.prices, Stream::new(of, Purpose::Price)));
         }
     }
     (readers, signalled)
@@ -62,6 +62,7 @@ mod tests {
         price: true,
         one_way_delay: true,
         delivered_rate: true,
+        newest_rtt: true,
         release: false,
         losses: true,
         other_acks: true,
@@ -385,12 +386,13 @@ mod tests {
                 && !dice.chance(4)
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
-                let [losses, other_acks, one_way_delay] = [(); 3].map(|()| more_dice.chance(2));
+                let [losses, other_acks, one_way_delay, newest_rtt] = [(); 4].map(|()| more_dice.chance(2));
                 let subscriptions = Subscriptions {
                     marks,
                     price,
                     one_way_delay,
                     delivered_rate,
+                    newest_rtt,
                     release,
                     losses,
                     other_acks,

@@ -101,7 +101,7 @@ impl LoneSender {
             sender: Sender::new(Controllers::new(controller, start), &spec, SegmentNumber::FIRST),
             slow_start_state: SlowStartState::of(spec.slow_start),
             usage: Usage::of(spec.window_validation),
-            reader: SignalReader::new(subscriptions, spec.recovery, &PriceSpec::default(), Stream::new(of, Purpose::Price)),
+            reader: SignalReader::new(subscriptions, &spec, &PriceSpec::default(), Stream::new(of, Purpose::Price)),
             spec,
             now: Time::ZERO,
             departures: Vec::new(),

@@ -13,6 +13,7 @@ mod pacer;
 pub(crate) mod receiver;
 pub(crate) mod recovery;
 pub(crate) mod scoreboard;
+mod send_times;
 pub(crate) mod sender;
 pub(crate) mod sequence;
 pub(crate) mod signal_reader;

@@ -3,8 +3,9 @@
 
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
+use super::send_times::SendTimes;
 use super::sequence::{IncomingAck, Sequence};
-use super::spec::Recovery;
+use super::spec::TcpSpec;
 use crate::congestion::{Controller, Controllers, Lost, Subscriptions};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
@@ -21,6 +22,7 @@ pub(crate) struct SignalReader {
     /// Marks already reported to the controller.
     reported_marks: u32,
     rate: DeliveryRate,
+    times: SendTimes,
     /// Recovery has reported losses below this segment.
     lost_below: SegmentNumber,
     /// Segments that may still be sent because of the last acknowledgement.
@@ -60,6 +62,8 @@ pub(crate) struct AckExtras {
     pub(crate) echoes_mark: bool,
     /// For a controller that requested signals; it also processes duplicates.
     pub(crate) signal: Option<Signal>,
+    /// The RTT of the newest acknowledged segment, for a controller that requested it.
+    pub(crate) newest_rtt: Option<TimeDelta>,
     /// The release limit held the sender back.
     pub(crate) held_back: bool,
 }
@@ -69,12 +73,13 @@ impl SignalReader {
     pub(crate) const BYTES_FOR_PRICES: usize = size_of::<Priced>();
 
     /// `identifies`: the stream from which packets get their identification.
-    pub(crate) fn new(subscriptions: Subscriptions, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
+    pub(crate) fn new(subscriptions: Subscriptions, spec: &TcpSpec, prices: &PriceSpec, identifies: Stream) -> SignalReader {
         let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });
         SignalReader {
             subscriptions,
             reported_marks: 0,
-            rate: DeliveryRate::of(recovery),
+            rate: DeliveryRate::of(spec.recovery),
+            times: SendTimes::of(spec),
             lost_below: SegmentNumber::FIRST,
             release: u32::MAX,
             held_back: false,
@@ -111,9 +116,11 @@ impl SignalReader {
             Some(bit) => Some(priced.spec.mapping.price(priced.bits.read(bit))),
             None => report.price(),
         });
+        let newest_rtt = if self.subscriptions.newest_rtt { self.times.on_ack(incoming.ack, now) } else { None };
         AckExtras {
             echoes_mark: false,
-            signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
+            signal: self.subscriptions.has_signal().then_some(Signal { marks, price, delivered_rate, pipe: None }),
+            newest_rtt,
             held_back: self.held_back,
         }
     }
@@ -127,7 +134,7 @@ impl SignalReader {
     /// Whether it has to be notified of transmissions and losses of the sender.
     #[inline]
     pub(crate) fn tracks_sending(&self) -> bool {
-        self.samples_rate() || self.subscriptions.release || self.subscriptions.price
+        self.samples_rate() || self.subscriptions.newest_rtt || self.subscriptions.release || self.subscriptions.price
     }
 
     /// Whether the controller limits the segments released by an acknowledgement. It is then queried once more than there is data, which
@@ -204,6 +211,9 @@ impl SignalReader {
         self.release = self.release.saturating_sub(1);
         if self.samples_rate() {
             self.rate.on_sent(segment, now, in_flight);
+        }
+        if self.subscriptions.newest_rtt {
+            self.times.on_sent(segment, now);
         }
     }
 

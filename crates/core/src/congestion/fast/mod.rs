@@ -4,12 +4,15 @@
 //! (section 4.4.2).
 //!
 //! Details that the document does not specify: the weight of a sample in the averaged RTT (4.5) is 3 / window, at most 1/4, as in the paper
-//! by Jin and others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a fraction of a segment beyond it. With
-//! `alpha_recovery_rate`, a timeout halves alpha, too. A window counts as stable, and
-//! draining begins, when at two consecutive updates it kept `alpha` queued within a tenth, or stayed constant below `beta`. After a timeout
-//! the window grows from 1 according to (4.1): there is no slow-start threshold. Without timestamps there is one sample per RTT instead of
-//! one per acknowledgement. Both windows of (4.1) are the present one, as written; the form `module` (`module.rs`) reproduces the ns-2
-//! module behind the document's figures, and its remembered window is also available separately.
+//! by Jin and others, unless `history_weight` is given. A sample is the RTT of the newest segment that an acknowledgement covers. Algorithm 1
+//! stops at its target instead of a fraction of a segment beyond it. With `alpha_recovery_rate`, a timeout halves alpha, too. A window counts as
+//! stable, and draining begins, when at two consecutive updates it kept `alpha` queued within a tenth, or stayed constant below `beta`. After a
+//! timeout the window grows from 1 according to (4.1): there is no slow-start threshold. Both windows of (4.1) are the present one, as written;
+//! the form `module` (`module.rs`) reproduces the ns-2 module behind the document's figures, and its remembered window is also available
+//! separately.
+//!
+//! With delayed acknowledgements segments leave in pairs, and the second of a pair waits for the first: an `alpha` of one segment, less than a
+//! pair, used 0.69 of a link of 10 Mbit/s with 50 ms, instead of 0.93.
 
 mod draining;
 mod module;
@@ -321,7 +324,7 @@ impl Controller for Fast {
 
     fn abilities(&self) -> Abilities {
         let release = self.memory.spec.draining.is_some();
-        Abilities { subscriptions: Subscriptions { release, ..Subscriptions::NONE }, ..Self::ABILITIES }
+        Abilities { subscriptions: Subscriptions { newest_rtt: true, release, ..Subscriptions::NONE }, ..Self::ABILITIES }
     }
 
     fn quantity(&self, index: usize, now: Time) -> f64 {

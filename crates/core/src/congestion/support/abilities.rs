@@ -1,7 +1,7 @@
 //! What controllers can do, and what they require from their senders.
 
 #[cfg(doc)]
-use crate::congestion::{Controller, Start};
+use crate::congestion::{Ack, Controller, RoundTrip, Start};
 use crate::price::PriceMeaning;
 #[cfg(doc)]
 use crate::primitives::signal::Signal;
@@ -70,6 +70,9 @@ pub struct Subscriptions {
     pub one_way_delay: bool,
     /// Delivery rate samples: [`Signal::delivered_rate`].
     pub delivered_rate: bool,
+    /// RTT samples of the newest segment that each acknowledgement covers, also without timestamps, instead of the oldest, whose
+    /// acknowledgement may have been delayed: [`Ack::rtt`], [`RoundTrip::sample`].
+    pub newest_rtt: bool,
     /// A limit on the segments released by one acknowledgement: [`Controller::release`].
     pub release: bool,
     /// Each lost segment: [`Controller::on_lost`]. Includes delivery rate samples.
@@ -85,10 +88,16 @@ impl Subscriptions {
         price: false,
         one_way_delay: false,
         delivered_rate: false,
+        newest_rtt: false,
         release: false,
         losses: false,
         other_acks: false,
     };
+
+    /// Whether acknowledgements have a signal, and duplicates are reported.
+    pub(crate) fn has_signal(self) -> bool {
+        Subscriptions { newest_rtt: false, ..self }.is_any()
+    }
 
     pub(crate) fn is_any(self) -> bool {
         self != Subscriptions::NONE

@@ -28,15 +28,36 @@ impl Sender {
     }
 }
 
+/// RTT samples of an acknowledgement.
+#[derive(Clone, Copy)]
+pub(super) struct RttSamples {
+    /// For the timer: of the oldest acknowledged segment with timestamps, otherwise of the timed one. Includes the delay of the acknowledgement
+    /// (RFC 7323 section 4.3).
+    oldest: Option<TimeDelta>,
+    /// For the controller: the same, or a shorter one of the newest acknowledged segment if requested. That of a segment that waited above a
+    /// gap is longer.
+    pub(super) newest: Option<TimeDelta>,
+}
+
+impl RttSamples {
+    #[inline(always)]
+    pub(super) fn of<O: Observed>(oldest: Option<TimeDelta>, extras: &AckExtras) -> RttSamples {
+        let newest = if O::SIGNALLED { extras.newest_rtt } else { None };
+        RttSamples { oldest, newest: newest.map_or(oldest, |newest| Some(oldest.map_or(newest, |oldest| newest.min(oldest)))) }
+    }
+}
+
 impl Tcp<'_> {
     /// New data is acknowledged.
     #[inline(always)]
     pub(super) fn on_new_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
         let rtt = self.round_trip_sample(incoming);
+        let samples = RttSamples::of::<O>(rtt, extras);
+        self.measure(samples, Segments(1));
         if O::SIGNALLED && self.usage.is_some() {
             self.validate(incoming.ack);
         }
-        let mut ack = self.ack::<O>(incoming.ack - self.sender.sequence.snd_una, rtt, extras);
+        let mut ack = self.ack::<O>(incoming.ack - self.sender.sequence.snd_una, samples.newest, extras);
         let sequence = &mut self.sender.sequence;
         sequence.snd_una = incoming.ack;
         sequence.snd_nxt = sequence.snd_nxt.max(incoming.ack);
@@ -162,28 +183,30 @@ impl Tcp<'_> {
 
     #[inline(always)]
     pub(super) fn round_trip_sample(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
-        let rtt = match self.spec.timestamps {
-            true => self.now.since(incoming.echo),
-            false => self.sender.timer.estimator.timed_round_trip(incoming.ack, self.now)?,
-        };
-        self.measure(rtt, Segments(1));
-        Some(rtt)
+        match self.spec.timestamps {
+            true => Some(self.now.since(incoming.echo)),
+            false => self.sender.timer.estimator.timed_round_trip(incoming.ack, self.now),
+        }
     }
 
-    /// An RTT was measured: for new data a sample for the timer and the controller, for a duplicate only for the controller.
+    /// RTTs were measured: for new data samples for the timer and the controller, for a duplicate only for the controller.
     #[inline(always)]
-    pub(super) fn measure(&mut self, rtt: TimeDelta, advanced: Segments) {
+    pub(super) fn measure(&mut self, samples: RttSamples, advanced: Segments) {
+        let estimator = &mut self.sender.timer.estimator;
         let mut smoothed = None;
         if advanced > Segments(0) {
-            let estimator = &mut self.sender.timer.estimator;
-            estimator.sample(rtt, &self.spec.timer);
+            if let Some(oldest) = samples.oldest {
+                estimator.sample(oldest, &self.spec.timer);
+            }
             smoothed = estimator.round_trip(&self.spec.timer);
         }
-        self.sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
-        if advanced > Segments(0) && self.now >= self.warmup {
+        if let Some(sample) = samples.newest {
+            self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed });
+        }
+        if let Some(oldest) = samples.oldest.filter(|_| advanced > Segments(0) && self.now >= self.warmup) {
             let counts = &mut self.sender.sequence.counts;
             counts.rtt_samples += 1;
-            counts.rtt_sum = counts.rtt_sum + rtt;
+            counts.rtt_sum = counts.rtt_sum + oldest;
         }
     }
 

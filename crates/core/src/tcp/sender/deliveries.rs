@@ -1,6 +1,7 @@
 //! Acknowledgements as reports of the delivery of single segments, for recovery by time.
 
 use super::Tcp;
+use super::acknowledgements::RttSamples;
 use crate::congestion::{Ack, Cause, Controller, Controllers};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::observed::Signalled;
@@ -44,10 +45,9 @@ impl Tcp<'_> {
         if advanced > Segments(0) {
             self.validate(incoming.ack);
         }
-        let mut ack = self.ack::<Signalled>(delivered.segments, rtt, extras);
-        if let Some(rtt) = rtt {
-            self.measure(rtt, advanced);
-        }
+        let samples = RttSamples::of::<Signalled>(rtt, extras);
+        let mut ack = self.ack::<Signalled>(delivered.segments, samples.newest, extras);
+        self.measure(samples, advanced);
         let sequence = &mut self.sender.sequence;
         sequence.snd_una = incoming.ack;
         if advanced > Segments(0) {
