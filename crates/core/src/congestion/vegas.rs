@@ -5,12 +5,15 @@
 //! is not implemented; the sender's loss recovery is used. A loss halves the window as in Reno, and no decrease goes below two segments, as
 //! in Linux.
 //!
+//! RTTs are those of the newest segment that an acknowledgement covers, measured by the sender's clock, as in ns-2 and Linux: segments whose
+//! acknowledgement was delayed do not count as queued.
+//!
 //! Thresholds are in segments, as in implementations, or with `alpha_rate` and `beta_rate` rates as in the paper's text: the number of
 //! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
 use super::support::heap_state::HeapState;
 use super::support::window::Window;
-use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start};
+use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -45,7 +48,8 @@ words! {
         /// Brakmo and Peterson (1995): the last RTT and the minimum RTT.
         Paper = "paper",
         /// As observed in ns-2.35: the mean RTT of a round, and the least of these means since a single segment was in flight; whole queued
-        /// segments, increases spread over the next round, and a window smaller by an eighth at the end of slow start.
+        /// segments, from the segments sent in the round; increases spread over the next round, and a window smaller by an eighth at the end of
+        /// slow start.
         Ns2 = "ns2",
     }
 }
@@ -102,6 +106,8 @@ pub struct VegasMemory {
     /// Sum and number of the RTT samples of this round, and growth per acknowledged segment, in [`VegasEdition::Ns2`].
     samples: (TimeDelta, u64),
     growth: f64,
+    /// Segments outstanding at the start of this RTT, and acknowledged since; unknown while a loss is repaired.
+    round: Option<(u32, u32)>,
     /// The first segment sent after this time is the distinguished one, whose acknowledgement ends the RTT.
     began: Time,
     /// In slow start, every other RTT.
@@ -116,6 +122,7 @@ impl Vegas {
             base: None,
             samples: (TimeDelta::ZERO, 0),
             growth: 0.0,
+            round: Some((0, 0)),
             began: Time::ZERO,
             // In ns-2 the RTT of the segment that opens a connection is the first.
             grows: spec.edition == VegasEdition::Ns2,
@@ -128,7 +135,6 @@ impl Vegas {
         let gamma = self.memory.spec.gamma;
         let (alpha, beta) = self.memory.thresholds();
         let edition = self.memory.spec.edition;
-        let queued = if edition == VegasEdition::Ns2 { (queued + 0.5).floor() } else { queued };
         self.memory.growth = 0.0;
         if self.starts_slowly() {
             if !self.memory.grows && queued > gamma {
@@ -162,20 +168,35 @@ impl Vegas {
         self.memory.began = now;
         self.memory.grows = false;
         self.memory.growth = 0.0;
+        self.memory.round = None;
     }
 }
 
 impl VegasMemory {
-    /// The RTT by which the round that ends is evaluated. `last`: the last sample.
-    fn rtt_of_round(&mut self, last: TimeDelta, in_flight: Segments) -> TimeDelta {
+    /// Diff in segments at the end of an RTT with this last sample.
+    fn queued(&mut self, ack: &Ack, last: TimeDelta) -> f64 {
+        let Segments(in_flight) = ack.in_flight;
+        let sent = self.begin_round(ack).unwrap_or(in_flight);
         let (sum, count) = std::mem::take(&mut self.samples);
-        if self.spec.edition == VegasEdition::Paper || count == 0 {
-            return last;
+        if self.spec.edition == VegasEdition::Paper {
+            return queued(ack.in_flight, self.base.unwrap_or(last), last);
         }
-        let mean = TimeDelta(sum.0 / count);
+        let mean = sum.0.checked_div(count).map_or(last, TimeDelta);
         // A single segment is taken to find no queue of its own flow.
-        self.base = Some(self.base.filter(|_| in_flight > Segments(1)).map_or(mean, |base| base.min(mean)));
-        mean
+        let base = self.base.filter(|_| sent > 1).map_or(mean, |base| base.min(mean));
+        self.base = Some(base);
+        // Expected counts one of the segments that this acknowledgement covers, Actual those sent in the round.
+        let expected = f64::from(in_flight) + 1.0 - f64::from(ack.acked.0);
+        (expected - f64::from(sent) + queued(Segments(sent), base, mean) + 0.5).floor()
+    }
+
+    /// Begins an RTT. Returns the number of segments sent in the previous one.
+    fn begin_round(&mut self, ack: &Ack) -> Option<u32> {
+        let in_flight = ack.in_flight.0;
+        let sent = self.round.map(|(outstanding, acked)| in_flight.saturating_add(acked).saturating_sub(outstanding));
+        self.round = Some((in_flight.saturating_sub(ack.acked.0), 0));
+        self.began = ack.now;
+        sent
     }
 
     /// alpha and beta in segments.
@@ -194,8 +215,12 @@ fn queued(in_flight: Segments, base: TimeDelta, rtt: TimeDelta) -> f64 {
 }
 
 impl Controller for Vegas {
-    const ABILITIES: Abilities =
-        Abilities { heap_bytes: Self::BYTES, quantities: &["alpha_packets", "beta_packets", "base_rtt_s"], ..Abilities::NONE };
+    const ABILITIES: Abilities = Abilities {
+        heap_bytes: Self::BYTES,
+        quantities: &["alpha_packets", "beta_packets", "base_rtt_s"],
+        subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE },
+        ..Abilities::NONE
+    };
 
     #[inline]
     fn window(&self) -> Cwnd {
@@ -220,10 +245,10 @@ impl Controller for Vegas {
             self.window += f64::from(ack.counted.0) * self.memory.growth;
         }
         if let Some(last) = ack.rtt.filter(|&last| ack.now.since(self.memory.began) >= last) {
-            self.memory.began = ack.now;
-            let rtt = self.memory.rtt_of_round(last, ack.in_flight);
-            let base = self.memory.base.unwrap_or(rtt);
-            self.judge(ack, queued(ack.in_flight, base, rtt));
+            let queued = self.memory.queued(ack, last);
+            self.judge(ack, queued);
+        } else if let Some((_, acked)) = &mut self.memory.round {
+            *acked = acked.saturating_add(ack.acked.0);
         }
         if self.memory.grows && ack.window_validated && self.starts_slowly() {
             self.parts().slow_start(ack.counted);
@@ -310,33 +335,63 @@ mod tests {
         assert_eq!(round(&mut sender, 10, 100), 9.0);
     }
 
+    /// A sender by the rules of ns-2, with thresholds of one and three segments on an empty path of 100 ms.
+    fn as_in_ns2(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
+        let spec = VegasSpec { alpha: 1.0, beta: 3.0, edition: VegasEdition::Ns2, ..VegasSpec::default() };
+        ModelSender::new(Vegas::new(&spec, Start { window, ssthresh, ..Start::default() })).with_round_trip(100)
+    }
+
+    /// A round of ten segments with acknowledgements of `each` of them: one RTT for all but the last acknowledgement, and that of the last.
+    /// Returns the window.
+    fn round_of_ten(sender: &mut ModelSender<Vegas>, each: u32, [milliseconds, last]: [u64; 2]) -> f64 {
+        (sender.in_flight, sender.round_trip) = (10, Some(TimeDelta::from_millis(milliseconds)));
+        (1..10 / each).for_each(|_| {
+            sender.ack(each);
+        });
+        sender.wait(1000);
+        sender.round_trip = Some(TimeDelta::from_millis(last));
+        sender.ack(each)
+    }
+
     #[test]
     fn by_the_rules_of_ns2_the_mean_rtt_of_a_round_counts_and_growth_is_spread() {
-        let spec = VegasSpec { alpha: 1.0, beta: 3.0, edition: VegasEdition::Ns2, ..VegasSpec::default() };
-        let start = Start { window: 10.0, ssthresh: 10.0, ..Start::default() };
-        let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
-        // A mean of 103 ms: 10 * 3 / 103 = 0.3, rounded to 0. Each segment of the next round opens the window by a tenth.
-        assert_eq!((ack(&mut sender, 10, 100), round(&mut sender, 10, 106)), (10.0, 10.0));
+        let mut sender = as_in_ns2(10.0, 10.0);
+        // Each segment of the round after one without a queue opens the window by a tenth.
+        assert_eq!(round_of_ten(&mut sender, 1, [100, 100]), 10.0);
+        // A mean of 119 ms: 10 * 19 / 119 = 1.6, rounded to 2, which is between the thresholds.
+        assert!((round_of_ten(&mut sender, 1, [110, 200]) - 11.0).abs() < 1e-9);
+        // A mean of 159 ms: 10 * 59 / 159 = 3.7, rounded to 4.
+        assert!((round_of_ten(&mut sender, 1, [150, 240]) - 10.0).abs() < 1e-9);
         assert_eq!(sender.law.quantity(2, Time::ZERO), 0.1);
-        assert!((ack(&mut sender, 10, 110) - 10.1).abs() < 1e-9);
-        // A mean of 120 ms: 10 * 20 / 120 = 1.7, rounded to 2, which is between the thresholds.
-        assert!((round(&mut sender, 10, 130) - 10.2).abs() < 1e-9);
-        assert!((ack(&mut sender, 10, 150) - 10.2).abs() < 1e-9);
-        // A mean of 160 ms: 10 * 60 / 160 = 3.8, rounded to 4.
-        assert!((round(&mut sender, 10, 170) - 9.2).abs() < 1e-9);
         // A single segment renews the base RTT.
-        round(&mut sender, 1, 300);
+        (sender.in_flight, sender.round_trip) = (1, Some(TimeDelta::from_millis(300)));
+        sender.wait(1000);
+        sender.ack(1);
         assert_eq!(sender.law.quantity(2, Time::ZERO), 0.3);
     }
 
     #[test]
+    fn by_the_rules_of_ns2_an_acknowledgement_of_two_segments_finds_one_less_in_flight() {
+        // 9 - 10 * 100 / 120 = 0.7, rounded to 1; single acknowledgements find 1.7.
+        let mut sender = as_in_ns2(10.0, 10.0);
+        round_of_ten(&mut sender, 2, [100, 100]);
+        assert_eq!(sender.law.memory.growth, 0.1);
+        round_of_ten(&mut sender, 2, [120, 120]);
+        assert_eq!(sender.law.memory.growth, 0.0);
+        // 9 - 10 * 100 / 110 = -0.1.
+        round_of_ten(&mut sender, 2, [110, 110]);
+        assert!(sender.law.memory.growth > 0.0);
+    }
+
+    #[test]
     fn by_the_rules_of_ns2_slow_start_ends_with_an_eighth_less() {
-        let spec = VegasSpec { edition: VegasEdition::Ns2, ..VegasSpec::default() };
-        let start = Start { window: 16.0, ssthresh: f64::INFINITY, ..Start::default() };
-        let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
-        // The first round is not evaluated and does not grow; then 16 * 100 / 200 = 8 segments are queued.
-        assert_eq!([100, 200].map(|rtt| round(&mut sender, 16, rtt)), [16.0, 14.0]);
-        assert_eq!(sender.law.ssthresh().0, 14.0);
+        let mut sender = as_in_ns2(10.0, f64::INFINITY);
+        // The first round, which is not evaluated, grows by a segment per acknowledgement, and the next one does not. In that,
+        // 10 * 100 / 200 = 5 segments are queued.
+        assert_eq!(round_of_ten(&mut sender, 1, [100, 100]), 19.0);
+        sender.law.window = 10.0;
+        assert_eq!(round_of_ten(&mut sender, 1, [200, 200]), 8.75);
+        assert_eq!(sender.law.ssthresh().0, 8.75);
     }
 
     #[test]
