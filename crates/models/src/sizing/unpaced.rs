@@ -32,7 +32,8 @@ models! {
         mean_rtt_s: Positive,
         utilisation: Utilisation,
     ) -> Result<BufferSize, ParameterError> {
-        BufferSize::of(packets(share(bottleneck.packets_per_s(), flows, mean_rtt_s), 1.0 - utilisation.get()))
+        let window = share(bottleneck.packets_per_s(), flows, mean_rtt_s);
+        BufferSize::of(packets(window, 1.0 - utilisation.get()).max(0.0))
     }
     quantity: "bursts of a window";
     equation: EQUATION;
@@ -43,7 +44,8 @@ models! {
               >>> tb.models.unpaced_buffer(**link, utilisation=0.8).buffer\n\
               78";
 
-    /// Utilisation for which `unpaced_buffer` requires `buffer`, 0 to 1.
+    /// Largest utilisation, 0 to 1, for which `unpaced_buffer` requires at most `buffer`; 1 if that holds for every utilisation
+    /// below 1.
     pub fn unpaced_utilisation(bottleneck: Bottleneck, flows: Count, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let window = share(bottleneck.packets_per_s(), flows, mean_rtt_s);
         largest_utilisation(|_, missing| packets(window, missing) - buffer.get())
@@ -53,10 +55,10 @@ models! {
     assumes: ASSUMES;
 }
 
-/// Value of the equation for a utilisation of 1 - `missing`, at least 0.
+/// Value of the equation for a utilisation of 1 - `missing`; below 0 where no buffer is required.
 fn packets(window: f64, missing: f64) -> f64 {
     let rarity = libm::log(PREFACTOR) + 2.0 * libm::log((1.0 - missing) * window);
-    (BURST * window * rarity / decay(missing)).max(0.0)
+    BURST * window * rarity / decay(missing)
 }
 
 /// theta: decay rate of the queue's tail probability per burst, in M/D/1.
@@ -105,6 +107,18 @@ mod tests {
             Ok(unpaced_buffer(link()?, Count::new("flows", flows)?, Positive::new("rtt", rtt_s)?, Utilisation::new(0.8)?)?.buffer)
         };
         assert_eq!(buffer(200, 0.1)?, buffer(2000, 1.0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_buffer_a_flow_has_the_largest_window_that_requires_none() -> Result<(), ParameterError> {
+        // ln(1.1 (U W)^2) = 0 with windows W of 50 packets.
+        let (flows, rtt) = (Count::new("flows", 200)?, Positive::new("rtt", 0.1)?);
+        let most = unpaced_utilisation(link()?, flows, rtt, NonNegative::new("buffer", 0.0)?);
+        assert!((most * 50.0 * 1.1f64.sqrt() - 1.0).abs() < 1e-12, "{most}");
+        let buffer = |utilisation| Ok(unpaced_buffer(link()?, flows, rtt, Utilisation::new(utilisation)?)?.unrounded);
+        assert_eq!(buffer(0.999 * most)?, 0.0);
+        assert!(buffer(1.001 * most)? > 0.0);
         Ok(())
     }
 
