@@ -35,10 +35,11 @@ def test_padhye_sends_less_where_losses_cost_timeouts() -> None:
     assert padhye.utilisation < 0.9 * mathis.utilisation
 
 
-def test_a_utilisation_above_1_is_flagged_and_not_clipped() -> None:
+def test_a_loss_model_beyond_its_range_is_flagged_and_carries_the_capacity() -> None:
     end = tb.models.closed_loop(inputs=2000, transmitters=1000, buffer=1_000_000, flows=4_000_000, **TRUNK)
     assert not end.keeps_bound
-    assert end.utilisation > 1
+    assert end.utilisation == pytest.approx(1)
+    assert end.loss == pytest.approx(1 - 1 / end.load)
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             model.warnings.extend(self.warning(&trunk, &end)?);
         }
         if !end.keeps_bound {
-            model.simplifies.push("outside the range of its loss model: the predicted utilisation is above 1".into());
+            model.simplifies.push("outside the range of its loss model: the link is taken as full".into());
         }
         if self.has_small_windows() {
             model.simplifies.push("windows of fewer than four packets".into());

@@ -3,6 +3,10 @@
 //! The rate falls with the loss and the loss grows with the rate, so that the fixed point is unique. Flows cannot send more than
 //! the input links carry, which limits the load to M / K. If the input links do not outnumber the channels (and the model takes
 //! input links into account) nothing is lost. Flows without a window limit then fill the input links.
+//!
+//! K transmitters carry at most K packets per packet time, so that no trunk loses less than 1 - 1/rho of a load rho (see (3.16) to (3.18)).
+//! G1DM and EBI fall below this bound with many waiting places at high loads. The closed loop then takes the bound itself as the loss: the
+//! trunk is full, and the flows offer the load at which they lose the excess.
 
 use super::{LossModel, Trunk};
 use crate::model::{
@@ -99,7 +103,12 @@ impl OpenLoop {
         }
     }
 
-    /// Logarithm of the loss if the input links discard the fraction `lost`.
+    /// Logarithm of the loss if the input links discard the fraction `lost`: that of the model, or its lower bound if it is larger.
+    fn bounded_ln_loss_if(self, lost: f64, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
+        Ok(self.ln_loss_if(lost, trunk, load)?.max(min_ln_loss(load)))
+    }
+
+    /// Logarithm of the loss by the model if the input links discard the fraction `lost`.
     fn ln_loss_if(self, lost: f64, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
         match self {
             OpenLoop::Chain(model) => {
@@ -117,6 +126,11 @@ impl OpenLoop {
             }
         }
     }
+}
+
+/// Logarithm of the smallest loss of any trunk: the excess of the load over the capacity.
+fn min_ln_loss(load: f64) -> f64 {
+    if load > 1.0 { libm::log1p(-1.0 / load) } else { f64::NEG_INFINITY }
 }
 
 impl Keyword for OpenLoop {
@@ -160,31 +174,17 @@ answers! {
         loss: f64,
         /// Its natural logarithm; minus infinity where nothing is lost.
         ln_loss: f64,
-        /// Utilisation of the transmitters, ``load * (1 - loss)``.
+        /// Utilisation of the transmitters, ``load * (1 - loss)``, 0 to 1.
         utilisation: f64,
         /// Throughput in bit/s on the wire.
         throughput_bps: f64,
         /// Whether the flows would send more than the input links carry. In this case the input links, not the trunk, are the
         /// bottleneck and are never idle.
         inputs_full: bool,
-        /// False if the utilisation exceeds 1, which is impossible: the loss model is outside its range, as G1DM and EBI are with
-        /// many waiting places at high loads. The results then solve the equations but are no prediction.
+        /// False if the loss model is outside its range, as G1DM and EBI are with many waiting places at high loads: its loss is below
+        /// ``1 - 1 / load``, so that the transmitters would carry more than their capacity. The result then has the loss ``1 - 1 /
+        /// load`` and a utilisation of 1, and the model does not give the distance to 1.
         keeps_bound: bool,
-    }
-}
-
-impl ClosedLoop {
-    fn of(load: f64, ln_loss: f64, inputs_full: bool, capacity_bps: f64) -> ClosedLoop {
-        let utilisation = load * -libm::expm1(ln_loss);
-        ClosedLoop {
-            load,
-            loss: libm::exp(ln_loss),
-            ln_loss,
-            utilisation,
-            throughput_bps: utilisation * capacity_bps,
-            inputs_full,
-            keeps_bound: utilisation <= 1.0 + 1e-9,
-        }
     }
 }
 
@@ -213,12 +213,20 @@ models! {
             let load = wanted(MIN_LN)?;
             let inputs_full = load > max_load;
             let load = if inputs_full { trunk.max_load() } else { load };
-            return Ok(ClosedLoop::of(load, f64::NEG_INFINITY, inputs_full, capacity_bps));
+            return Ok(ClosedLoop {
+                load,
+                loss: 0.0,
+                ln_loss: f64::NEG_INFINITY,
+                utilisation: load,
+                throughput_bps: load * capacity_bps,
+                inputs_full,
+                keeps_bound: true,
+            });
         }
         // The chain assumes this loss, too, so that one search finds the common fixed point.
         let found = |ln_assumed: f64| {
             let load = f64::min(wanted(ln_assumed)?, max_load);
-            model.ln_loss_if(libm::exp(ln_assumed), &trunk, load)
+            model.bounded_ln_loss_if(libm::exp(ln_assumed), &trunk, load)
         };
         // The load is lowest where everything is lost.
         found(MAX_LN)?;
@@ -232,10 +240,21 @@ models! {
         let wanted = wanted(ln_loss.max(MIN_LN))?;
         let inputs_full = wanted > max_load;
         let load = if inputs_full { max_load } else { wanted };
-        Ok(ClosedLoop::of(load, ln_loss, inputs_full, capacity_bps))
+        // Rounding of a loss near 1 must not raise the utilisation above 1.
+        let utilisation = (load * -libm::expm1(ln_loss)).min(1.0);
+        let carried_by_model = load * -libm::expm1(model.ln_loss_if(libm::exp(ln_loss), &trunk, load)?);
+        Ok(ClosedLoop {
+            load,
+            loss: libm::exp(ln_loss),
+            ln_loss,
+            utilisation,
+            throughput_bps: utilisation * capacity_bps,
+            inputs_full,
+            keeps_bound: carried_by_model <= 1.0 + 1e-9,
+        })
     }
     quantity: "utilisation and loss with TCP";
-    equation: "U = N rate(P) (1 - P) / C, P the loss of the model at the load N rate(P) / C";
+    equation: "U = N rate(P) (1 - P) / C, P the loss of the model at the load rho = N rate(P) / C, but at least 1 - 1/rho";
     source: "cui-thesis, section 3.7.1, equations (3.19) to (3.22)";
     assumes: ["greedy flows with rates by Mathis or Padhye", "no queueing delay in the round trips"];
     refuses: "loads below 1e-200";
@@ -281,7 +300,7 @@ mod tests {
                 // (3.3): U C_O = N sqrt(1.5 / P) (1 - P) / RTT_H.
                 let per_channel = 4000.0 * (1.5 / loss).sqrt() * (1.0 - loss) / 0.1091 / (40e9 / 8320.0);
                 assert!((end.utilisation / per_channel - 1.0).abs() < 1e-9, "{} {trunk:?}: {end:?}", model.name);
-                let again = model.ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, end.load)?;
+                let again = model.ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, end.load)?.max(min_ln_loss(end.load));
                 assert!((again - end.ln_loss).abs() < 1e-9, "{} {trunk:?}: {again}, {end:?}", model.name);
                 assert!(!end.inputs_full);
             }
@@ -385,9 +404,18 @@ mod tests {
     fn a_thousand_channels_and_a_million_places() -> Result<(), ParameterError> {
         let full = found(&EBD, (2000, 1000, 1_000_000), 4_000_000, RateLaw::Mathis)?;
         assert!(full.utilisation > 0.99 && full.keeps_bound, "{full:?}");
-        // G1DM counts most links as busy with a packet that waits, and predicts a utilisation above 1.
+        Ok(())
+    }
+
+    #[test]
+    fn a_loss_model_beyond_its_range_loses_the_excess_and_is_reported() -> Result<(), ParameterError> {
+        // G1DM counts most links as busy with a packet that waits, and loses less than the excess.
         let beyond = found(&G1DM, (2000, 1000, 1_000_000), 4_000_000, RateLaw::Mathis)?;
-        assert!(!beyond.keeps_bound, "{beyond:?}");
+        assert!(!beyond.keeps_bound && (1.0 - beyond.utilisation).abs() < 1e-12, "{beyond:?}");
+        // (3.3) with the loss of a full trunk: 4000 sqrt(1.5 / P) (1 - P) / RTT_H is the rate of a channel.
+        let rate = 4000.0 * (1.5 / beyond.loss).sqrt() * (1.0 - beyond.loss) / 0.1091;
+        assert!((rate / (40e9 / 8320.0) - 1.0).abs() < 1e-9, "{beyond:?}");
+        assert!((beyond.loss - (1.0 - 1.0 / beyond.load)).abs() < 1e-12, "{beyond:?}");
         Ok(())
     }
 }
