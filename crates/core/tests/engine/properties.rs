@@ -47,6 +47,31 @@ fn shares_and_means_are_possible(seed: u64, results: &Results) {
     }
 }
 
+/// No traced queue exceeds its buffer, and the largest of its rows is the maximum of the table. An idle transmitter accepts a unit even if
+/// the units in service fill the buffer.
+fn traced_queues_fit_and_have_their_maxima(seed: u64, network: &Network, results: &Results) {
+    let Some(trace) = results.traces.iter().find(|trace| trace.name == "queue") else { return };
+    let column = |name: &str| trace.floats(name).expect("a column of numbers");
+    let rows: Vec<(f64, f64)> = column("time_s").into_iter().zip(column("queue_units")).collect();
+    let (of_ports, warmup) = (trace.words("queue").expect("a column of words"), network.warmup.seconds());
+    let maxima = results.queues.floats("max_queue_units").expect("a column of numbers");
+    for ((id, port), max) in PortId::enumerate(&network.ports).zip(maxima) {
+        let own: Vec<(f64, f64)> =
+            rows.iter().zip(&of_ports).filter(|(_, name)| **name == port.name).map(|(row, _)| *row).collect();
+        let in_warmup = own.partition_point(|row| row.0 < warmup);
+        let is_unchanged_at_warmup = own.get(in_warmup).is_none_or(|row| row.0 > warmup);
+        let at_warmup = own[..in_warmup].last().filter(|_| is_unchanged_at_warmup);
+        let largest = own[in_warmup..].iter().chain(at_warmup).map(|row| row.1).fold(0.0, f64::max);
+        assert!(largest == max, "seed {seed}: {largest} in the trace of `{}`, {max} in the table", port.name);
+        let is_constant = !network.changes.iter().any(|change| matches!(change.what, ChangeKind::Buffer(of, _) if of == id));
+        if let (Buffer::Units(places), true) = (port.buffer, is_constant) {
+            let idle = if port.counts_in_service { port.transmitters.into() } else { 0 };
+            let fullest = own.iter().map(|row| row.1).fold(0.0, f64::max);
+            assert!(fullest <= places.max(idle) as f64, "seed {seed}: {fullest} of {places} in the trace of `{}`", port.name);
+        }
+    }
+}
+
 /// No flow receives more than the slowest link on its path carries while its goodput is measured. If that begins in the middle of the flow,
 /// packets may be queued behind the slowest link and one is partly transmitted, so that only the last link limits the flow. Links that copy
 /// packets or follow a trace have no such limit.
@@ -131,6 +156,7 @@ fn conserves_and_repeats() {
         }
         dropped_acknowledgements_are_counted_alike(seed, &network, &results);
         shares_and_means_are_possible(seed, &results);
+        traced_queues_fit_and_have_their_maxima(seed, &network, &results);
         goodput_is_possible(seed, &network, &results);
         if let Some(edges) = &results.edges {
             let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);

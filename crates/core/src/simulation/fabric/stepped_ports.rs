@@ -33,6 +33,8 @@ impl Fabric {
                 if stepped.may_overflow() {
                     self.make_room(port, queue, packet.time);
                 }
+                let (stepped, equipment) = self.ports[port].expect_stepped();
+                stepped.note_arrival(equipment, packet.time, &self.sim.interval);
                 if !is_awaited {
                     self.await_deferred(port);
                 }
@@ -260,8 +262,6 @@ impl Fabric {
                 stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, DropReason::Late);
             }
-            let (stepped, equipment) = self.ports[port].expect_stepped();
-            stepped.note_occupancy(equipment, now);
         }
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Stepped {
 /// Outcome of an arrival.
 pub(crate) enum ArrivalOutcome {
     Discarded(DropReason),
-    /// The packet is queued in this queue.
+    /// The packet is queued in this queue. The caller makes room for it, if necessary, and then calls [`Stepped::note_arrival`].
     Waits(usize),
     /// This transmitter sends the packet from now on, until this time.
     InService(u32, Time),
@@ -140,7 +140,7 @@ impl Stepped {
             equipment.rest.counts.discard(reason, now, interval);
             return ArrivalOutcome::Discarded(reason);
         }
-        equipment.count_accepted(now, &held, interval);
+        equipment.count_accepted(now, interval);
         if idle.is_none() || equipment.counts_in_service {
             equipment.note_enqueued(queue, packet.flow);
         }
@@ -157,14 +157,13 @@ impl Stepped {
                     return ArrivalOutcome::Discarded(reason);
                 }
                 let departure = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
-                self.note_occupancy(equipment, now);
+                self.note_arrival(equipment, now, interval);
                 ArrivalOutcome::InService(transmitter, departure)
             }
             None => {
                 self.waiting += 1;
                 self.waiting_bytes += bytes;
                 self.queues[queue].bytes += bytes;
-                self.note_occupancy(equipment, now);
                 ArrivalOutcome::Waits(queue)
             }
         }
@@ -528,6 +527,14 @@ impl Stepped {
     pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), DropReason>) {
         let reason = if goes.is_ok() { DequeueReason::Sent } else { DequeueReason::Discarded };
         self.leave_schedule(queue, bytes, reason);
+    }
+
+    /// Count and trace the occupancy after an arrival. Packets that were discarded to make room at the same instant have left the buffer.
+    #[inline]
+    pub(crate) fn note_arrival(&self, equipment: &mut Equipment, now: Time, interval: &MeasurementInterval) {
+        let (units, _) = self.held(equipment);
+        equipment.count_occupancy(now, units, interval);
+        self.note_occupancy(equipment, now);
     }
 
     /// Trace the occupancy after a change.

@@ -1,7 +1,7 @@
 //! Counting of the units that pass a port, and of their times.
 
 use super::Equipment;
-use crate::primitives::units::{Bytes, Time};
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::simulation::measurement_interval::MeasurementInterval;
 use crate::simulation::port::counts::{PortCounts, ServiceTimes};
 use crate::simulation::port::equipment::BufferState;
@@ -45,7 +45,10 @@ impl Equipment {
         held: &BufferState,
         interval: &MeasurementInterval,
     ) {
-        self.count_accepted(arrival, held, interval);
+        self.count_accepted(arrival, interval);
+        if held.busy || self.counts_in_service {
+            self.count_occupancy(arrival, Units(held.units.0 + 1), interval);
+        }
         self.count_service(ServiceTimes { arrival, taken: start, start, departure }, bytes, interval);
     }
 
@@ -60,12 +63,15 @@ impl Equipment {
     }
 
     #[inline]
-    pub(in crate::simulation::port) fn count_accepted(&mut self, now: Time, held: &BufferState, interval: &MeasurementInterval) {
-        let part = interval.part(now);
-        let counts = &mut self.rest.counts;
-        counts.accepted.add(part, 1);
-        if part == 1 && (held.busy || self.counts_in_service) {
-            counts.max = counts.max.max(held.units.0 + 1);
+    pub(in crate::simulation::port) fn count_accepted(&mut self, now: Time, interval: &MeasurementInterval) {
+        self.rest.counts.accepted.add(interval.part(now), 1);
+    }
+
+    /// Count the units in the buffer after an arrival.
+    #[inline]
+    pub(in crate::simulation::port) fn count_occupancy(&mut self, now: Time, units: Units, interval: &MeasurementInterval) {
+        if interval.part(now) == 1 {
+            self.rest.counts.max = self.rest.counts.max.max(units.0);
         }
     }
 
