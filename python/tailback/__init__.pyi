@@ -30,7 +30,7 @@ from ._runs import Runs as Runs, RunsInterrupted as RunsInterrupted
 from ._scenario import Scenario as Scenario, load as load, schema as schema
 from ._simulation import simulate as simulate
 from ._stepped import Simulation as Simulation
-from ._study import Range as Range, Study as Study, sweep as sweep
+from ._study import Range as Range, Study as Study, Threshold as Threshold, sweep as sweep, threshold as threshold
 from ._table import Table as Table
 from ._topologies import (
     chain as chain,

@@ -20,6 +20,7 @@ from tailback._cli.schema import schema
 from tailback._cli.size_buffer import size_buffer
 from tailback._cli.study import study
 from tailback._cli.sweep import sweep
+from tailback._cli.threshold import threshold
 from tailback._cli.validate import validate
 from tailback._core import __commit__, __version__
 
@@ -35,6 +36,7 @@ __all__ = ["app", "main"]
         emulate,
         validate,
         sweep,
+        threshold,
         predict,
         size_buffer,
         diff,

@@ -233,6 +233,13 @@ class Ledger:
             self._connection.execute("DROP TABLE needed")
             reach("ledger: new plan written")
 
+    def restart(self, plan: dict[str, Any]) -> None:
+        """Replace the plan by one without points, and start a session; results are kept."""
+        code = self.code
+        self.replan(plan, ())
+        self.keep_code(code)
+        self.begin()
+
     @property
     def code(self) -> list[dict[str, Any]]:
         """Provenance of the user code in the plan: kind, name, class, file and hash of each class."""
@@ -254,6 +261,14 @@ class Ledger:
         (text,) = self._connection.execute("SELECT normalised FROM points WHERE point = ?", (point,)).fetchone()
         described: dict[str, Any] = json.loads(text)
         return described
+
+    def add_point(self, point: PlannedPoint) -> int:
+        """Add a point to the plan. Returns its index."""
+        with _transaction(self._connection):
+            (index,) = self._connection.execute("SELECT coalesce(max(point) + 1, 0) FROM points").fetchone()
+            _write_point(self._connection, index, point)
+            reach("ledger: point added")
+        return int(index)
 
     def add_runs(self, runs: Iterable[tuple[int, int, str]]) -> None:
         """Add seeds to points: point, seed, content hash."""
@@ -480,6 +495,10 @@ def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: It
     described = json.dumps({**plan, "version": _core.__version__})
     connection.execute("INSERT INTO study VALUES ('plan', ?1, digest('plan', ?1))", (described,))
     for index, point in enumerate(points):
-        row = (index, json.dumps(point.labels), point.text, point.normalised)
-        connection.execute("INSERT INTO points VALUES (?1, ?2, ?3, ?4, digest(?1, ?2, ?3, ?4))", row)
-        connection.executemany(_INSERT_RUN, ((index, seed, key) for seed, key in point.runs))
+        _write_point(connection, index, point)
+
+
+def _write_point(connection: sqlite3.Connection, index: int, point: PlannedPoint) -> None:
+    row = (index, json.dumps(point.labels), point.text, point.normalised)
+    connection.execute("INSERT INTO points VALUES (?1, ?2, ?3, ?4, digest(?1, ?2, ?3, ?4))", row)
+    connection.executemany(_INSERT_RUN, ((index, seed, key) for seed, key in point.runs))

@@ -24,7 +24,7 @@ from tailback._study.study import Study
 from tailback._study.vary import Vary
 from tailback.errors import ParameterError
 
-__all__ = ["planned", "sweep"]
+__all__ = ["check_quantity", "planned", "sweep"]
 
 # With `until`: initial and maximum number of seeds per point. Law recommends at least ten.
 _FIRST_SEEDS = 10
@@ -127,7 +127,7 @@ def planned(
     chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
     chosen.check()
     if asked is not None:
-        _check_quantity(chosen, asked)
+        check_quantity(chosen, asked.quantity)
         _check_randomness(chosen)
     return chosen, asked
 
@@ -155,9 +155,9 @@ def _plan(chosen: Grid, asked: StoppingRule | None, most: int) -> dict[str, Any]
     }
 
 
-def _check_quantity(chosen: Grid, asked: StoppingRule) -> None:
+def check_quantity(chosen: Grid, quantity: str) -> None:
     """Raise an `UnknownName` before anything runs; a simulation that has not started has its tables already."""
-    measured = quantity_of(asked.quantity)
+    measured = quantity_of(quantity)
     tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
     measured.value({name: unpack(tables[name].packed()) for name in measured.tables})
 
