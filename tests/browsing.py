@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, ViewportSize, expect
+
+from support import HANGS_S
+
+# A page that takes longer than this, in ms, hangs, also on a busy machine.
+PATIENCE = 1000 * HANGS_S
+expect.set_options(timeout=PATIENCE)
 
 DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -35,6 +43,7 @@ class BrowserPages:
             context = self._browser.new_context(**{"viewport": DESKTOP, **options})
             self._contexts.append(context)
         shown = context.new_page()
+        shown.set_default_timeout(PATIENCE)
         self._pages.append(shown)
         shown.on("request", lambda request: self.requested_urls.add(request.url))
         shown.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
@@ -71,6 +80,17 @@ def finger(shown: Page, *places: tuple[float, float]) -> None:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     session.detach()
+
+
+def double_tap(shown: Page, place: tuple[float, float], effect: Callable[[], bool]) -> None:
+    """Tap twice, and again until it has the effect: on a busy machine, two taps may be too far apart for a double tap."""
+    end = time.monotonic() + HANGS_S
+    while True:
+        finger(shown, place)
+        finger(shown, place)
+        if effect():
+            return
+        assert time.monotonic() < end
 
 
 def inked(shown: Page, colour: str) -> int:

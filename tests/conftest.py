@@ -12,7 +12,7 @@ import pytest
 
 import tailback as tb
 from made_hosts import MARK, Traces, why_not
-from support import SMALL, Command
+from support import SMALL, Command, without_progress
 from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
@@ -42,13 +42,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """Runs `tailback ARGUMENTS` in an empty directory, without a terminal or a display."""
+    """Runs `tailback ARGUMENTS` in an empty directory, without a terminal or a display, and leaves out its progress."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "agg"}
         environment |= {MARK: os.environ[MARK]} if MARK in os.environ else {}
         words = [sys.executable, "-m", "tailback", *map(str, arguments)]
-        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        done.stderr = without_progress(done.stderr)
+        return done
 
     return run
 

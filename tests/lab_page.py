@@ -12,13 +12,11 @@ from hashlib import sha256
 from playwright.sync_api import FrameLocator, Page
 
 import tailback as tb
-from support import ROOT
+from support import HANGS_S, ROOT
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
 FASTEST = "as fast as possible"
-# Timeout for Debian's Chromium on a busy machine.
-PATIENCE = 30_000
 
 Open = Callable[..., Page]
 
@@ -40,7 +38,7 @@ def run(page: Page, speed: str = FASTEST) -> str:
 
 def until(page: Page, condition: str, argument: object = None) -> None:
     """Wait by polling from outside, because the page's policy forbids evaluating text in it."""
-    end = time.monotonic() + PATIENCE / 1000
+    end = time.monotonic() + HANGS_S
     while not page.evaluate(condition, argument):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(20)
@@ -59,7 +57,7 @@ def text_of(page: Page | FrameLocator) -> str:
 
 def expect_text(page: Page | FrameLocator, text: str | re.Pattern[str]) -> None:
     """Wait until the editor has this text, or a text with this pattern."""
-    end = time.monotonic() + PATIENCE / 1000
+    end = time.monotonic() + HANGS_S
     while not (text == (shown := text_of(page)) if isinstance(text, str) else text.search(shown := text_of(page))):
         assert time.monotonic() < end, shown
         time.sleep(0.02)

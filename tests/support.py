@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+HANGS_S = 120
+"""A process that takes longer than this hangs, also on a busy machine."""
+
+PROGRESS = re.compile(r"^.+: (\d+%|[\d,]+ of [\d,]+ runs(, [\d,]+ failed)?) after \d+ s(, about \d+ s left)?\n", re.MULTILINE)
 
 SMALL = """\
 name = "small"
@@ -34,3 +40,8 @@ traces = ["cwnd", "queue", "drops"]
 def left_behind(directory: Path) -> set[str]:
     """Names of all files in a directory, including hidden ones."""
     return {path.name for path in directory.iterdir()}
+
+
+def without_progress(stderr: str) -> str:
+    """Messages without the lines of progress that a command prints if it takes more than five seconds, as on a busy machine."""
+    return PROGRESS.sub("", stderr)

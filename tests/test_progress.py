@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from support import without_progress
 from tailback import _progress
 from tailback._study.runner import Progress
 
@@ -75,6 +76,7 @@ def test_a_file_gets_a_line_at_intervals(monkeypatch: pytest.MonkeyPatch, clock:
             clock.now = seconds
             bar(Progress(done=seconds, failed=seconds // 60, total=2000))
     assert log.getvalue() == "buffers: 5 of 2,000 runs after 5 s\nbuffers: 67 of 2,000 runs, 1 failed after 66 s\n"
+    assert without_progress(f"first\n{log.getvalue()}last\n") == "first\nlast\n"
 
 
 def test_a_file_shows_the_remaining_time(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
@@ -86,3 +88,4 @@ def test_a_file_shows_the_remaining_time(monkeypatch: pytest.MonkeyPatch, clock:
             clock.now = seconds
             bar(0.5 + seconds / 200)
     assert log.getvalue() == "a trunk: 55% after 10 s, about 90 s left\na trunk: 90% after 80 s, about 20 s left\n"
+    assert without_progress(log.getvalue()) == ""

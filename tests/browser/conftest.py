@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from browsing import DESKTOP, BrowserPages
-from lab_page import PATIENCE, Open
+from lab_page import Open
+from support import HANGS_S
 
 # No profile and no network.
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
@@ -62,7 +63,7 @@ def address() -> Iterator[str]:
     assert server.stdout is not None
     yield server.stdout.readline().strip()
     server.send_signal(2)
-    assert (server.wait(10), server.communicate()[1]) == (0, "press Ctrl-C to stop the server\n\n")
+    assert (server.wait(HANGS_S), server.communicate()[1]) == (0, "press Ctrl-C to stop the server\n\n")
 
 
 @pytest.fixture
@@ -71,7 +72,6 @@ def opened(windows: BrowserPages, address: str) -> Iterator[Open]:
 
     def shown(place: str = "", **options: object) -> Page:
         page = windows.open(address + place, **options)
-        page.set_default_timeout(PATIENCE)
         page.wait_for_selector("body[data-ready]")
         return page
 

@@ -12,7 +12,6 @@ from browsing import BrowserPages
 from lab_page import (
     FASTEST,
     GOLDEN,
-    PATIENCE,
     Open,
     dropped,
     example,
@@ -173,7 +172,7 @@ def test_a_dropped_scenario_is_opened_and_other_files_are_rejected(opened: Open)
         "huge.toml",
         huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\npropagation_rtt = "9 ms"\ntcp = {preset = "reno"}\n',
     )
-    expect(page.locator("#notice")).to_contain_text("needs more memory than the lab allows for a run", timeout=PATIENCE)
+    expect(page.locator("#notice")).to_contain_text("needs more memory than the lab allows for a run")
 
 
 def test_help_describes_the_selected_alternative(opened: Open) -> None:
@@ -266,7 +265,7 @@ def test_an_invalid_queue_mark_is_reported_and_does_not_run(opened: Open, typed:
     expect(page.locator("#break-units")).to_have_attribute("aria-invalid", "true")
     page.fill("#break-units", "9")
     page.click("#play")
-    expect(page.locator("#status")).to_contain_text("Stopped at", timeout=PATIENCE)
+    expect(page.locator("#status")).to_contain_text("Stopped at")
 
 
 def test_the_typed_text_is_run(opened: Open) -> None:
@@ -294,7 +293,7 @@ def test_the_typed_text_is_run(opened: Open) -> None:
     replace_text(page, typed)
     assert page.inner_text("#play") == "Again"
     page.click("#play")
-    expect(page.locator("#hash-A")).to_have_text(of_wheel(typed, 1), timeout=PATIENCE)
+    expect(page.locator("#hash-A")).to_have_text(of_wheel(typed, 1))
     # The error is shown, and nothing runs.
     replace_text(page, typed.replace("Mbps", "Mbits", 1))
     page.click("#play")
@@ -364,7 +363,7 @@ def test_links_that_are_too_long_are_not_created(opened: Open) -> None:
     page.click("#compare")
     expect(page.locator(".pane")).to_have_count(2)
     page.click("#share")
-    expect(page.locator("#status")).to_contain_text("There is no link to this", timeout=PATIENCE)
+    expect(page.locator("#status")).to_contain_text("There is no link to this")
     assert page.evaluate("location.hash") == "#lab"
 
 

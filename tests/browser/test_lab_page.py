@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import tailback as tb
-from browsing import PHONE, finger, widths
-from lab_page import GOLDEN, PATIENCE, Open, example, expect_text, of_wheel, run, text_of, until
-from support import ROOT
+from browsing import PHONE, double_tap, finger, widths
+from lab_page import GOLDEN, Open, example, expect_text, of_wheel, run, text_of, until
+from support import HANGS_S, ROOT
 from tailback._lab import write as write_page
 from tailback.papers import document, experiments
 
@@ -27,7 +27,7 @@ def test_every_task_of_a_lesson_has_a_correct_choice(opened: Open, lesson: int) 
     for task in range(3):
         page.check(f"input[name=task-{task}][value='0']")
         page.click(f".lesson-step >> nth={task} >> button")
-        expect(page.locator(f"#verdict-{task}")).to_contain_text("It is", timeout=PATIENCE)
+        expect(page.locator(f"#verdict-{task}")).to_contain_text("It is")
         assert "none of these" not in page.inner_text(f"#verdict-{task}")
 
 
@@ -41,7 +41,7 @@ def test_a_lesson_compares_a_prediction_with_the_measurement(opened: Open) -> No
     # Three quarters of the link, without a buffer.
     page.check("input[name=task-0][value='1']")
     page.click(".lesson-step >> nth=0 >> button")
-    expect(page.locator("#verdict-0")).to_contain_text("As predicted", timeout=PATIENCE)
+    expect(page.locator("#verdict-0")).to_contain_text("As predicted")
     expect(page.locator(".pane")).to_have_count(2)
 
 
@@ -53,7 +53,7 @@ def test_a_lesson_ignores_the_stop_condition_of_runs(opened: Open) -> None:
     page.check("#break-loss")
     page.check("input[name=task-0][value='1']")
     page.click(".lesson-step >> nth=0 >> button")
-    expect(page.locator("#verdict-0")).to_contain_text("As predicted", timeout=PATIENCE)
+    expect(page.locator("#verdict-0")).to_contain_text("As predicted")
 
 
 def test_the_calculator_shows_the_results_of_the_models(opened: Open) -> None:
@@ -89,18 +89,18 @@ def test_touch_zooms_and_a_double_tap_resets(opened: Open) -> None:
     over.scroll_into_view_if_needed()
     box = over.bounding_box()
     assert box
-    whole = over.screenshot()
+
+    def without_cursor() -> bytes:
+        """A picture after pending changes are drawn."""
+        page.mouse.move(0, 0)
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        return over.screenshot()
+
+    whole = without_cursor()
     middle = box["y"] + box["height"] / 2
     finger(page, (box["x"] + 60, middle), (box["x"] + 100, middle + 1), (box["x"] + 140, middle + 1))
-    page.wait_for_timeout(200)
-    assert over.screenshot() != whole
-    for _ in range(2):
-        finger(page, (box["x"] + 100, middle))
-    page.wait_for_timeout(200)
-    # Except for the cursor at the place of the taps.
-    page.mouse.move(0, 0)
-    page.wait_for_timeout(200)
-    assert over.screenshot() == whole
+    assert without_cursor() != whole
+    double_tap(page, (box["x"] + 100, middle), lambda: without_cursor() == whole)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -125,7 +125,7 @@ def test_the_page_works_offline_and_updates_online(browser: Browser, tmp_path: P
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)
-    expect(page.locator("#offline")).to_contain_text("works without a network", timeout=PATIENCE)
+    expect(page.locator("#offline")).to_contain_text("works without a network")
     # The cache of another build is deleted; this is the first build.
     kept = page.evaluate("caches.keys()")
     assert len(kept) == 1
@@ -171,7 +171,7 @@ def test_only_visible_cards_are_animated_once(opened: Open) -> None:
     # The last one was never visible, and thus not even loaded.
     assert facts.last.inner_text() == ""
     last.scroll_into_view_if_needed()
-    expect(facts.last).not_to_be_empty(timeout=PATIENCE)
+    expect(facts.last).not_to_be_empty()
 
 
 def test_reduced_motion_shows_a_figure_of_the_whole_run(opened: Open) -> None:
@@ -180,7 +180,7 @@ def test_reduced_motion_shows_a_figure_of_the_whole_run(opened: Open) -> None:
     canvas = page.locator("[data-example=two_rtts] .thumb")
     blank = canvas.evaluate("canvas => canvas.toDataURL()")
     pictures: set[str] = set()
-    end = time.monotonic() + PATIENCE / 1000
+    end = time.monotonic() + HANGS_S
     while len(pictures) < 1 and time.monotonic() < end:
         pictures |= {canvas.evaluate("canvas => canvas.toDataURL()")} - {blank}
     page.wait_for_timeout(500)

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tailback as tb
-from lab_page import FASTEST, GOLDEN, PATIENCE, Open, dropped, example, expect_text, of_wheel, run, text_of, until
-from support import ROOT
+from lab_page import FASTEST, GOLDEN, Open, dropped, example, expect_text, of_wheel, run, text_of, until
+from support import HANGS_S, ROOT
 
 
 def test_a_run_gives_the_same_bytes_as_the_package(opened: Open) -> None:
@@ -30,7 +30,7 @@ def test_showing_packets_does_not_change_the_results(opened: Open) -> None:
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0.05")
     page.click("#play")
     for step in ("event", "packet", "round_trip"):
-        before, end = page.inner_text("#clock"), time.monotonic() + PATIENCE / 1000
+        before, end = page.inner_text("#clock"), time.monotonic() + HANGS_S
         # The next event may occur at the same instant.
         while page.inner_text("#clock") == before:
             assert time.monotonic() < end, step
@@ -55,7 +55,7 @@ def test_two_variants_are_compared_and_their_first_difference_is_named(opened: O
     knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
     knob.fill("10 packets")
     knob.press("Enter")
-    expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
+    expect(page.locator("#difference")).to_contain_text("First difference at")
     assert "bottleneck" in page.inner_text("#difference")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
     # It remains after the end of the run.
@@ -102,7 +102,7 @@ def test_a_run_stops_at_the_first_loss(opened: Open) -> None:
     page.check("#break-loss")
     page.select_option("#speed", label=FASTEST)
     page.click("#play")
-    expect(page.locator("#status")).to_contain_text("a loss at bottleneck (full)", timeout=PATIENCE)
+    expect(page.locator("#status")).to_contain_text("a loss at bottleneck (full)")
     toml = example("one_flow").partition("[record]")[0] + '[record]\ntraces = ["drops"]\n'
     drops = tb.simulate(tb.Scenario.from_toml(toml)).trace("drops")
     assert float(page.inner_text("#clock").split("\u202f")[0]) == pytest.approx(float(drops["time_s"][0]), abs=2e-3)
@@ -114,7 +114,7 @@ def test_two_variants_step_together(opened: Open) -> None:
     knob = page.locator("[id='knob-flows.web.propagation_rtt']")
     knob.fill("240 ms")
     knob.press("Enter")
-    expect(page.locator("#difference")).to_contain_text("First difference", timeout=PATIENCE)
+    expect(page.locator("#difference")).to_contain_text("First difference")
     for _ in range(3):
         before = page.inner_text("#clock")
         page.click("[data-step=round_trip]")
@@ -227,7 +227,7 @@ def test_keys_step_also_after_a_button_was_pressed(opened: Open) -> None:
     page.click("#reset")
     for key in ("r", "p", "e"):
         before = page.inner_text("#clock")
-        end = time.monotonic() + PATIENCE / 1000
+        end = time.monotonic() + HANGS_S
         # The clock's display may be too coarse to distinguish events.
         while page.inner_text("#clock") == before and time.monotonic() < end:
             page.keyboard.press(key)
@@ -259,10 +259,9 @@ def test_a_fork_names_the_first_difference_and_the_closed_variant(opened: Open) 
         page.wait_for_function(
             "earlier => ![undefined, ...earlier].includes(document.getElementById('hash-B')?.innerText)",
             arg=earlier,
-            timeout=PATIENCE,
         )
         expect(page.locator("#status")).to_have_text("Done.")
-        expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
+        expect(page.locator("#difference")).to_contain_text("First difference at")
         return told
 
     assert "closed" not in forked(0, "3 Mbps")
@@ -303,7 +302,7 @@ dumbbell = {rate = "40 Mbps", delay = "10 ms", queue = {buffer = "20 packets"}}
     assert box
     for part in (0.1, 0.3, 0.5, 0.7, 0.9):
         over.click(position={"x": part * box["width"], "y": 6})
-        expect(page.locator("#why")).to_contain_text("Why was a packet lost", timeout=PATIENCE)
+        expect(page.locator("#why")).to_contain_text("Why was a packet lost")
         page.click("#why .close")
     # A click below the marks selects a time.
     over.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
@@ -338,7 +337,7 @@ def test_a_fat_tree_is_drawn_in_levels_with_its_pods_together(opened: Open) -> N
         page = opened("#example=one_flow")
         dropped(page, "fat_tree.toml", FAT_TREE)
         canvas = page.locator("canvas.network")
-        expect(canvas).to_have_attribute("aria-label", re.compile("16 flows"), timeout=PATIENCE)
+        expect(canvas).to_have_attribute("aria-label", re.compile("16 flows"))
         canvas.scroll_into_view_if_needed()
         hosts = [int(name.removeprefix("host")) for name in names(page, 0, 16)]
         assert sorted(hosts) == list(range(16))

@@ -13,12 +13,12 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
 import tailback as tb
+from browsing import PATIENCE
 from lab_page import text_of
 from support import ROOT
 from tailback._widget import files
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
-PATIENCE = 30_000
 
 # The part of a notebook that the widget uses: a state from Python, bytes as views, and an element to render into.
 HOST = """<!doctype html><meta charset="utf-8"><title>notebook</title><div id="cell"></div><script type="module">
@@ -55,12 +55,13 @@ def shown(browser: Browser, notebook: tuple[Path, str], widget: object) -> tuple
     (folder / "state.json").write_text(json.dumps(state))
     (folder / "host.html").write_text(HOST)
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     requested_urls: set[str] = set()
     page.on("request", lambda request: requested_urls.add(request.url))
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     page.goto(address + "host.html")
     frame = page.frame_locator("#cell iframe")
-    frame.locator("body[data-ready]").wait_for(timeout=PATIENCE)
+    frame.locator("body[data-ready]").wait_for()
     return frame, {url.removeprefix(address) for url in requested_urls if not url.startswith("blob:")}
 
 
@@ -73,7 +74,7 @@ def test_a_scenario_in_a_cell_gives_the_same_bytes_as_the_package(browser: Brows
     assert text.replace("seed = 2\n", "", 1) == (ROOT / "examples/two_rtts.toml").read_text()
     frame.locator("#speed").select_option(label="as fast as possible")
     frame.locator("#play").click()
-    expect(frame.locator("#hash-A")).to_have_text(GOLDEN["two_rtts.toml"]["2"]["results"], timeout=PATIENCE)
+    expect(frame.locator("#hash-A")).to_have_text(GOLDEN["two_rtts.toml"]["2"]["results"])
 
 
 def test_a_scenario_from_python_is_shown_as_equivalent_text(browser: Browser, notebook: tuple[Path, str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from made_hosts import SCENARIO, Traces, fine, python
-from support import ROOT, Command, left_behind
+from support import HANGS_S, ROOT, Command, left_behind
 
 pytestmark = pytest.mark.usefixtures("emulation")
 
@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_the_results_so_far(traces: Traces, file: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
     os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=HANGS_S)
     assert process.returncode == 130, stderr
     assert "ended by an interruption, INCOMPLETE" in stdout
     assert "Traceback" not in stderr

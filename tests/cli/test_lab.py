@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support import Command
+from support import HANGS_S, Command
 from tailback._lab import USUAL_PORT, Server, page, serve_at
 
 
@@ -25,7 +25,7 @@ def port() -> Iterator[int]:
 
 def answer(port: int, path: str, host: str | None = None) -> tuple[int, str | None]:
     """Status and content type of a response."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_S)
     connection.putrequest("GET", path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{port}")
     connection.putheader("Connection", "close")

@@ -138,11 +138,11 @@ def test_a_signal_interrupts_a_long_computation() -> None:
     before = signal.signal(signal.SIGALRM, on_alarm)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        began = time.monotonic()
+        began = time.process_time()
         with pytest.raises(AlarmError):
             # Three million states, some ten seconds.
             tb.models.exact_trunk_loss(inputs=400, transmitters=100, buffer=50, load=0.95, variant="fresh")
-        assert time.monotonic() - began < 5
+        assert time.process_time() - began < 5
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
