@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import types
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tailback as tb
+from disturbance import Disturbance
 from made_hosts import MARK, Traces, why_not
 from support import SMALL, Command, without_progress
 from tailback.papers import Document, Experiment, _documents
@@ -38,6 +41,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Schedule long files first, so that no process is left with one of them at the end."""
     place = {name: index for index, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Skip a failed test of real time if this machine delayed it, with the measured delay as the reason."""
+    if pyfuncitem.get_closest_marker("real_time") is None:
+        return (yield)
+    disturbance = Disturbance()
+    try:
+        return (yield)
+    except (AssertionError, TimeoutError) as failed:
+        if measured := disturbance.measured():
+            statement, _, _ = str(failed).partition("\n")
+            pytest.skip(f"inconclusive, because {measured}: {statement}")
+        raise
+    finally:
+        disturbance.end()
 
 
 @pytest.fixture

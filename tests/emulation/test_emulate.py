@@ -1,4 +1,4 @@
-"""`tailback.emulate`: real packets between hosts through the scenario's queues. Tolerances allow for a busy machine."""
+"""`tailback.emulate`: real packets between hosts through the scenario's queues."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def scenario(**changes: object) -> tb.Scenario:
     return tb.Scenario.from_toml(SCENARIO).with_(changes)
 
 
+@pytest.mark.real_time
 def test_the_rtt_equals_the_delays_of_the_links(traces: Traces, tmp_path: Path) -> None:
     measured = tmp_path / "rtt"
     server = tb.Command("right", python(ECHO), server=True)
@@ -57,6 +58,7 @@ def test_the_rtt_equals_the_delays_of_the_links(traces: Traces, tmp_path: Path) 
     assert traces.are_gone()
 
 
+@pytest.mark.real_time
 def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     flows = {"from": "left", "to": "right", "count": 2, "propagation_rtt": "60 ms", "tcp": {"preset": "sack"}}
     given = scenario(flows={"web": flows}, duration="6 s", warmup="3 s")
@@ -79,6 +81,7 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     assert run.provenance["emulation"]["kernel_flows"][0]["controller"] == "reno"
 
 
+@pytest.mark.real_time
 def test_a_transfer_is_complete_while_simulated_flows_continue() -> None:
     real = {"from": "left", "to": "right", "size": "300 kB", "tcp": {"preset": "sack", "delayed_ack": False}}
     given = scenario(flows={"real": real, "simulated": {**real, "size": "500 kB"}}, duration="5 s")
@@ -90,6 +93,7 @@ def test_a_transfer_is_complete_while_simulated_flows_continue() -> None:
     assert flows["completion_time_s"][of["simulated"]] < 4
 
 
+@pytest.mark.real_time
 def test_an_application_of_a_kernel_flow_writes_at_its_rate() -> None:
     flow = {
         "from": "left",
@@ -102,6 +106,7 @@ def test_an_application_of_a_kernel_flow_writes_at_its_rate() -> None:
     assert run.flows.to_dict()["goodput_bps"][0] == pytest.approx(4e6, rel=0.05)
 
 
+@pytest.mark.real_time
 def test_listed_drops_hit_the_data_of_kernel_flows() -> None:
     tcp = {"preset": "linux/cubic", "handshake": True}
     drops = [{"group": "web", "segment": 1}]
@@ -126,6 +131,7 @@ def test_a_server_without_a_socket_is_named() -> None:
         tb.emulate(scenario(), [tb.Command("right", "sleep 20", server=True), tb.Command("left", "true")])
 
 
+@pytest.mark.real_time
 def test_the_kernel_reacts_to_marks() -> None:
     tcp = {"preset": "sack", "ecn": True}
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "tcp": tcp}}
@@ -210,6 +216,7 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path
     assert traces.are_gone(patience_s=10)
 
 
+@pytest.mark.real_time
 def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path: Path) -> None:
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "size": "2 MB", "tcp": {"preset": "sack"}}}
     file = tmp_path / "seen.pcapng"
@@ -239,6 +246,7 @@ def test_an_emulation_is_saved_with_its_timing(tmp_path: Path) -> None:
     assert np.isnan(run.emulation["lateness_p50_s"][0])
 
 
+@pytest.mark.real_time
 def test_a_stack_does_the_same_in_real_and_in_virtual_time() -> None:
     pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package")
     given = scenario(duration="12 s", warmup="2 s").with_({"topology.dumbbell.loss": {"probability": "1 %"}})

@@ -10,7 +10,11 @@ import pytest
 
 import tailback as tb
 
-pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
+pytestmark = [
+    pytest.mark.usefixtures("emulation"),
+    pytest.mark.filterwarnings("ignore::tailback.EmulationWarning"),
+    pytest.mark.real_time,
+]
 
 # One way: 10 ms, and 1500 bytes at 10 Mbit/s take 1.2 ms.
 RTT_S = 0.02

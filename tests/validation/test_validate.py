@@ -26,6 +26,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> CaseSet:
     return short
 
 
+@pytest.mark.real_time
 def test_both_run_the_same_scenario_and_runs_are_stored(short: CaseSet, tmp_path: Path) -> None:
     done = tb.validate(tmp_path / "study", jobs=2)
     completion = next(each for each in done.comparisons if each.measure == "completion time")
