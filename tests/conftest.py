@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Generator
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import tailback as tb
 from disturbance import Disturbance
 from made_hosts import MARK, Traces, why_not
-from support import SMALL, Command, without_progress
+from support import HANGS_S, SMALL, Command, without_progress
 from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
@@ -41,6 +42,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Schedule long files first, so that no process is left with one of them at the end."""
     place = {name: index for index, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    """Let the first process import all modules alone. It stores their bytecode, so that the others need not compile it."""
+    worker: dict[str, Any] | None = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return (yield)
+    imported = Path(session.config.option.basetemp).parent / "imported"
+    end = time.monotonic() + HANGS_S
+    while worker["workerid"] != "gw0" and not imported.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    result = yield
+    imported.touch()
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

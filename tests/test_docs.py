@@ -31,6 +31,7 @@ FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]+)|<link\b[^>]
 PICTURE = re.compile(r"!\[[^]]+\]\(([^)]+)\)")
 # The badge of the tests is at an address of the repository, which GitHub resolves.
 LINK = re.compile(r"\]\((?!https?:|#|\.\./\.\./actions/)([^)#\s]+)")
+COMPUTED = computed()
 VERB = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
 
@@ -86,7 +87,7 @@ def test_every_page_exists() -> None:
     assert parts >= {"learn", "howto", "reference", "evidence", "develop", "controllers", "policies", "scenario"}
 
 
-@pytest.mark.parametrize("snippet", [one for one in snippets("python") if one.page not in computed()], ids=str)
+@pytest.mark.parametrize("snippet", [one for one in snippets("python") if one.page not in COMPUTED], ids=str)
 def test_python_runs(snippet: Snippet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "tb.emulate(" in snippet.text and why_not():
         pytest.skip(why_not())
@@ -181,7 +182,7 @@ def test_every_picture_is_in_a_page() -> None:
     assert set((ROOT / "docs" / "images").rglob("*.svg")) <= shown
 
 
-@pytest.mark.parametrize("page", computed(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", COMPUTED, ids=lambda page: page.name)
 def test_the_site_shows_the_computed_output_of_a_page(site: Path, page: Path) -> None:
     written, built = page.read_text(), site / page.relative_to(ROOT / "docs").with_suffix(".html")
     html = built.read_text()
