@@ -64,7 +64,9 @@ mod tests {
             assert_eq!(bench.at(100).process_ack(1, &[]), [1, 2, 3, 4], "{recovery:?}");
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
-            assert_eq!(bench.sender.timer.estimator.timeout(&bench.spec.timer), TimeDelta::from_millis(1_000), "{recovery:?}");
+            let estimator = bench.sender.timer.estimator;
+            assert_eq!(estimator.round_trip(&bench.spec.timer), Some(TimeDelta::from_millis(100)), "{recovery:?}");
+            assert_eq!(estimator.timeout(&bench.spec.timer), TimeDelta::from_millis(1_000), "{recovery:?}");
             // One segment acknowledged in slow start: two more.
             assert_eq!(bench.at(200).process_ack(2, &[]), [5, 6], "{recovery:?}");
         }

@@ -157,8 +157,9 @@ impl MessageGroup<'_> {
             receive_processing: of.send_processing,
             ..of.clone()
         };
-        // The client opens the connection.
+        // The client opens the connection. The server has no RTT sample of that handshake, which may meet full queues.
         if let Transport::Tcp(spec, _) = &mut of.transport {
+            spec.established &= !spec.handshake;
             spec.handshake = false;
         }
         groups.push(requests);
