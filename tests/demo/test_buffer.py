@@ -6,9 +6,11 @@ import json
 import xml.etree.ElementTree
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
+import tailback as tb
 from reports import fetched, parsed
 from tailback import models
 from tailback._demo import buffer
@@ -16,6 +18,7 @@ from tailback._demo import buffer_figures as figures
 from tailback._demo import buffer_grid as grid
 from tailback._demo import buffer_report as report
 from tailback._demo.buffer_grid import Cell
+from tailback._demo.buffer_needed import TARGET, needed
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,36 @@ def study() -> grid.Study:
     brief = grid.plan(full=False)
     cells = tuple(cell for cell in brief.cells if cell.share not in (0.2, 0.5))
     measured, _ = buffer.measured(replace(brief, cells=cells, seeds=2))
+    # The searches for fewer flows take longer, and differ only in the number.
+    found, _ = needed(measured, 100)
+    measured.needed = dict.fromkeys(measured.plan.flows, found)
     return measured
+
+
+def test_the_buffer_for_the_target_is_between_points_of_the_grid_and_has_an_interval(study: grid.Study) -> None:
+    found = study.needed[100]
+    assert found.share is not None
+    assert found.low is not None
+    assert found.high is not None
+    below, above = (
+        max(cell.share for cell in study.cells(100) if study.interval("utilisation", cell).mean < TARGET),
+        min(cell.share for cell in study.cells(100) if study.interval("utilisation", cell).mean >= TARGET),
+    )
+    assert below < found.share <= above
+    assert found.low <= found.share <= found.high
+    assert str(found) == f"{100 * found.share:.3g} % ({100 * found.low:.3g} to {100 * found.high:.3g})"
+
+
+def test_the_search_for_one_flow_agrees_with_the_closed_form() -> None:
+    # The demonstration's link has longer teeth; the closed form depends only on shares of the product.
+    flow: Any = {"propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "10 s"]}, "tcp": {"preset": "sack"}}
+    link = tb.dumbbell(rate="50 Mbps", delay="10 ms", buffer="50 packets", duration="100 s", warmup="30 s", flows={"tcp": flow})
+    buffers = {"topology.dumbbell.queue.buffer": ("40 packets", "208 packets")}
+    found = tb.threshold(link, "queues.bottleneck.utilisation", TARGET, over=buffers, seeds=3)
+    assert models.single_flow_utilisation(0.603) == pytest.approx(TARGET, abs=1e-4)
+    # Windows of whole packets, which grow one round trip later, need a few packets more.
+    product = 50e6 * 0.05 / 8 / 1500
+    assert int(found.value.split()[0]) / product == pytest.approx(0.603, abs=0.04)
 
 
 def test_the_full_grid_is_the_question() -> None:

@@ -20,10 +20,10 @@ __all__ = ["demo"]
     type=options.PATH,
     default="out",
     metavar="DIR",
-    help="Directory of the reports; created if missing. DIR/study stores the runs.",
+    help="Directory of the reports; created if missing. DIR/study and DIR/study-* store the runs.",
 )
 @click.option("--full", is_flag=True, help="Run all points with more seeds, which takes minutes.")
-@click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
+@click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR.")
 @command
 def demo(out: Path, full: bool, fresh: bool) -> ExitCode:
     """Answer two questions, with a report for each.
@@ -45,8 +45,8 @@ def demo(out: Path, full: bool, fresh: bool) -> ExitCode:
         with RunsBar("simulating") as bar:
             there += switch.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
-        note(f"interrupted; finished runs are stored in {kept}, and the same command resumes")
+        note(f"interrupted; finished runs are stored in {out}, and the same command resumes")
         return ExitCode.INTERRUPTED
     if there:
-        note(f"{there:,} of the runs were already stored in {kept}; `--fresh` repeats them")
+        note(f"{there:,} of the runs were already stored in {out}; `--fresh` repeats them")
     return ExitCode.DONE

@@ -1,6 +1,7 @@
 """The first question of the demonstration: how much buffer does a TCP link need?
 
-`buffer_grid` defines the runs, `buffer_figures` and `buffer_report` the report.
+`buffer_grid` defines the runs, `buffer_needed` searches the buffer that is enough, and `buffer_figures` and `buffer_report` make
+the report.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tailback._demo import buffer_figures as figures
 from tailback._demo import buffer_grid as grid
 from tailback._demo import buffer_report as report
 from tailback._demo.buffer_grid import Study
+from tailback._demo.buffer_needed import needed
 from tailback._format import aligned
 from tailback._store import ensure_writable, write_atomically
 from tailback._study.runner import Progress
@@ -29,6 +31,10 @@ def answer(
     require()
     ensure_writable(out)
     study, there = measured(grid.plan(full=full), kept=kept, fresh=fresh, progress=progress)
+    for flows in study.plan.flows:
+        place = kept.with_name(f"{kept.name}-{flows}")
+        study.needed[flows], stored = needed(study, flows, kept=place, fresh=fresh, progress=progress)
+        there += stored
     sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
     sys.stdout.write(aligned(report.table(study)) + "\n\n")
     sys.stdout.write(f"report: {write_atomically(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")

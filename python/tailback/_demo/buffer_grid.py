@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BDP_PACKETS", "Cell", "Plan", "Study", "experiment", "plan", "rule", "scenario"]
+__all__ = ["BDP_PACKETS", "Cell", "Needed", "Plan", "Study", "experiment", "plan", "rule", "scenario"]
 
 RATE_MBPS = 100
 # Two-way propagation: of a single flow, or the mean of many.
@@ -92,13 +92,29 @@ class Sawtooth:
     utilisation: float
 
 
+@dataclass(frozen=True)
+class Needed:
+    """A buffer and the ends of its 95 % interval, as shares of the bandwidth-delay product; None beyond the range of the grid."""
+
+    share: float | None
+    low: float | None
+    high: float | None
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return "not reached"
+        low, high = ("less" if self.low is None else _percent(self.low), "more" if self.high is None else _percent(self.high))
+        return f"{_percent(self.share)} % ({low} to {high})"
+
+
 @dataclass
 class Study:
-    """Results by cell, and the cost of the runs."""
+    """Results by cell, the cost of the runs, and the buffer that each number of flows needs."""
 
     plan: Plan
     outcome: Outcome
     tally: Tally
+    needed: dict[int, Needed] = field(default_factory=dict)
 
     def cells(self, flows: int, *, paced: bool = False) -> list[Cell]:
         """The cells of one curve by growing buffer."""
@@ -210,6 +226,10 @@ def _window(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _queue(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The queue of the bottleneck at the same instants."""
     return _held(run.trace("queue")["time_s"], run.trace("queue")["queue_units"], run.simulated_s)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g}"
 
 
 def _held(known: NDArray[Any], values: NDArray[Any], end_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -20,13 +20,11 @@ from tailback._demo.buffer_grid import (
     rule,
     scenario,
 )
+from tailback._demo.buffer_needed import TARGET
 from tailback._interval import Interval
 from tailback._pictures import Picture, dark_inks
 
 __all__ = ["page", "setting", "table"]
-
-# The utilisation that "enough buffer" means in the table.
-TARGET = 0.98
 
 # A difference of utilisation without practical relevance, even if it is significant.
 NEGLIGIBLE = 1e-4
@@ -44,7 +42,7 @@ def table(study: Study) -> list[list[str]]:
         "flows",
         f"utilised at {_share(least)} BDP",
         f"at {_share(more)} BDP",
-        f"buffer for {_share(TARGET)}",
+        f"buffer for {_share(TARGET)} (95 % interval)",
         "BDP/√N",
         "utilised there",
         "lost there",
@@ -58,7 +56,7 @@ def table(study: Study) -> list[list[str]]:
                 str(flows),
                 _percent(study.interval("utilisation", Cell(flows, least))),
                 _percent(study.interval("utilisation", Cell(flows, more))),
-                _share(_enough(study, flows)),
+                str(study.needed[flows]),
                 _share(ruled.share),
                 _percent(study.interval("utilisation", ruled)),
                 _percent(study.interval("loss_rate", ruled)),
@@ -96,13 +94,12 @@ def page(study: Study, figures: dict[str, Picture]) -> str:
 def _answer(study: Study) -> str:
     """The answer, from the extremes of the grid."""
     few, many = study.plan.flows[0], study.plan.flows[-1]
-    needs = [_enough(study, flows) for flows in (few, many)]
     waits = [1e3 * study.interval("mean_wait_s", Cell(flows, 2.0)).mean for flows in (few, many)]
     return (
-        f"To keep the link {_share(TARGET)} busy, one flow needs a buffer of {_share(needs[0])} of a bandwidth-delay product, "
-        f"and {many} flows together need {_share(needs[1])}. A larger buffer adds delay: with two bandwidth-delay products "
-        f"a packet waits {waits[0]:.0f} ms on average behind one flow, {waits[1]:.0f} ms behind {many}; the path "
-        f"itself takes {RTT_MS} ms."
+        f"To keep the link {_share(TARGET)} busy, one flow needs a buffer of {study.needed[few]} of a bandwidth-delay product, "
+        f"and {many} flows together need {study.needed[many]}; 95 % intervals in parentheses. A larger buffer adds delay: with "
+        f"two bandwidth-delay products a packet waits {waits[0]:.0f} ms on average behind one flow, {waits[1]:.0f} ms behind "
+        f"{many}; the path itself takes {RTT_MS} ms."
     )
 
 
@@ -200,7 +197,8 @@ def _method(study: Study) -> str:
         f"sack), packets of {PACKET_BYTES} bytes. Round trips without queueing: {RTT_MS} ms for a single flow, "
         f"uniform between {low} and {high} ms for several, so that one bandwidth-delay product (BDP) is {BDP_PACKETS} packets. "
         f"Flows start at random, and the start of each run is not measured. Lines are means over {study.plan.seeds} seeds, "
-        "bands their 95 % intervals (Student's t); a ring marks the rule BDP/√N."
+        f"bands their 95 % intervals (Student's t); a ring marks the rule BDP/√N. The buffer for {_share(TARGET)} is found by a "
+        "search with the same seeds (tailback.threshold)."
     )
 
 
@@ -230,26 +228,12 @@ def _all_numbers(study: Study) -> Iterator[list[str]]:
             ]
 
 
-def _enough(study: Study, flows: int) -> float | None:
-    """The smallest buffer with the target utilisation, interpolated on a logarithmic scale; None if no buffer reaches it."""
-    before: tuple[float, float] | None = None
-    for cell in study.cells(flows):
-        reached = study.interval("utilisation", cell).mean
-        if reached >= TARGET:
-            if before is None:
-                return cell.share
-            share, low = before
-            return float(share * (cell.share / share) ** ((TARGET - low) / (reached - low)))
-        before = (cell.share, reached)
-    return None
-
-
 def _percent(interval: Interval) -> str:
     return f"{100 * interval.mean:.2f} ± {100 * interval.half:.2f} %"
 
 
-def _share(share: float | None) -> str:
-    return "not reached" if share is None else f"{100 * share:.3g} %"
+def _share(share: float) -> str:
+    return f"{100 * share:.3g} %"
 
 
 def _flows(flows: int) -> str:

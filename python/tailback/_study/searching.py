@@ -28,9 +28,6 @@ from tailback.user_code._loading import ClassLocation
 
 __all__ = ["Search"]
 
-# Maximum number of seeds for a precision.
-_MOST_SEEDS = 128
-
 
 @dataclass
 class Search:
@@ -48,7 +45,9 @@ class Search:
     is_random : bool
         Whether the seed has an effect at either end.
     precision : float or None
-        The number of seeds doubles until the half width of the interval of the mean at the answer is at most this.
+        The number of seeds doubles, up to `max_seeds`, until the half width of the interval of the mean at the answer is at most
+        this.
+    max_seeds : int
     asked : str
         Digest of the ends with the initial seeds.
     """
@@ -59,11 +58,19 @@ class Search:
     crossing: Crossing
     is_random: bool
     precision: float | None
+    max_seeds: int
     asked: str
 
     @classmethod
     def of(
-        cls, scenario: Scenario, quantity: str, target: Any, over: Any, seeds: int | Iterable[int], precision: float | None
+        cls,
+        scenario: Scenario,
+        quantity: str,
+        target: Any,
+        over: Any,
+        seeds: int | Iterable[int],
+        precision: float | None,
+        max_seeds: int,
     ) -> Search:
         """The validated question; errors as in `tailback.threshold`."""
         if not isinstance(over, Mapping) or len(over) != 1 or not isinstance(next(iter(over)), str):
@@ -81,7 +88,9 @@ class Search:
             raise ParameterError(f"`seeds` is {len(ends.seeds)}; expected at least 2, because one seed has no interval")
         if precision is not None and (not isinstance(seeds, int) or not 0 < precision < math.inf):
             raise ParameterError(f"`precision` is {precision!r}; expected a number above 0, and `seeds` as a number")
-        return cls(ends, key, measured, Crossing(values, _target(measured, target)), is_random, precision, ends.digest())
+        return cls(
+            ends, key, measured, Crossing(values, _target(measured, target)), is_random, precision, max_seeds, ends.digest()
+        )
 
     @property
     def quantity(self) -> str:
@@ -92,7 +101,7 @@ class Search:
     def plan(self) -> dict[str, Any]:
         """The question in the form of the ledger."""
         target = self.crossing.target
-        asked = [self.asked, self.quantity, target, self.precision]
+        asked = [self.asked, self.quantity, target, self.precision, self.max_seeds if self.precision else None]
         return {
             "kind": "threshold",
             "command": "tailback threshold",
@@ -119,7 +128,7 @@ class Search:
 
     def _needs_seeds(self) -> bool:
         crossing, seeds = self.crossing, len(self.ends.seeds)
-        if self.precision is None or not self.is_random or crossing.outside or 2 * seeds > _MOST_SEEDS:
+        if self.precision is None or not self.is_random or crossing.outside or 2 * seeds > self.max_seeds:
             return False
         found = crossing.known[crossing.answer]
         return found.high - found.low > 2 * self.precision

@@ -124,6 +124,7 @@ def threshold(
     over: Mapping[str, Any],
     seeds: int | Iterable[int] = 10,
     precision: float | None = None,
+    max_seeds: int = 128,
     out: str | os.PathLike[str] | None = None,
     executor: Literal["threads", "processes"] | Executor | None = None,
     workers: int | None = None,
@@ -148,8 +149,10 @@ def threshold(
     seeds : int or iterable of int
         The number of seeds, from 1, or a list of seeds; at least 2 if anything is random.
     precision : float, optional
-        Double the number of seeds, up to 128, until the half width of the 95 % interval of the quantity at the answer is at most
-        this, in its unit.
+        Double the number of seeds until the half width of the 95 % interval of the quantity at the answer is at most this, in its
+        unit.
+    max_seeds : int
+        With `precision`: maximum number of seeds.
     out : path, optional
         Directory of the study: new, or one of the same search, which is resumed. Without it the study is temporary.
     executor, workers, progress
@@ -178,7 +181,7 @@ def threshold(
     >>> found.low, found.value, found.high, found.problem
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    search = Search.of(described, quantity, target, over, seeds, precision)
+    search = Search.of(described, quantity, target, over, seeds, precision, max_seeds)
     check(executor, workers)
     directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
     prepare_study(directory, search.plan, tuple, extend=extend)
