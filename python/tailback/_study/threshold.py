@@ -178,7 +178,8 @@ def threshold(
     >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="20 s", warmup="5 s", flows=flows)
     >>> buffer = {"topology.dumbbell.queue.buffer": ("1 packet", "100 packets")}
     >>> found = tb.threshold(scenario, "queues.bottleneck.utilisation", "95 %", over=buffer, seeds=4)
-    >>> found.low, found.value, found.high, found.problem
+    >>> found.low, found.value, found.high
+    ('11 packets', '11 packets', '12 packets')
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     search = Search.of(described, quantity, target, over, seeds, precision, max_seeds)
