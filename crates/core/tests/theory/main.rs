@@ -8,6 +8,7 @@ mod bbrv3;
 mod buffer;
 mod dctcp;
 mod delay_laws;
+mod delayed_acks;
 mod exact;
 mod l4s;
 mod links;
