@@ -26,7 +26,8 @@ _completions _delivery_trace _fairness _flent _iperf3 _netem_trace _pictures _ql
 _capture _packetdrill _run
 _runs
 _simulation _stepped _emulation
-_study prediction _diff
+_study _diff
+prediction
 _validation
 _progress papers._
 papers

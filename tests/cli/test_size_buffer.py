@@ -44,3 +44,18 @@ def test_the_command_names_every_flag_that_is_wrong(command: Command) -> None:
     assert "error: `--rate` has an unknown unit: `Gbits`\n" in refused.stderr
     assert refused.stderr.endswith("4 errors; nothing was run\n")
     assert refused.stdout == ""
+
+
+def test_presets_are_simulated_where_no_rule_covers_them(command: Command) -> None:
+    link = ("--rate", "5 Mbps", "--base-rtt", "20 ms", "--flows", "6", "--preset", "cubic", "--preset", "newreno")
+    done = command("size-buffer", *link, "--target", "90 %", "--json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["recommended"] is None
+    assert document["simulated"]["buffer"] >= 1
+    assert document["advice"] == document["simulated"]["sentence"]
+    ruled = command("size-buffer", *link, "--target", "90 %", "--no-simulate")
+    assert "No rule covers 6 flows of cubic" in ruled.stdout
+    never = command("size-buffer", *link, "--window", "1", "--target", "100 %", "--simulate")
+    assert never.returncode == 1
+    assert "no buffer of up to" in never.stdout

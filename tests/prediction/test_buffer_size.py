@@ -169,16 +169,16 @@ def test_properties_that_no_rule_covers_are_reported() -> None:
         delay="10 ms",
         queue={"policy": "codel", "buffer": "40 packets"},
         duration="10 s",
-        flows={"web": {"tcp": {"preset": "cubic"}}},
+        flows={"web": {"count": 3, "tcp": {"preset": "cubic"}}},
     )
-    answers = tb.size_buffer(scenario, target=0.9)
+    answers = tb.size_buffer(scenario, target=0.9, simulate=False)
     warnings = " ".join(answers.question.warnings)
     assert "codel" in warnings
     assert "flows.web: the controller is cubic" in warnings
-    # No rule is for such windows, so that none applies or is recommended.
+    # No rule is for several flows with such windows, so that none applies or is recommended.
     assert answers.question.other_controllers == ("cubic",)
     assert (answers.recommended, [answer.rule.name for answer in answers if answer.applies]) == (None, [])
-    assert "which needs 0.43 of bandwidth_delay: " in answers.advice
+    assert answers.advice.startswith("No rule covers 3 flows of cubic: simulate the case.")
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8])
@@ -206,6 +206,15 @@ def test_the_plot_has_a_curve_for_every_rule_that_relates_buffer_and_utilisation
     labels = {text.get_text() for text in figure.axes[0].texts}
     assert {"closed loop", "cui_trunk", "enachescu", "appenzeller", "synchronised"} <= labels
     assert "bandwidth_delay, full_utilisation" in labels
+
+
+def test_the_plot_has_the_rules_of_the_controllers() -> None:
+    link: dict[str, Any] = {"rate": "100 Mbps", "base_rtt": "40 ms", "flows": 1, "target": 0.95}
+    halving, cubic = (
+        {text.get_text() for text in tb.size_buffer(**link, preset=preset).plot().axes[0].texts} for preset in ("sack", "cubic")
+    )
+    assert "cubic" in cubic
+    assert not any("cubic" in text or "bbr" in text for text in halving)
 
 
 def test_an_unknown_rule_gets_the_nearest_name() -> None:

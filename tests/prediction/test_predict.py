@@ -145,6 +145,35 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         ["closed loop of M/D/1/K and Padhye"],
         {"utilisation": 0.05, "loss_rate": 0.005, "goodput_bps": 0.05},
     ),
+    "one flow of CUBIC, a tenth of a product": (
+        dumbbell(
+            {"propagation_rtt": "100 ms", "tcp": {"preset": "cubic"}},
+            rate="100 Mbps",
+            buffer="83 packets",
+            duration="160 s",
+            warmup="40 s",
+        ),
+        ["sawtooth of one CUBIC flow"],
+        {"utilisation": 0.015, "goodput_bps": 0.02},
+    ),
+    "Reno-friendly CUBIC": (
+        dumbbell(
+            {"propagation_rtt": "20 ms", "tcp": {"preset": "cubic"}},
+            rate="50 Mbps",
+            buffer="20 packets",
+            duration="60 s",
+            warmup="20 s",
+        ),
+        ["sawtooth of one CUBIC flow"],
+        {"utilisation": 0.015, "goodput_bps": 0.02},
+    ),
+    "CUBIC under random loss": (
+        tb.load(EXAMPLES / "random_loss.toml").with_(
+            {"duration": "1200 s", "flows.*.tcp.preset": "cubic", "flows.*.tcp.controller": None}
+        ),
+        ["CUBIC"],
+        {"utilisation": 0.01, "loss_rate": 0.001, "goodput_bps": 0.25},
+    ),
     "two hundred bursty, a hundred places": (
         dumbbell(BURSTY, rate="200 Mbps", buffer="100 packets", duration="40 s", warmup="15 s"),
         ["normal sum of windows"],

@@ -12,14 +12,14 @@ use tailback_core::network::{Port, PortId};
 use tailback_models::ParameterError;
 use tailback_models::limits::{FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow};
 use tailback_models::parameter::{Count, NonNegative, Positive, Servers};
-use tailback_models::sizing::{Bottleneck, Link, appenzeller_utilisation, synchronised_utilisation};
+use tailback_models::sizing::{Bottleneck, Link, appenzeller_utilisation, cubic_utilisation, synchronised_utilisation};
 use tailback_models::tcp::single_flow_mean_queue;
 use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Trunk, TrunkVariant, closed_loop};
 
 /// Unlimited number of input links.
 const COUNTLESS: u64 = 1_000_000;
 
-/// The bottleneck with its Reno flows.
+/// The bottleneck with its flows.
 struct Saturated<'b, 't, 'a> {
     bundle: &'b Bundle<'t, 'a>,
     index: PortId,
@@ -32,6 +32,8 @@ struct Saturated<'b, 't, 'a> {
     segments_per_increase: u32,
     /// Whether packets arrive smoothly: paced, or over slow access links.
     is_smooth: bool,
+    /// Whether all flows have CUBIC; otherwise all have Reno.
+    is_cubic: bool,
 }
 
 /// Result of a model. NaN where the model gives no value.
@@ -48,9 +50,10 @@ struct Outcome {
 pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     let first = &bundle.groups[0];
     let is_delay_based = bundle.groups.iter().any(TcpGroup::is_delay_based);
-    if let Some(other) = bundle.groups.iter().find(|group| !is_delay_based && !group.is_reno()) {
+    let is_cubic = bundle.groups.iter().all(TcpGroup::is_cubic);
+    if let Some(other) = bundle.groups.iter().find(|group| !is_delay_based && !is_cubic && !group.is_reno()) {
         let nearest = "the nearest answer is the prediction with `controller = \"reno\"`";
-        let why = format!("the controller is {}, but models require Reno; {nearest}", other.controller());
+        let why = format!("the controller is {}, but models require Reno, or CUBIC alone; {nearest}", other.controller());
         return found.exclude(format!("{}.tcp.controller", other.flows.at()), why);
     }
     let bottleneck = match bottleneck(bundle) {
@@ -118,6 +121,11 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             let why = "it needs a timeout for several losses of a window, which models of many flows do not include";
             return Err((format!("{}.tcp.recovery", group.flows.at()), why.into()));
         }
+        let is_cubic = bundle.groups.iter().all(TcpGroup::is_cubic);
+        if is_cubic && bundle.flows() as u64 >= FEW_FLOWS {
+            let why = format!("no model covers {FEW_FLOWS} and more flows of CUBIC, which do not reduce their windows together");
+            return Err((format!("{}.tcp.controller", bundle.groups[0].flows.at()), why));
+        }
         let slow = |group: &TcpGroup| {
             let access = group.flows.sender_access;
             access.is_some_and(|access| is_slow(access.0 as f64, port.rate.0 as f64, port.transmitters.into()))
@@ -132,6 +140,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             rtts: RoundTrips::listed(&bundle.all_base_rtts_s().collect::<Vec<f64>>()),
             segments_per_increase: bundle.groups.iter().map(TcpGroup::segments_per_increase).max().unwrap_or(1),
             is_smooth: bundle.groups.iter().all(|group| group.spec.pacing || slow(group)),
+            is_cubic,
         })
     }
 
@@ -147,6 +156,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
     fn outcome(&self) -> Result<Outcome, ParameterError> {
         let mut outcome = match () {
             () if self.flows == 1 => self.sawtooth(),
+            () if self.is_cubic => self.cubic(),
             () if self.is_smooth && self.buffer as f64 <= SHORT_QUEUE * self.product() => self.closed_loop(),
             () => self.fluid(),
         }?;
@@ -194,6 +204,9 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
                 window: Some(Window::Constant(limit)),
             });
         }
+        if self.is_cubic {
+            return self.cubic();
+        }
         let (_, mean_rtt_s) = self.rtts.parameters()?;
         let source = "Villamizar and Song 1994; docs/evidence/theory.md";
         let mut model = self.model("single_flow_utilisation", "sawtooth of one flow", source);
@@ -207,6 +220,21 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             queue: self.queue_of_sawtooth()?,
             window: Some(Window::Sawtooth(peak)),
         })
+    }
+
+    /// One flow of CUBIC, or several that reduce their windows together.
+    fn cubic(&self) -> Result<Outcome, ParameterError> {
+        let (_, mean_rtt_s) = self.rtts.parameters()?;
+        let name = if self.flows == 1 { "sawtooth of one CUBIC flow" } else { "synchronised sawtooth of CUBIC" };
+        let mut model = self.model("cubic_utilisation", name, "RFC 9438; docs/evidence/theory.md");
+        model.simplifies.push("fluid model: packets are discrete, and window growth takes effect one RTT later".into());
+        if self.flows > 1 {
+            model
+                .simplifies
+                .push("all flows reduce their windows at the same time; the utilisation is higher if they do not".into());
+        }
+        let utilisation = cubic_utilisation(self.bottleneck()?, mean_rtt_s, self.places()?);
+        Ok(Outcome { model, utilisation, loss: f64::NAN, queue: f64::NAN, window: None })
     }
 
     /// Smooth arrivals and a short queue: the fixed point of TCP's load and the loss at this load.

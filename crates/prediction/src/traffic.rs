@@ -10,7 +10,7 @@ use tailback_core::tcp::{AckCounting, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 
 /// Name of user code.
-const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 
 /// A violated assumption: the path of the part, and the reason.
 pub(crate) type Violation = (String, String);
@@ -215,6 +215,10 @@ impl TcpGroup<'_, '_> {
     /// Whether the window halves at each loss and grows by one segment per RTT, as in the models of TCP.
     pub(crate) fn is_reno(&self) -> bool {
         matches!(self.law, ControllerSpec::Reno(_))
+    }
+
+    pub(crate) fn is_cubic(&self) -> bool {
+        matches!(self.law, ControllerSpec::Cubic(_))
     }
 
     pub(crate) fn is_delay_based(&self) -> bool {

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use tailback_core::network::PortId;
 use tailback_models::model::{Arguments, Inputs, InterruptCheck, Keyword};
 use tailback_models::trunk::{LossModel, Trunk, TrunkVariant};
-use tailback_prediction::sizing::{self, SizingCase};
+use tailback_prediction::sizing::{self, PortCase, SizingCase};
 use tailback_prediction::trunk_map::{self, TrunkAccuracy};
 use tailback_prediction::{AppliedModel, RoundTrips, Unmodelled};
 use tailback_scenario::{BufferQuestion, Integer};
@@ -82,6 +82,7 @@ pub struct SizingOutput {
     paced: Option<bool>,
     window: Option<u64>,
     other_controllers: Vec<String>,
+    link: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -92,7 +93,7 @@ fn means(RoundTrips { harmonic_s, mean_s, max_s }: RoundTrips) -> Means {
     (harmonic_s, mean_s, max_s)
 }
 
-fn case_fields(case: SizingCase, warnings: Vec<String>) -> SizingOutput {
+fn case_fields(case: SizingCase, link: Option<String>, warnings: Vec<String>) -> SizingOutput {
     SizingOutput {
         rate_bps: case.rate_bps as u64,
         packet_bytes: case.packet_bytes as u64,
@@ -105,6 +106,7 @@ fn case_fields(case: SizingCase, warnings: Vec<String>) -> SizingOutput {
         paced: case.paced,
         window: case.window,
         other_controllers: case.other_controllers,
+        link,
         warnings,
     }
 }
@@ -114,7 +116,7 @@ fn case_fields(case: SizingCase, warnings: Vec<String>) -> SizingOutput {
 pub fn sizing_question(py: Python<'_>, text: &str) -> PyResult<SizingOutput> {
     let question = BufferQuestion::from_json(text, "").map_err(|problems| errors::scenario_error(py, &problems))?;
     let case = SizingCase::of_question(&question).map_err(|error| errors::parameter_error(py, &error, ""))?;
-    Ok(case_fields(case, Vec::new()))
+    Ok(case_fields(case, None, Vec::new()))
 }
 
 /// The case of a link of a scenario, by default that of its bottleneck.
@@ -128,8 +130,8 @@ pub fn sizing_scenario(py: Python<'_>, document: Document, link: Option<&str>) -
         place.map(|place| PortId(place as u32)).ok_or_else(|| errors::unknown_name(py, "link", link, names.clone()))
     });
     let found = SizingCase::of_network(&network, port.transpose()?);
-    let (case, warnings) = found.map_err(|text| errors::parameter_text(py, &text))?;
-    Ok(case_fields(case, warnings))
+    let PortCase { case, link, warnings } = found.map_err(|text| errors::parameter_text(py, &text))?;
+    Ok(case_fields(case, Some(link), warnings))
 }
 
 /// `tailback.prediction.SizingCase`.

@@ -2,9 +2,11 @@
 
 use crate::decode::{Decode, Decoder};
 use crate::distribution::Distribution;
+use crate::presets::{Preset, preset};
 use crate::problem::{Errors, Report};
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::record::record;
+use crate::schema::PresetName;
 use crate::tree;
 use crate::values::Integer;
 
@@ -31,12 +33,19 @@ record! {
         paced: Option<bool>,
         /// Maximum window of a flow, in packets.
         window: Option<Integer<1, 1_073_741_824>>,
+        /// TCP presets of the flows, in equal shares. Default: windows that halve, as those of Reno.
+        preset: Vec<PresetName> = Vec::new(),
     }
 }
 
 const UNKNOWN: &str = "`base_rtt` has a distribution without a known harmonic mean";
 
 impl BufferQuestion {
+    /// The presets of the flows.
+    pub fn presets(&self) -> impl Iterator<Item = &'static Preset> {
+        self.preset.iter().map(|&name| preset(name))
+    }
+
     /// Reads JSON. `file` is the name that messages show; empty if there is none.
     ///
     /// # Errors
@@ -61,6 +70,10 @@ impl BufferQuestion {
         }
         if self.packet_size.bytes() == 0 && report.is_valid("packet_size") {
             report.add("packet_size", "`packet_size` is zero").given(self.packet_size.to_string()).expected("at least 1 B");
+        }
+        if self.preset.len() as u64 > self.flows.0 && report.is_valid("flows") && report.is_valid("preset") {
+            let given = format!("{} presets, {} flows", self.preset.len(), self.flows.0);
+            report.add("preset", "there are more presets than flows").given(given).expected("at most one preset per flow");
         }
         let without = match self.base_rtt {
             Distribution::Exponential(_) => {
@@ -94,6 +107,16 @@ mod tests {
             (Probability(0.8), Integer(1), Size::new(1500))
         );
         assert_eq!(question.inputs, None);
+    }
+
+    #[test]
+    fn presets_are_read_with_their_controllers() {
+        let question = r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 1, "target": "80 %", "preset": PRESET}"#;
+        let of = |presets: &str| read(&question.replace("PRESET", presets));
+        let found = of(r#"["linux/cubic"]"#).unwrap();
+        assert_eq!(found.presets().map(|preset| preset.name.word()).collect::<Vec<_>>(), ["linux/cubic"]);
+        assert!(of(r#"["cubik"]"#).unwrap_err().contains("did you mean `cubic`?"));
+        assert!(of(r#"["cubic", "sack"]"#).unwrap_err().contains("more presets than flows"));
     }
 
     #[test]

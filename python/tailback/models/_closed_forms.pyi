@@ -12,15 +12,16 @@ __all__ = ['DETECTION_FORMS', 'LOSS_MODELS', 'OPEN_LOOPS', 'PROBE_ORDERS', 'SIZI
     'LossModel', 'MaxnetBase', 'MaxnetPrice', 'OpenLoop', 'PriceLevels', 'ProbeOrder', 'QuantiserError', 'RateError', 'RemError',
     'SlowStart', 'TpmMarking', 'TpmProbeTypes', 'TrunkLoss', 'TrunkVariant', 'UnseenBit', 'adpm_coarse_ramp_error',
     'adpm_detection_packets', 'adpm_error', 'adpm_ramp_error', 'adpm_step_error', 'adpm_undetected', 'appenzeller_buffer',
-    'appenzeller_flows', 'appenzeller_utilisation', 'bandwidth_delay_buffer', 'beheshti_buffer', 'closed_loop', 'cubic_rate',
-    'cui_link_buffer', 'cui_link_flows', 'cui_link_utilisation', 'cui_trunk_buffer', 'cui_trunk_flows', 'cui_trunk_utilisation',
-    'delay_equilibrium', 'drained_flows', 'draining_time', 'enachescu_buffer', 'enachescu_flows', 'enachescu_utilisation',
-    'enachescu_window', 'erlang_b', 'exact_trunk_loss', 'fast_arrivals', 'full_utilisation_buffer', 'gorinsky_buffer',
-    'late_arrival_coefficient', 'mathis_rate', 'maxnet_base', 'maxnet_price', 'md1_mean_wait', 'md1k', 'min_queue', 'mm1k',
-    'mmck', 'padhye_goodput', 'padhye_rate', 'price_levels', 'quantiser_error', 'ram_error', 'rcp_price', 'rcp_rate_error',
-    'rem_best_phi', 'rem_error', 'rpm_error', 'single_flow_mean_queue', 'single_flow_utilisation', 'slow_start',
-    'synchronised_buffer', 'synchronised_utilisation', 'tpm_error', 'tpm_probe_types', 'trunk_loss', 'unpaced_buffer',
-    'unpaced_utilisation', 'vegas_arrivals', 'window_limited_rate']
+    'appenzeller_flows', 'appenzeller_utilisation', 'bandwidth_delay_buffer', 'bbr_buffer', 'beheshti_buffer', 'closed_loop',
+    'cubic_buffer', 'cubic_rate', 'cubic_utilisation', 'cui_link_buffer', 'cui_link_flows', 'cui_link_utilisation',
+    'cui_trunk_buffer', 'cui_trunk_flows', 'cui_trunk_utilisation', 'delay_equilibrium', 'drained_flows', 'draining_time',
+    'enachescu_buffer', 'enachescu_flows', 'enachescu_utilisation', 'enachescu_window', 'erlang_b', 'exact_trunk_loss',
+    'fast_arrivals', 'full_utilisation_buffer', 'gorinsky_buffer', 'late_arrival_coefficient', 'mathis_rate', 'maxnet_base',
+    'maxnet_price', 'md1_mean_wait', 'md1k', 'min_queue', 'mm1k', 'mmck', 'padhye_goodput', 'padhye_rate', 'price_levels',
+    'quantiser_error', 'ram_error', 'rcp_price', 'rcp_rate_error', 'rem_best_phi', 'rem_error', 'rpm_error',
+    'single_flow_mean_queue', 'single_flow_utilisation', 'slow_start', 'synchronised_buffer', 'synchronised_utilisation',
+    'tpm_error', 'tpm_probe_types', 'trunk_loss', 'unpaced_buffer', 'unpaced_utilisation', 'vegas_arrivals',
+    'window_limited_rate']
 ProbeOrder: TypeAlias = Literal['random', 'pure_brc', 'random_brc']
 PROBE_ORDERS: dict[ProbeOrder, KeywordInfo]
 DetectionForm: TypeAlias = Literal['random', 'brc', 'brc_direct', 'brc_printed']
@@ -231,6 +232,11 @@ def synchronised_buffer(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_
     utilisation: Numbers) -> BufferSize: ...
 def synchronised_utilisation(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers,
     buffer: Numbers) -> Result: ...
+def cubic_buffer(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers,
+    utilisation: Numbers) -> BufferSize: ...
+def cubic_utilisation(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers,
+    buffer: Numbers) -> Result: ...
+def bbr_buffer(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers) -> BufferSize: ...
 def bandwidth_delay_buffer(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers,
     mean_rtt_s: Numbers) -> BufferSize: ...
 def full_utilisation_buffer(*, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers,

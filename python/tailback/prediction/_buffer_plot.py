@@ -83,7 +83,10 @@ def curves(question: SizingCase, buffers: NDArray[np.floating[Any]]) -> dict[str
         ),
         "appenzeller": lambda: models.appenzeller_utilisation(buffer=buffers, **bottleneck, **flows, **mean),
         "synchronised": lambda: models.synchronised_utilisation(buffer=buffers, **bottleneck, **mean),
+        "cubic": lambda: models.cubic_utilisation(buffer=buffers, **bottleneck, **mean),
     }
+    if question.other_controllers != ("cubic",):
+        del lines["cubic"]
     if inputs is None:
         del lines["cui_trunk"]
     if inputs is not None or question.transmitters > 1:

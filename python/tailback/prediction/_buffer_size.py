@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, models
@@ -11,12 +12,15 @@ from tailback._arguments import arguments_checked
 from tailback._format import aligned, quantity
 from tailback._html import HtmlList, HtmlTable, notebook
 from tailback._scenario import Scenario
-from tailback.errors import UnknownName
+from tailback.errors import ParameterError, UnknownName
 from tailback.models import Rule
 from tailback.prediction._sizing_case import SizingCase, ask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tailback._study.runner import Progress
+    from tailback.prediction._simulated_buffer import SimulatedBuffer
 
 __all__ = ["SizingResult", "SizingResults", "size_buffer"]
 
@@ -62,7 +66,9 @@ class SizingResults(Sequence[SizingResult]):
     recommended : SizingResult or None
         The answer that applies to this case; None if no buffer reaches the target, or if no rule covers the controllers.
     advice : str
-        The reason in one or two sentences.
+        The simulated answer, if there is one, or the reason for the recommendation in one or two sentences.
+    simulated : SimulatedBuffer or None
+        The answer by simulation, by default where no rule covers the controllers.
 
     Examples
     --------
@@ -78,6 +84,7 @@ class SizingResults(Sequence[SizingResult]):
     answers: tuple[SizingResult, ...]
     recommended: SizingResult | None
     advice: str
+    simulated: SimulatedBuffer | None = None
 
     def __getitem__(self, key: Any) -> Any:
         """An answer by name of its rule, or by index."""
@@ -102,6 +109,7 @@ class SizingResults(Sequence[SizingResult]):
             ],
             "recommended": None if self.recommended is None else self.recommended.rule.name,
             "advice": self.advice,
+            "simulated": None if self.simulated is None else self.simulated.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -125,8 +133,19 @@ class SizingResults(Sequence[SizingResult]):
         """
         from tailback.prediction._buffer_plot import plot
 
-        known = {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None}
+        # The rules of other controllers are not alternatives to those for windows that halve.
+        controllers = self.question.other_controllers
+        others = {rule for rule in ("cubic", "bbr") if not any(name.startswith(rule) for name in controllers)}
+        known = {
+            answer.rule.name: answer.buffer
+            for answer in self.answers
+            if answer.buffer is not None and answer.rule.name not in others
+        }
         return plot(self.question, known, width)
+
+
+# Arguments of `size_buffer` that are not values of the question.
+_OPTIONS = ("scenario", "link", "simulate", "out", "workers", "progress")
 
 
 @arguments_checked
@@ -143,11 +162,17 @@ def size_buffer(
     access_rate: str | None = None,
     paced: bool | None = None,
     window: int | None = None,
+    preset: str | Sequence[str] | None = None,
     link: str | None = None,
+    simulate: bool | None = None,
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> SizingResults:
     """Compute the buffer size that a bottleneck needs for a target utilisation, by every sizing rule.
 
-    The result contains the answer of every rule, and recommends the one whose assumptions hold.
+    The result contains the answer of every rule, and recommends the one whose assumptions hold. Where no rule covers the
+    controllers, the smallest buffer is found by simulation.
 
     Parameters
     ----------
@@ -174,23 +199,58 @@ def size_buffer(
         Whether senders pace their packets.
     window : int, optional
         Maximum window of a flow in packets.
+    preset : str or list of str, optional
+        TCP presets of the flows, in equal shares; by default flows whose windows halve, as those of Reno.
     link : str, optional
         Link of the scenario whose buffer is sized, by default the one with the smallest capacity per TCP flow.
+    simulate : bool, optional
+        Whether to find the smallest buffer by simulation, as `tailback.threshold` does. By default if no rule covers the
+        controllers and the estimated number of packets is at most 50 million, some 20 s of work.
+    out, workers, progress
+        Of the simulation, as in `tailback.threshold`.
 
     Raises
     ------
     ScenarioError
         An argument or the scenario is not valid; lists every problem with its place.
     ParameterError
-        The scenario has no such bottleneck.
+        The scenario has no such bottleneck, or the case cannot be simulated.
+    StudyError, StudyInterrupted
+        As in `tailback.threshold`.
     """
-    given = {name: value for name, value in locals().items() if name not in ("scenario", "link") and value is not None}
+    given = {name: value for name, value in locals().items() if name not in _OPTIONS and value is not None}
+    if isinstance(preset, str):
+        given["preset"] = [preset]
     described = scenario if scenario is None or isinstance(scenario, Scenario) else Scenario(scenario)
-    return answer(ask(given, described, link))
+    question = ask(given, described, link)
+    return with_simulation(answer(question), given, described, simulate=simulate, out=out, workers=workers, progress=progress)
+
+
+def with_simulation(
+    found: SizingResults, given: Mapping[str, Any], scenario: Scenario | None, *, simulate: bool | None, **options: Any
+) -> SizingResults:
+    """The answers with the simulated one, if it is requested, or if no rule covers the controllers and it takes little work."""
+    if simulate is None and (found.recommended is not None or not found.question.other_controllers):
+        return found
+    if simulate is False:
+        return found
+    from tailback.prediction import _simulated_buffer as simulation
+
+    try:
+        chosen = simulation.case(found.question, given, scenario)
+    except ParameterError as error:
+        if simulate:
+            raise
+        return replace(found, advice=f"{found.advice}  No simulation: {error}.")
+    if simulate is None and chosen.packets > simulation.MOST_PACKETS:
+        work = f"about {chosen.packets / 1e6:,.0f} million packets, more than {simulation.MOST_PACKETS / 1e6:.0f}"
+        return replace(found, advice=f"{found.advice}  It takes {work}: request it with `simulate` (`--simulate`).")
+    answer = simulation.simulated(found.question, chosen, is_limited=simulate is None, **options)
+    return replace(found, advice=answer.sentence, simulated=answer)
 
 
 def answer(question: SizingCase) -> SizingResults:
-    """Compute the answers to a question in numbers."""
+    """Compute the answers of all rules to a question in numbers."""
     asked, judged, recommended, advice = _core.buffer_answers(question)
     answers = tuple(_answer(question, *each) for each in judged)
     by_name = {one.rule.name: one for one in answers}

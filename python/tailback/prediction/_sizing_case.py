@@ -37,7 +37,9 @@ class SizingCase:
     window : int or None
         Maximum window of a flow in packets, if any.
     other_controllers : tuple of str
-        Controllers of the flows whose windows do not halve, which no rule covers unless windows are limited.
+        Controllers of the flows whose windows do not halve.
+    link : str or None
+        Link of the scenario whose buffer is sized.
     warnings : tuple of str
         Properties of the scenario that no rule takes into account.
     """
@@ -53,6 +55,7 @@ class SizingCase:
     paced: bool | None = None
     window: int | None = None
     other_controllers: tuple[str, ...] = ()
+    link: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -85,7 +88,7 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
     # Placeholders for required values that are not given; the scenario's values replace them below.
     filled = {"rate": "1 bps", "base_rtt": "1 s", "flows": 1} | dict(given)
     read = _read(filled, flags=flags)
-    fields = {"rate": "rate_bps", "packet_size": "packet_bytes", "access_rate": "access_rate_bps"}
+    fields = {"rate": "rate_bps", "packet_size": "packet_bytes", "access_rate": "access_rate_bps", "preset": "other_controllers"}
     changed = {fields.get(name, name): getattr(read, fields.get(name, name)) for name in given}
     return replace(described, **changed)
 

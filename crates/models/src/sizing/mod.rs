@@ -5,7 +5,9 @@
 
 mod appenzeller;
 mod bandwidth_delay;
+mod bbr;
 mod beheshti;
+mod cubic;
 mod cui_link;
 mod cui_trunk;
 mod enachescu;
@@ -18,7 +20,7 @@ use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
 // From the rules that use most parameters of the network to those that use fewest.
-family! { cui_trunk, cui_link, unpaced, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
+family! { cui_trunk, cui_link, unpaced, enachescu, appenzeller, synchronised, cubic, bbr, bandwidth_delay, gorinsky, beheshti }
 
 arguments! {
     /// One transmitter and its packets.

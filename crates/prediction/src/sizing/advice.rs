@@ -2,7 +2,7 @@
 
 use super::judgement::{SizingResult, has_few_of_a_channel, is_tried};
 use super::sizing_case::SizingCase;
-use crate::number_text::{digits, packets};
+use crate::number_text::{digits, packets, thousands};
 use crate::trunk_map::is_measured;
 use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
@@ -78,7 +78,7 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
         );
     }
     if !is_covered {
-        return (None, of_other_controllers(case, &known));
+        return of_other_controllers(case, &known, &target);
     }
     // Few flows may halve together; the buffer has to absorb their bursts as well.
     let bursts = if known.applies("unpaced") { "unpaced" } else { "appenzeller" };
@@ -93,24 +93,21 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
     (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
 }
 
-/// The nearest answer to flows that no rule covers.
-fn of_other_controllers(case: &SizingCase, known: &RuleResults) -> String {
+/// The rule of one controller, or the nearest answer to flows that no rule covers.
+fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) -> (Option<&'static str>, String) {
+    if let Some(rule) = ["cubic", "bbr"].into_iter().find(|rule| known.applies(rule)) {
+        return (Some(rule), format!("For {target}: {} ({rule}).", known.size_text(rule)));
+    }
     let others = case.other_controllers.join(" and ");
-    let whole = known.places("bandwidth_delay");
-    let nearest = match &case.other_controllers[..] {
-        [only] if only == "cubic" => {
-            // Flows that reduce their windows together keep the link busy if the buffer holds the reduction: (1 - 0.7) / 0.7.
-            let part = packets((whole * 3).div_ceil(7));
-            format!(" CUBIC keeps 0.7 of its window (RFC 9438 section 4.6), which needs 0.43 of bandwidth_delay: {part}.")
-        }
-        // `cwnd_gain` of 2 (Cardwell and others, ACM Queue 14(5), 2016).
-        all if all.iter().all(|one| one.starts_with("bbr")) => format!(
-            " BBR has at most two bandwidth-delay products in flight, so that about bandwidth_delay holds its queue: {}.",
-            packets(whole)
-        ),
-        _ => String::new(),
+    let flows = if case.flows == 1 { "one flow".into() } else { format!("{} flows", thousands(case.flows)) };
+    let nearest = if case.has_only("cubic") {
+        format!(" If all flows reduced their windows together: {} (cubic).", known.size_text("cubic"))
+    } else if case.has_only("bbr") {
+        format!(" For full utilisation without loss: {} (bbr).", known.size_text("bbr"))
+    } else {
+        String::new()
     };
-    format!("No rule covers {others}: the rules are for windows that halve.{nearest} Verify by simulation.")
+    (None, format!("No rule covers {flows} of {others}: simulate the case.{nearest}"))
 }
 
 fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &str, otherwise: &str, target: &str) -> String {

@@ -14,6 +14,9 @@ const COUNTLESS: f64 = 1e9;
 /// The over-provisioning factor that cui-thesis uses where windows do not limit (section 3.8.1).
 const OVER_PROVISION: f64 = 0.95;
 
+/// The largest target for which the equation of a sawtooth has a solution by floating point.
+const ALMOST_FULL: f64 = 1.0 - 1e-12;
+
 /// The answer of one rule.
 #[derive(Debug)]
 pub struct SizingResult {
@@ -80,6 +83,8 @@ fn size(case: &SizingCase, rule: &str, model: &Model) -> Result<Vec<f64>, String
         "inputs" => Some(inputs),
         "window" => windows.map(|(window, _)| window),
         "over_provision" => windows.map(|(_, over_provision)| over_provision),
+        // The limit for full utilisation is the buffer that holds the whole reduction.
+        "utilisation" if rule == "cubic" => Some(case.target.min(ALMOST_FULL)),
         "utilisation" => Some(case.target),
         _ => of_bottleneck(case, name),
     })
@@ -159,6 +164,16 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
         }
         "appenzeller" => vec![other, few, small, limited],
         "synchronised" | "bandwidth_delay" => vec![other, reason(!is_few, &many)],
+        "cubic" => vec![
+            reason(!case.has_only("cubic"), "for flows of CUBIC"),
+            reason(case.flows > 1, "several flows seldom reduce their windows together: larger than necessary"),
+            limited,
+        ],
+        "bbr" => vec![
+            reason(!case.has_only("bbr"), "for flows of BBR"),
+            reason(case.target < 1.0, "for full utilisation without loss: larger than necessary"),
+            limited,
+        ],
         "full_utilisation" => vec![other, reason(case.target < 1.0, "the target is below full utilisation")],
         "gorinsky" | "beheshti" => vec![reason(true, "guarantees no utilisation")],
         _ => vec![reason(true, "the conditions for this rule are not specified")],

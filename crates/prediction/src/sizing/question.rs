@@ -2,7 +2,9 @@
 
 use super::SizingCase;
 use crate::round_trips::RoundTrips;
-use crate::traffic::{FlowGroup, TcpGroup, Traffic, capacity_bps, is_drop_tail, policy};
+use crate::traffic::{FlowGroup, TcpGroup, Traffic, USER, capacity_bps, is_drop_tail, policy};
+use std::collections::BTreeSet;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Network, PortId};
 use tailback_models::ParameterError;
 use tailback_scenario::{BufferQuestion, Distribution, Duration};
@@ -12,6 +14,17 @@ const MANY: u64 = 1000;
 
 const EXPECTED: &str = "expected flows without a `size`, or a question with the number of concurrent `flows`";
 
+/// The case of a port of a network.
+#[derive(Debug)]
+pub struct PortCase {
+    /// With a target of 1.
+    pub case: SizingCase,
+    /// Name of the link.
+    pub link: String,
+    /// Properties of the scenario that no rule takes into account.
+    pub warnings: Vec<String>,
+}
+
 impl SizingCase {
     /// # Errors
     /// An RTT of 0.
@@ -19,6 +32,7 @@ impl SizingCase {
         let flows = question.flows.0;
         let base_rtt = round_trips(&question.base_rtt, flows);
         let base_rtt = base_rtt.filter(|rtts| rtts.harmonic_s > 0.0 && rtts.mean_s.is_finite());
+        let is_paced = || question.presets().all(|preset| (preset.spec)(None).pacing);
         Ok(SizingCase {
             rate_bps: question.rate.rate().0 as f64,
             packet_bytes: question.packet_size.bytes() as f64,
@@ -28,18 +42,17 @@ impl SizingCase {
             target: question.target.0,
             inputs: question.inputs.map(|inputs| inputs.0),
             access_rate_bps: question.access_rate.map(|rate| rate.rate().0 as f64),
-            paced: question.paced,
+            paced: question.paced.or_else(|| (!question.preset.is_empty()).then(is_paced)),
             window: question.window.map(|window| window.0),
-            other_controllers: Vec::new(),
+            other_controllers: others(question.presets().map(|preset| &preset.controller)),
         })
     }
 
-    /// The case of a port, or without one of the port with the smallest capacity per TCP flow; with a target of 1, and with the
-    /// properties of the scenario that no rule takes into account.
+    /// The case of a port, or without one of the port with the smallest capacity per TCP flow.
     ///
     /// # Errors
     /// An error message: no TCP flow crosses the port.
-    pub fn of_network(network: &Network, port: Option<PortId>) -> Result<(SizingCase, Vec<String>), String> {
+    pub fn of_network(network: &Network, port: Option<PortId>) -> Result<PortCase, String> {
         let traffic = Traffic::of(network);
         let index = port.map_or_else(|| bottleneck(&traffic), Ok)?;
         let port = traffic.port(index);
@@ -49,10 +62,6 @@ impl SizingCase {
         }
         let flows: Vec<&Flow> = lasting.iter().flat_map(|group| crossing_flows(&traffic, group, index)).collect();
         let rtts: Vec<f64> = flows.iter().map(|flow| network.base_rtt(flow).seconds()).collect();
-        let mut others: Vec<String> =
-            lasting.iter().filter(|group| !group.is_reno()).map(|group| group.controller().to_string()).collect();
-        others.sort_unstable();
-        others.dedup();
         let access = lasting.iter().map(|group| group.flows.sender_access).collect::<Option<Vec<_>>>();
         let case = SizingCase {
             rate_bps: port.rate.0 as f64,
@@ -65,10 +74,17 @@ impl SizingCase {
             access_rate_bps: access.and_then(|rates| rates.into_iter().max()).map(|rate| rate.0 as f64),
             paced: Some(lasting.iter().all(|group| group.spec.pacing)),
             window: lasting.iter().map(TcpGroup::receiver_window).max(),
-            other_controllers: others,
+            other_controllers: others(lasting.iter().map(|group| group.law)),
         };
-        Ok((case, warnings(&traffic, index, &lasting)))
+        Ok(PortCase { case, link: port.name.clone(), warnings: warnings(&traffic, index, &lasting) })
     }
+}
+
+/// Names of the controllers whose windows do not halve, each once.
+fn others<'a>(controllers: impl Iterator<Item = &'a ControllerSpec>) -> Vec<String> {
+    let others = controllers.filter(|law| !matches!(law, ControllerSpec::Reno(_)));
+    let names: BTreeSet<&str> = others.map(|law| law.name().unwrap_or(USER)).collect();
+    names.into_iter().map(ToString::to_string).collect()
 }
 
 /// `None` for a distribution that a question does not accept.
@@ -133,7 +149,7 @@ fn warnings(traffic: &Traffic, index: PortId, groups: &[TcpGroup]) -> Vec<String
     for group in groups {
         let at = group.flows.at();
         if !group.is_reno() {
-            warnings.push(format!("{at}: the controller is {}; the rules are for windows that halve", group.controller()));
+            warnings.push(format!("{at}: the controller is {}; most rules are for windows that halve", group.controller()));
         }
         if !group.flows.is_greedy() {
             warnings.push(format!("{at}: not greedy for the whole run; idle flows use less"));

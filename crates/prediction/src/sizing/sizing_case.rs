@@ -58,6 +58,11 @@ impl SizingCase {
         self.paced.and(slow)
     }
 
+    /// Whether the names of all controllers start with this one.
+    pub(crate) fn has_only(&self, family: &str) -> bool {
+        !self.other_controllers.is_empty() && self.other_controllers.iter().all(|one| one.starts_with(family))
+    }
+
     /// One transmitter with an unlimited number of inputs.
     pub(crate) fn is_plain_link(&self) -> bool {
         self.inputs.is_none() && self.transmitters == 1

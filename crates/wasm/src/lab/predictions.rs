@@ -135,10 +135,10 @@ mod tests {
 
     #[test]
     fn a_part_without_a_model_has_a_reason() -> Result<(), String> {
-        let found = of("{preset = \"cubic\"}")?;
+        let found = of("{preset = \"linux/bbr\"}")?;
         assert_eq!(found["lines"].as_array().map(Vec::len), Some(0), "{found}");
         let why = found["unmodelled"][0]["why"].as_str().unwrap_or_default();
-        assert!(why.starts_with("the controller is cubic, but models require Reno; the nearest answer"), "{why}");
+        assert!(why.starts_with("the controller is bbrv1, but models require Reno, or CUBIC alone; the nearest answer"), "{why}");
         Ok(())
     }
 }
