@@ -31,6 +31,7 @@ VALUES: dict[str, list[Any]] = {
     "access_rate": [None, None, "100 kbps", "10 Mbps", "300 Mbps", "8 Gbps"],
     "paced": [None, None, True, False],
     "window": [None, None, None, None, None, 3, 70, 100_000],
+    "preset": [None, None, None, ["sack"], ["cubic"], ["linux/bbr"], ["cubic", "linux/bbr"]],
 }
 # Answers of the compiled core to all questions, as requested by the page's worker.
 ANSWERS = """async (questions) => {
@@ -61,12 +62,13 @@ def opened(windows: BrowserPages, address: str, **options: Any) -> Page:
 def questions(count: int) -> list[dict[str, Any]]:
     chance = random.Random(1)
     drawn = [{name: chance.choice(values) for name, values in VALUES.items()} for _ in range(count)]
-    return [{name: value for name, value in question.items() if value is not None} for question in drawn]
+    given = ({name: value for name, value in question.items() if value is not None} for question in drawn)
+    return [question for question in given if len(question.get("preset", [])) <= question["flows"]]
 
 
 def by_package(question: dict[str, Any]) -> dict[str, Any]:
     """A number in the notation of the page's core."""
-    answers = tb.size_buffer(**question)
+    answers = tb.size_buffer(**question, simulate=False)
     rules = [
         {
             "rule": answer.rule.name,
@@ -113,7 +115,7 @@ def test_a_rule_that_does_not_apply_has_the_reason_of_the_command(calculator: Pa
     question: dict[str, Any] = {"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 2, "target": "98 %"}
     answers = tb.size_buffer(**question, access_rate="2 Gbps", paced=False)
     expect(calculator.locator("tr[data-rule=cui_link]")).to_contain_text("packets arrive in bursts")
-    assert calculator.locator("tbody tr").count() == len(answers) == 10
+    assert calculator.locator("tbody tr").count() == len(answers) == 12
     for answer in answers:
         row = calculator.locator(f"tr[data-rule={answer.rule.name}]")
         expect(row.locator(".why")).to_have_text(re.compile(re.escape(answer.why) + "$"))
@@ -125,6 +127,16 @@ def test_a_rule_that_does_not_apply_has_the_reason_of_the_command(calculator: Pa
     expect(calculator.locator(".advice")).to_have_text(answers.advice)
     assert answers.recommended is not None
     expect(calculator.locator("tr.recommended th")).to_have_text(answers.recommended.rule.name)
+
+
+def test_the_controller_can_be_chosen(calculator: Page) -> None:
+    ask(calculator, flows="1")
+    calculator.select_option("#size-preset", label="CUBIC")
+    expect(calculator.locator("tr.recommended th")).to_have_text("cubic")
+    calculator.select_option("#size-preset", label="CUBIC and BBR, half each")
+    expect(calculator.locator("#view-sizing .problem")).to_contain_text("more presets than flows")
+    ask(calculator, flows="40")
+    expect(calculator.locator(".advice")).to_contain_text("No rule covers 40 flows of bbrv1 and cubic")
 
 
 def test_a_field_accepts_the_values_of_the_command(calculator: Page) -> None:

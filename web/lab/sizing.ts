@@ -12,7 +12,7 @@ interface Field {
   // Omitted from the question while empty.
   optional?: boolean;
   // The choices, unless it is a text field: the label, and the value in the question.
-  choices?: [string, boolean | null][];
+  choices?: [string, boolean | string[] | null][];
 }
 
 const FIELDS: Field[] = [
@@ -23,6 +23,12 @@ const FIELDS: Field[] = [
   { key: "packet_size", label: "Packet size on the wire", value: "1500 B" },
   { key: "access_rate", label: "Access rate of each sender (if known)", value: "", optional: true },
   { key: "paced", label: "Pacing at senders", value: "", choices: [["unknown", null], ["yes, paced", true], ["no, bursts", false]] },
+  {
+    key: "preset",
+    label: "Congestion control",
+    value: "",
+    choices: [["Reno", null], ["CUBIC", ["linux/cubic"]], ["BBR", ["linux/bbr"]], ["CUBIC and BBR, half each", ["linux/cubic", "linux/bbr"]], ["CUBIC and Reno, half each", ["linux/cubic", "linux/reno"]]],
+  },
   { key: "transmitters", label: "Channels that share the buffer", value: "1" },
   { key: "inputs", label: "Input links (for a switch)", value: "", optional: true },
   { key: "window", label: "Largest window in packets (if limited)", value: "", optional: true },
@@ -83,7 +89,7 @@ function control(field: Field, change: () => void): HTMLInputElement | HTMLSelec
 }
 
 // The value of a field in the question's syntax; null: empty.
-function given(field: Field, text: string): string | number | boolean | null {
+function given(field: Field, text: string): string | number | boolean | string[] | null {
   if (field.choices) {
     return field.choices[Number(text)]?.[1] ?? null;
   }
