@@ -73,7 +73,7 @@ test-wasm: $(VENV)/.builders $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.complete-dev $(VENV)/.stacks-dev target/.browser
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tailback_papers tests
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet -rs --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tailback_papers tests
 
 format: $(VENV)/.tools  ## Format the sources
 	$(RUSTFMT)
