@@ -2,17 +2,18 @@
 //! and empties the queue every few RTTs (Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018,
 //! whose names and section numbers are used here).
 //!
-//! Differs: the time windows of the minimum and maximum RTT may omit their oldest sixteenth. At a velocity of one, lambda is that of the packet
-//! whose RTT was measured: the data in flight when it was sent, per RTTstanding. Of a single flow this is the rate of the link, as section 3
-//! assumes. The present window is already smaller when the queue shrinks, so that a flow whose bandwidth-delay product is W packets would turn
-//! with (sqrt(W^2 + 4/delta^2) - W)/2 packets in the queue, never empty it, and mistake itself for a competitor. The five RTTs of 2.2, those of
-//! section 3's cycle at a velocity of one, are not counted while a flow reduces its window faster, as it does after slow start. A queue is
-//! nearly empty (2.2) also while its delay is less than a packet of the flow takes, half of its share at equilibrium. A velocity above one
-//! ends as soon as a step goes in the other direction, and not only at the end of the window, as in mvfst. It is limited to a doubling of
-//! the window per RTT, and the window is at least two segments. In the paper no loss reduces the window; but in a buffer too short for a
-//! noticeable delay, the target is infinite whatever is lost, and flows have sent thirteen packets for each that arrived. Therefore an RTT
-//! with a loss rate above a tenth sets the window to the segments delivered in it. The paper does not specify timeouts: after one the flow
-//! restarts from two segments, in slow start up to half of its window. A mark counts as a loss.
+//! Differs: the time windows of the minimum and maximum RTT may omit their oldest sixteenth. At a velocity of one, lambda is that of the
+//! packet whose RTT was measured: the data in flight when it was sent, per RTTstanding. Of a single flow this is the rate of the link, as
+//! section 3 assumes. The present window is already smaller when the queue shrinks, so that a flow whose bandwidth-delay product is W
+//! packets would turn with (sqrt(W^2 + 4/delta^2) - W)/2 packets in the queue, never empty it, and mistake itself for a competitor. The
+//! five RTTs of 2.2, those of section 3's cycle at a velocity of one, are not counted while a flow reduces its window faster, as it does
+//! after slow start. A queue is nearly empty (2.2) also while its delay is less than a packet of the flow takes, half of its share at
+//! equilibrium, or the packets that are acknowledged at once. A velocity above one ends as soon as a step goes in the other direction, and
+//! not only at the end of the window, as in mvfst. It is limited to a doubling of the window per RTT, and the window is at least two
+//! segments. In the paper no loss reduces the window; but in a buffer too short for a noticeable delay, the target is infinite whatever is
+//! lost, and flows have sent thirteen packets for each that arrived. Therefore an RTT with a loss rate above a tenth sets the window to the
+//! segments delivered in it. The paper does not specify timeouts: after one the flow restarts from two segments, in slow start up to half
+//! of its window. A mark counts as a loss.
 //!
 //! Where its queue, 2.5/delta packets of all flows, barely fits into the buffer, losses occur in bursts, in competitive mode or not, and
 //! recovery by SACK alone (RFC 6675) waits for a timeout whenever a retransmission is lost: a flow with a buffer of five packets (20
@@ -147,7 +148,7 @@ impl Copa {
         };
         if let Some(rtt) = ack.rtt {
             self.memory.measure(ack.now, rtt);
-            self.memory.judge_mode(ack.now, Cwnd(self.window));
+            self.memory.judge_mode(ack, Cwnd(self.window));
             if ack.now.since(self.memory.began.0) >= rtt {
                 self.end_round(ack.now);
             }
@@ -251,15 +252,16 @@ impl CopaMemory {
     }
 
     /// Mode selection of 2.2.
-    fn judge_mode(&mut self, now: Time, Cwnd(window): Cwnd) {
+    fn judge_mode(&mut self, ack: &Ack, Cwnd(window): Cwnd) {
         let (Some((standing, min)), Some(longest)) = (self.round_trips(), self.rtt_max.greatest()) else { return };
         let swing = (longest - min).seconds();
-        // A packet of the flow takes this long, so that less is no queue. Where 1/delta packets are the whole swing, a tenth of it is less.
-        let packet = standing.seconds() / window;
-        if (standing - min).seconds() <= packet.max(NEARLY_EMPTY * swing) || self.starts_slowly || self.is_draining() {
-            self.emptied = now;
+        // The packets of an acknowledgement take this long, so that less is no queue: those sent because of the last one were a burst, too. Where
+        // 1/delta packets are the whole swing, a tenth of it is less.
+        let burst = f64::from(ack.acked.0.max(1)) * standing.seconds() / window;
+        if (standing - min).seconds() <= burst.max(NEARLY_EMPTY * swing) || self.starts_slowly || self.is_draining() {
+            self.emptied = ack.now;
         }
-        let is_filled = now.since(self.emptied).0 > self.srtt.0.saturating_mul(FULL_ROUNDS);
+        let is_filled = ack.now.since(self.emptied).0 > self.srtt.0.saturating_mul(FULL_ROUNDS);
         self.mode = if self.spec.competitive_mode && is_filled { Mode::Competitive } else { Mode::Default };
         if self.mode == Mode::Default {
             self.inverse_delta = 1.0 / self.spec.delta;

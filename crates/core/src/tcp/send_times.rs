@@ -22,8 +22,9 @@ pub(crate) struct SendTimes {
     /// Segments below were sent more than once, or may have waited for such a segment: their RTT is ambiguous (Karn; `FLAG_RETRANS_DATA_ACKED`
     /// in Linux).
     ambiguous: SegmentNumber,
-    /// The receiver acknowledges this many segments without delay.
+    /// The receiver acknowledges this many segments of data without delay, and a SYN.
     at_once: Segments,
+    first_data: SegmentNumber,
     /// The last RTT without a delay.
     undelayed: Option<TimeDelta>,
 }
@@ -35,6 +36,7 @@ impl SendTimes {
             sent: Ring::default(),
             ambiguous: SegmentNumber::FIRST,
             at_once: Segments(spec.delayed_ack.map_or(1, |delays| delays.every)),
+            first_data: spec.first_data(),
             undelayed: None,
         }
     }
@@ -53,12 +55,12 @@ impl SendTimes {
         let acked = ack.position_from(self.oldest)?.min(self.sent.len());
         let newest = self.sent.get(acked.checked_sub(1)?).map(|&sent| now.since(sent))?;
         let is_ambiguous = self.oldest < self.ambiguous;
+        let may_be_delayed = (acked as u64) < u64::from(self.at_once.0) && self.oldest >= self.first_data;
         self.sent.drop_front(acked);
         self.oldest = ack;
         if is_ambiguous {
             return None;
         }
-        let may_be_delayed = (acked as u64) < u64::from(self.at_once.0);
         match self.undelayed {
             Some(undelayed) if may_be_delayed => Some(newest.min(undelayed)),
             None if may_be_delayed => Some(newest),
@@ -99,6 +101,15 @@ mod tests {
         // The acknowledgement of the retransmitted 2 covers 3 to 5 as well, which waited for it.
         times.on_sent(n(2), at(150));
         assert_eq!([(6, 250), (8, 260)].map(|(ack, now)| acked(&mut times, ack, now)), [None, Some(190)]);
+    }
+
+    #[test]
+    fn the_rtt_of_a_syn_limits_that_of_the_first_segment() {
+        let mut times = SendTimes::of(&TcpSpec { delayed_ack: Some(DelayedAck::default()), handshake: true, ..plain() });
+        times.on_sent(n(0), at(0));
+        assert_eq!(acked(&mut times, 1, 50), Some(50));
+        times.on_sent(n(1), at(50));
+        assert_eq!(acked(&mut times, 2, 300), Some(50));
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl RttSamples {
         let newest = if O::SIGNALLED { extras.newest_rtt } else { None };
         RttSamples { oldest, newest: newest.map_or(oldest, |newest| Some(oldest.map_or(newest, |oldest| newest.min(oldest)))) }
     }
+
+    /// Of an acknowledgement of a single segment.
+    pub(super) fn of_one(rtt: Option<TimeDelta>) -> RttSamples {
+        RttSamples { oldest: rtt, newest: rtt }
+    }
 }
 
 impl Tcp<'_> {

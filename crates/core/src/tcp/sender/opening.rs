@@ -6,9 +6,7 @@ use crate::congestion::{Controller, RoundTrip};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::tcp::handshake::SYN;
-use crate::tcp::observed::Plain;
 use crate::tcp::sequence::IncomingAck;
-use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::spec::TcpSpec;
 
 impl Sender {
@@ -46,7 +44,7 @@ impl Tcp<'_> {
         self.sender.sequence.snd_nxt = incoming.ack;
         self.sender.timer.stop();
         let rtt = self.round_trip_sample(incoming);
-        self.measure(RttSamples::of::<Plain>(rtt, &AckExtras::default()), Segments(1));
+        self.measure(RttSamples::of_one(rtt), Segments(1));
         self.sender.sequence.timed_out = false;
         if self.syns_sent() > self.spec.syn_timeouts_to_reset {
             self.sender.controller.reduce_initial_window(Cwnd(1.0));
