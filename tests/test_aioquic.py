@@ -25,7 +25,7 @@ def test_a_transfer_of_aioquic_fills_the_link(congestion: str) -> None:
     )
     run = tb.simulate(scenario.with_({"record.traces": ["cwnd", "rtt"]}))
     assert run.flows["delivered_bytes"][0] == 3_000_000
-    assert run.flows["goodput_bps"][0] * run.flows["completion_time_s"][0] == pytest.approx(24e6)
+    assert run.flows["transfer_rate_bps"][0] * run.flows["completion_time_s"][0] == pytest.approx(24e6)
     assert 0.02 < run.flows["min_rtt_s"][0] < 0.025
     assert min(run.trace("rtt")["rtt_s"]) >= 0.02
     assert len(run.trace("cwnd")) > 10

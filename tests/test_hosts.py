@@ -201,7 +201,7 @@ def test_results_have_the_values_that_a_host_reports() -> None:
     web = {column: run.flows[column][0] for column in run.flows.columns}
     assert web["completion_time_s"] == pytest.approx(0.264)
     assert web["delivered_bytes"] == 4888
-    assert web["goodput_bps"] == pytest.approx(4888 * 8 / 0.264)
+    assert web["transfer_rate_bps"] == pytest.approx(4888 * 8 / 0.264)
     reported = ("timeouts", "retransmitted_packets", "lost_packets", "min_rtt_s", "mean_rtt_s")
     assert [web[column] for column in reported] == pytest.approx([2, 5, 4, 0.015, 0.03])
     assert math.isnan(web["fast_retransmits"])
@@ -241,7 +241,7 @@ def test_a_transfer_is_complete_when_its_receiver_reports_its_size(factor: int, 
     given = scenario("user:expanding", tcp={"parameters": parameters}, size="4888 B", start="0.25 s")
     flows = tb.simulate(given.with_({"warmup": "0.1 s"})).flows
     assert flows["completion_time_s"][0] == pytest.approx(completion_s)
-    assert flows["goodput_bps"][0] == pytest.approx(4888 * 8 / completion_s)
+    assert flows["transfer_rate_bps"][0] == pytest.approx(4888 * 8 / completion_s)
 
 
 def test_a_log_has_the_windows_and_rtts_that_a_host_reports(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ from .errors import (
     ScenarioError as ScenarioError,
     ScenarioWarning as ScenarioWarning,
     ThreadsWarning as ThreadsWarning,
+    StarvationWarning as StarvationWarning,
     StudyError as StudyError,
     StudyInterrupted as StudyInterrupted,
     StudyWarning as StudyWarning,

@@ -122,7 +122,6 @@ def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float,
     shared["flows"] = _in_order(shared, groups, list(zip(measured["group"], measured["flow"], strict=True)))
     if simulated_s <= shared["warmup_s"]:
         raise ParameterError("the run ended within its warm-up, so there are no measurements to compare")
-    # Also of finite flows, whose `goodput_bps` is that of their lifetime.
     rates = [8 * delivered / (simulated_s - shared["warmup_s"]) for delivered in measured["delivered_bytes"]]
     why = [
         _held(flow, shared["groups"][flow["group"]]["kind"], completion_s, (shared["warmup_s"], simulated_s))

@@ -14,6 +14,7 @@ from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._scenario import Scenario
+from tailback._starvation import starved_flows
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
 from tailback._time_slices import in_slices
@@ -95,9 +96,10 @@ class Run:
     def flows(self) -> Table:
         """One row per flow: packets, retransmissions, timeouts, goodput, completion time, ...
 
-        Counts, means and shares cover the measurement interval, from the end of the warm-up to the end of the run. Goodput is
-        averaged over the whole interval, and over its lifetime in it for a transfer and for a TCP flow with a stop. The
-        completion time lasts from the flow's start until its receiver has all data; the warm-up does not shorten it. The active
+        Counts, means, shares and goodputs cover the measurement interval, from the end of the warm-up to the end of the run. The
+        completion time lasts from the flow's start until its receiver has all data; the warm-up does not shorten it, and the
+        transfer rate is the size of the transfer divided by it. `starved` is 1 if the flow always had data and delivered next to
+        nothing. The active
         share is the share of the time between the flow's start, or the end of the warm-up, and its end in which it does not wait
         for a retransmission timeout. Such a wait begins at the last transmission; waiting for a tail loss probe does not count.
         `waiting_at_end` is 1 if the flow is waiting for a timeout at the end of the run.
@@ -364,7 +366,7 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """Notes that affect the interpretation of the results (`Scenario.notes`)."""
-        return [*Scenario(self.scenario).notes(), *self._not_measured(), *self._beyond_range()]
+        return [*Scenario(self.scenario).notes(), *self._not_measured(), *self._beyond_range(), *starved_flows([self._tables])]
 
     def _not_measured(self) -> Iterator[str]:
         """A note if the run was interrupted within its warm-up."""

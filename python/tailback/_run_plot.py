@@ -8,6 +8,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import quantity
+from tailback._summary import rate_column
+from tailback._summary import title as column_title
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, head, name_column, require, sized
 
@@ -153,7 +155,8 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: TraceSelection, w
                     panels[-1].set_xlim(chosen.time_range)
             else:
                 flows, queues = tables["flows"], tables["queues"]
-                _dots(panels[0], _names(flows, "group", "flow"), flows["goodput_bps"], "goodput_bps", "goodput by flow")
+                rate = rate_column(flows)
+                _dots(panels[0], _names(flows, "group", "flow"), flows[rate], rate, f"{column_title(rate)} by flow")
                 _dots(panels[1], _names(queues, "queue"), queues["utilisation"], "utilisation", "utilisation by queue")
             if columns > 1:
                 name_column(panels[0], title, width)

@@ -15,6 +15,7 @@ from tailback._arguments import arguments_checked
 from tailback._interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
+from tailback._starvation import warn_of_starved_flows
 from tailback.errors import (
     CheckpointError,
     CheckpointWarning,
@@ -139,7 +140,11 @@ def simulate(
         from tailback._runs import run_all
 
         described._simulation(None)
-        return run_all(described, seeds, lambda one, own, report: simulate(one, own, progress=report), progress)
+        runs = run_all(
+            described, seeds, lambda one, own, report: simulate_keeping_checkpoint(one, own, progress=report), progress
+        )
+        warn_of_starved_flows(run.tables for run in runs)
+        return runs
     if capture is not None and not has_stack(described.to_dict()):
         raise ParameterError("`capture` writes the packets of flows with a `stack`, and the scenario has none")
     fault = None
@@ -161,6 +166,7 @@ def simulate(
         raise fault
     if checkpoint is not None:
         Path(checkpoint).unlink(missing_ok=True)
+    warn_of_starved_flows([run.tables])
     return run
 
 
@@ -169,13 +175,13 @@ def simulate_keeping_checkpoint(
     seed: int | None,
     *,
     progress: Callable[[float], None] | None,
-    checkpoint: str | os.PathLike[str] | None,
-    checkpoint_every_s: float,
-    threads: int,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every_s: float = CHECKPOINT_EVERY_S,
+    threads: int = 1,
     packets: Path | None = None,
 ) -> Run:
     """Like `simulate`, but the checkpoint remains, and the caller has prepared the file `packets` of the capture: for callers
-    that first store the results.
+    that first store the results. Starved flows cause no warning: the caller may have many runs.
     """
     simulation = described._simulation(seed, _number(threads))
     if packets is not None:

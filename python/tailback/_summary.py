@@ -10,7 +10,7 @@ from tailback._format import aligned, quantity
 from tailback._html import HtmlTable
 from tailback._table import Table
 
-__all__ = ["COLUMNS", "ROWS", "TextTable", "listed", "listings", "tabulated", "text", "title"]
+__all__ = ["COLUMNS", "ROWS", "TextTable", "listed", "listings", "rate_column", "tabulated", "text", "title"]
 
 # Maximum number of rows per table in a summary.
 ROWS = 12
@@ -38,6 +38,7 @@ COLUMNS = {
         "retransmitted_packets",
         "timeouts",
         "completion_time_s",
+        "transfer_rate_bps",
     ),
 }
 
@@ -107,12 +108,14 @@ def _spread(flows: Table) -> TextTable:
     def of(column: str) -> list[Any]:
         return flows.head(column, len(flows)) if column in flows else []
 
-    goodputs, trips, losses = of("goodput_bps"), of("mean_rtt_s"), of("loss_rate")
+    rate = rate_column(flows)
+    rates, trips, losses = of(rate), of("mean_rtt_s"), of("loss_rate")
     counted = {"retransmissions": of("retransmitted_packets"), "timeouts": of("timeouts")}
     rows = []
     for group, places in list(members.items())[:ROWS]:
-        goodput = sorted(goodputs[place] for place in places)
-        cells = [quantity("goodput_bps", value) for value in (goodput[0], goodput[len(goodput) // 2], goodput[-1])]
+        measured = sorted(rates[place] for place in places if rates[place] == rates[place])
+        middle = len(measured) // 2
+        cells = [quantity(rate, value) for value in (measured[0], measured[middle], measured[-1])] if measured else ["-"] * 3
         middles = [
             quantity(column, known[len(known) // 2]) if known else "-"
             for column, values in (("mean_rtt_s", trips), ("loss_rate", losses))
@@ -120,8 +123,14 @@ def _spread(flows: Table) -> TextTable:
         ]
         totals = [quantity(name, sum(values[place] for place in places)) for name, values in counted.items()]
         rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
-    titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss rate", *counted]
+    titles = ["group", "flows", f"{title(rate)}: min", "median", "max", "median mean rtt", "median loss rate", *counted]
     return TextTable("flows by group", titles, rows, len(members) - len(rows))
+
+
+def rate_column(flows: Table) -> str:
+    """The rate by which flows are compared: that of transfers if all flows have a size, otherwise the goodput."""
+    are_transfers = "transfer_rate_bps" in flows and all(size == size for size in flows["size_bytes"])
+    return "transfer_rate_bps" if are_transfers else "goodput_bps"
 
 
 def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ Subclasses of `UserWarning`:
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
 * `HostWarning`: a transport ended the connection of a flow before its transfer was complete
+* `StarvationWarning`: flows had data and delivered next to nothing
 * `StudyWarning`: runs of a study are repeated, because their files are damaged
 * `UserCodeWarning`: content hashes do not cover an import of user code
 * `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
@@ -60,6 +61,7 @@ __all__ = [
     "Problem",
     "ScenarioError",
     "ScenarioWarning",
+    "StarvationWarning",
     "StudyError",
     "StudyInterrupted",
     "StudyWarning",
@@ -228,6 +230,15 @@ class HostWarning(UserWarning):
     """A transport at the end of a flow ended its connection before the transfer was complete and before the flow's stop.
 
     The text names the host, the time and the transport's reason. Without a connection, the flow sends no more data.
+    """
+
+
+class StarvationWarning(UserWarning):
+    """Flows starved: with data for at least ten round trips, they delivered nothing, or less than 1 % of an equal share of their
+    bottleneck.
+
+    The text has the number of flows by group; the column `starved` of `Run.flows` marks them. A usual cause is a congestion
+    controller whose settings do not suit the path.
     """
 
 

@@ -109,7 +109,7 @@ fn a_transfer_is_complete_when_its_last_byte_has_been_read() {
     let Results { flows, groups, .. } = results("size = \"12220 B\"\nstart = \"0.2 s\"", "");
     // 50 ms until the burst, ten packets at 1 ms each, 10 ms of propagation.
     assert!((of(&flows, "completion_time_s") - 0.070).abs() < 1e-9);
-    assert!((of(&flows, "goodput_bps") * of(&flows, "completion_time_s") - 12_220.0 * 8.0).abs() < 1e-6);
+    assert!((of(&flows, "transfer_rate_bps") * of(&flows, "completion_time_s") - 12_220.0 * 8.0).abs() < 1e-6);
     assert_eq!((of(&groups, "completed"), of(&groups, "completion_p99_s")), (1.0, of(&flows, "completion_time_s")));
     // The second burst as well.
     assert_eq!(of(&flows, "delivered_bytes"), 24_440.0);

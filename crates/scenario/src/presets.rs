@@ -3,8 +3,8 @@
 use crate::schema::{PresetName, Tcp, Timer};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{Bbr1Edition, Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps};
-use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
+use tailback_core::congestion::{Bbr1Edition, Bbr1Spec, ControllerSpec, CubicSpec, DctcpSpec, Steps, SwiftSpec, TimelySpec};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 use tailback_core::tcp::{
     AckCounting, DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec,
     TimerForm, TimerSpec, WindowValidation,
@@ -100,6 +100,46 @@ pub const PRESETS: &[Preset] = &[
         jitter: HOST_JITTER,
     },
     Preset {
+        name: PresetName::DatacentreSwift,
+        source: "Kumar and others, SIGCOMM 2020, for base RTTs up to 100 us: every segment is acknowledged at once, and a minimum timeout of 1 ms (Vasudevan and others, SIGCOMM 2009)",
+        controller: ControllerSpec::Swift(SwiftSpec {
+            base_target: TimeDelta::from_micros(100),
+            hop_delay: TimeDelta::from_micros(1),
+            fs_range: TimeDelta::from_micros(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            additive_increase: 1.0,
+            decrease: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.001,
+            max_cwnd: 10_000.0,
+            retx_reset_threshold: 5,
+        }),
+        spec: |_| datacentre(),
+        jitter: HOST_JITTER,
+    },
+    Preset {
+        name: PresetName::DatacentreTimely,
+        source: "Mittal and others, SIGCOMM 2015, for base RTTs below 500 us and hosts with 10 Gbit/s, otherwise as datacentre/swift",
+        controller: ControllerSpec::Timely(TimelySpec {
+            t_low: TimeDelta::from_micros(50),
+            t_high: TimeDelta::from_micros(500),
+            additive_step: Rate(10_000_000),
+            decrease: 0.8,
+            weight: 0.02,
+            min_rtt: TimeDelta::from_micros(20),
+            hai_threshold: 5,
+            hai_factor: 5,
+            segment: 64_000,
+            max_rate: Rate(10_000_000_000),
+            min_rate: Rate(1_000_000),
+            initial_rate: None,
+            max_outstanding: 1_000_000,
+        }),
+        spec: |_| datacentre(),
+        jitter: HOST_JITTER,
+    },
+    Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
                  given: 0.1 s matches the document's counts of timeouts and traces, 0.3 s its goodput",
@@ -180,6 +220,19 @@ fn linux() -> TcpSpec {
         // tcp_syn_linear_timeouts, since Linux 6.5.
         syn_linear_timeouts: 4,
         window_validation: WindowValidation::Linux,
+        ..modern(Recovery::RackTlp)
+    }
+}
+
+/// For controllers that measure delays of microseconds: a timestamp and an immediate acknowledgement per segment.
+fn datacentre() -> TcpSpec {
+    TcpSpec {
+        mss: Bytes(1448),
+        header: Bytes(52),
+        ack_size: Bytes(52),
+        timestamps: true,
+        delayed_ack: None,
+        timer: TimerSpec { min_rto: TimeDelta::from_millis(1), initial_rto: TimeDelta::from_millis(10), ..TimerSpec::rfc6298() },
         ..modern(Recovery::RackTlp)
     }
 }
@@ -350,7 +403,7 @@ fn by_time(spec: &TcpSpec) -> bool {
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
-        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; other keys replace individual settings. Plain names follow the RFCs, `linux/*` follow Linux, and the others follow the document in their name.\n\n",
+        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; other keys replace individual settings. Plain names follow the RFCs, `linux/*` follow Linux, `datacentre/*` suit networks with short round trips, and the others follow the document in their name.\n\n",
     );
     let mut line = |text: String| {
         page.push_str(&text);

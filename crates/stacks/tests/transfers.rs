@@ -176,8 +176,8 @@ fn transfers_of_a_group_have_completion_times() {
     assert_eq!(of("start_s"), [6.5, 7.5, 8.5]);
     // Each has the link alone: one and a half round trips of 40 ms, and at least 0.4 s for its data.
     assert!(of("completion_time_s").iter().all(|time| (0.46..0.8).contains(time)), "{:?}", of("completion_time_s"));
-    for (goodput, time) in of("goodput_bps").iter().zip(of("completion_time_s")) {
-        assert!((goodput * time - 4e6).abs() < 1e-3);
+    for (rate, time) in of("transfer_rate_bps").iter().zip(of("completion_time_s")) {
+        assert!((rate * time - 4e6).abs() < 1e-3);
     }
     assert_eq!(results.groups.floats("completed").unwrap()[0], 3.0);
 }

@@ -32,6 +32,7 @@ from tailback.errors import (
     ParameterError,
     ScenarioError,
     ScenarioWarning,
+    StarvationWarning,
     StudyError,
     StudyInterrupted,
     StudyWarning,
@@ -131,7 +132,16 @@ def command(function: Callable[P, ExitCode]) -> Callable[P, None]:
     return guarded
 
 
-_OWN_WARNINGS = (CheckpointWarning, EmulationWarning, HostWarning, ScenarioWarning, StudyWarning, ThreadsWarning, UserCodeWarning)
+_OWN_WARNINGS = (
+    CheckpointWarning,
+    EmulationWarning,
+    HostWarning,
+    ScenarioWarning,
+    StarvationWarning,
+    StudyWarning,
+    ThreadsWarning,
+    UserCodeWarning,
+)
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def run(
             exit_code = exit_code or ExitCode.INCOMPLETE
     if as_json:
         extra = {"fairness": best and best.to_dict()} if fairness else {}
-        data(document({**result.provenance, **extra}, result.tables))
+        data(document({**result.provenance, **extra, "notes": result.notes}, result.tables))
     else:
         show(result)
         if best:
@@ -169,6 +169,7 @@ def _simulated(
     """The results, up to Ctrl-C if it was pressed. The checkpoint remains, in case the results cannot be written."""
     from tailback import _simulation
     from tailback._run import Interrupted
+    from tailback._starvation import warn_of_starved_flows
     from tailback.errors import HostError
 
     if checkpoint is not None and checkpoint.is_file():
@@ -194,6 +195,7 @@ def _simulated(
         if checkpoint is None or not checkpoint.is_file():
             raise
         raise KeyboardInterrupt(f"interrupted; the same command resumes from {checkpoint}") from None
+    warn_of_starved_flows([result.tables])
     return result, ExitCode.DONE
 
 

@@ -19,7 +19,7 @@ FlowReports: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str,
 _MISSING = float("nan")
 
 # Columns that the engine counts for IP packets, which are not those of the transport.
-_OF_PACKETS = ("delivered_packets", "delivered_bytes", "goodput_bps")
+_OF_PACKETS = ("delivered_packets", "delivered_bytes", "goodput_bps", "transfer_rate_bps")
 _RANKS = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
 
 _TRANSFER_COLUMNS = ("group", "flow", "controller", "began_s", "failure")
@@ -28,8 +28,7 @@ _TRANSFER_COLUMNS = ("group", "flow", "controller", "began_s", "failure")
 def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[str, Table]:
     """Tables of flows and groups with the known values of real flows, and a table of the kernel flows.
 
-    The kernel's goodput is the data that the receivers' programs read during the measurement interval, and for a completed
-    transfer during its lifetime in it. A completion time lasts
+    The kernel's goodput is the data that the receivers' programs read during the measurement interval. A completion time lasts
     from the establishment of the connection until the receiver has all data; simulated connections are established at the start.
     """
     transfers = {
@@ -41,18 +40,16 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     }
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
-            values = _of_transfer(transfers[place], (warmup_s, run.simulated_s)) if place in transfers else {}
+            known = _of_transfer(transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
+            rate = flows["size_bytes"][row] * 8 / known["completion_time_s"] if known.get("completion_time_s") else _MISSING
+            values = {**known, "transfer_rate_bps": rate}
             for column, value in (dict.fromkeys(_OF_PACKETS, _MISSING) | values).items():
                 flows[column][row] = value
     for row, name in enumerate(groups["group"]):
         if name in real:
             members = [place for place, group in enumerate(flows["group"]) if group == name]
-            values = _of_group(
-                [flows["delivered_bytes"][member] * 8 / (run.simulated_s - warmup_s) for member in members]
-                if run.simulated_s > warmup_s
-                else [_MISSING],
-                [flows["completion_time_s"][member] for member in members],
-            )
+            columns = ("size_bytes", "goodput_bps", "transfer_rate_bps", "completion_time_s")
+            values = _of_group(*([flows[column][member] for member in members] for column in columns))
             for column, value in values.items():
                 groups[column][row] = value
     laws = {group["group"]: kernel_name(group["controller"]) for group, *_ in reports}
@@ -69,32 +66,32 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
 
 
-def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured: tuple[float, float]) -> dict[str, float]:
+def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured_s: float) -> dict[str, float]:
     sender, receiver = ends
     received = receiver["measured"]["transferred"]
     ended = _MISSING if receiver["ended_s"] is None else receiver["ended_s"]
-    first, last = measured
-    if "messages" in receiver:
-        # A connection that follows another may begin at any time.
-        began = _began(receiver)
-        lifetime = _MISSING if math.isnan(began) else (last if math.isnan(ended) else min(ended, last)) - max(began, first)
-    else:
-        lifetime = last - first if math.isnan(ended) else min(ended, last) - max(_began(sender), first)
     return {
         "retransmitted_packets": sender["measured"]["retransmitted"],
         "timeouts": sender["measured"]["timeouts"],
         "delivered_bytes": received,
-        "goodput_bps": received * 8 / lifetime if lifetime > 0 else _MISSING,
+        "goodput_bps": received * 8 / measured_s if measured_s > 0 else _MISSING,
         "completion_time_s": ended - _began(sender),
     }
 
 
-def _of_group(goodputs: list[float], completion_times: list[float]) -> dict[str, float]:
-    total, squares = sum(goodputs), sum(goodput**2 for goodput in goodputs)
+def _of_group(
+    sizes: list[float], goodputs: list[float], transfer_rates: list[float], completion_times: list[float]
+) -> dict[str, float]:
     done = sorted(time for time in completion_times if not math.isnan(time))
     nearest = {column: done[math.ceil(share * len(done)) - 1] if done else _MISSING for column, share in _RANKS.items()}
-    fairness = total**2 / (len(goodputs) * squares) if squares > 0 else _MISSING
-    return {"goodput_bps": total, "fairness": fairness, "completed": len(done), **nearest}
+    are_finite = not any(math.isnan(size) for size in sizes)
+    fairness = _jain([rate for rate in (transfer_rates if are_finite else goodputs) if not math.isnan(rate)])
+    return {"goodput_bps": sum(goodputs), "fairness": fairness, "completed": len(done), **nearest}
+
+
+def _jain(rates: list[float]) -> float:
+    squares = sum(rate**2 for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0 else _MISSING
 
 
 def _began(sender: Mapping[str, Any]) -> float:

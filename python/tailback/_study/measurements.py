@@ -21,7 +21,7 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._run import Run
 from tailback._scenario import Scenario
-from tailback._simulation import simulate
+from tailback._simulation import simulate_keeping_checkpoint
 from tailback._study.columns import Column, packed, unpack
 from tailback._study.directory import prepare_study, working
 from tailback._study.executors import open_pool
@@ -176,7 +176,7 @@ class MeasurementWork:
 
     def __call__(self, seed: int, watch: Callable[[float], None]) -> WorkOutput:
         if isinstance(self.subject, Scenario):
-            run = simulate(self.subject, seed, progress=watch)
+            run = simulate_keeping_checkpoint(self.subject, seed, progress=watch)
             return WorkOutput(run.content_hash, self._tables(run), run.provenance["version"], run.events, run.simulated_s)
         result = self.subject.run(seed, watch)
         watch(1.0)

@@ -21,7 +21,7 @@ from tailback._emulation import Emulated, emulate
 from tailback._emulation.machine import LIMITS, exceeded
 from tailback._run import Run
 from tailback._scenario import Scenario
-from tailback._simulation import simulate
+from tailback._simulation import simulate_keeping_checkpoint
 from tailback._study.columns import Column
 from tailback._study.fingerprint import fingerprint
 from tailback._study.measurements import Computation, Measurements, Number
@@ -145,7 +145,7 @@ def identity(case: Case) -> str:
     with warnings.catch_warnings():
         # Transfers that start later are not necessary here.
         warnings.simplefilter("ignore", ScenarioWarning)
-        probe = simulate(Scenario({**scenario, **_PROBE, "flows": flows}), seed=1)
+        probe = simulate_keeping_checkpoint(Scenario({**scenario, **_PROBE, "flows": flows}), 1, progress=None)
     kernel = {
         "flows": case.scenario._emulation(1, case.groups).played,
         "duration": scenario["duration"],

@@ -11,7 +11,7 @@ use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::{Abilities, Ack, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{ABOVE_ZERO, Kind, PathFacts, SettingConflict, Settings, conflicts, member, microseconds};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -19,7 +19,8 @@ member! {
     Hybla = "hybla", "Caini and Firrincieli, Int. J. Satellite Communications and Networking 22(5), 2004";
 
     pub struct HyblaSpec {
-        /// Reference RTT (RTT_0). Flows with a shorter RTT behave as Reno.
+        /// Reference RTT (RTT_0). Flows with a shorter RTT behave as Reno; those with a longer one need a pipe of many times (RTT / RTT_0)^2
+        /// segments.
         rtt_0: TimeDelta = TimeDelta::from_millis(25) => ABOVE_ZERO,
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
@@ -36,6 +37,22 @@ impl Settings for HyblaSpec {
             warning if self.rtt_0 < MIN_RTT_0 => ["rtt_0"],
                 "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss",
                 "1 ms or more; the paper has 25 ms";
+        }
+    }
+
+    const DEPENDS_ON_PATH: bool = true;
+
+    /// In congestion avoidance the window grows by rho^2 segments per RTT.
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        let rho = path.base_rtt.seconds() / self.rtt_0.seconds();
+        let growth = rho * rho;
+        let held = path.pipe() + path.buffer.map_or(f64::INFINITY, |places| places.0 as f64);
+        // A tenth of it per RTT leaves some round trips between losses.
+        let fitting = TimeDelta((path.base_rtt.0 as f64 / (held / 10.0).sqrt().max(1.0)) as u64);
+        conflicts! {
+            warning if growth > held => ["rtt_0"],
+                format!("`rtt_0` makes the window grow by {growth:.0} segments per RTT, more than path and buffer hold, {held:.0}"),
+                format!("at least {}", microseconds(fitting));
         }
     }
 

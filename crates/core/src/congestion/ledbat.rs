@@ -11,7 +11,7 @@
 use super::support::heap_state::HeapState;
 use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{ABOVE_ZERO, Kind, PathFacts, SettingConflict, Settings, conflicts, member, microseconds};
 use serde::{Deserialize, Serialize};
 
 // Section 2.5. TARGET and GAIN are the RFC's bounds, 100 ms and 1.
@@ -20,7 +20,7 @@ member! {
     Ledbat = "ledbat", "RFC 6817";
 
     pub struct LedbatSpec {
-        /// Target queueing delay (TARGET); the RFC allows at most 100 ms.
+        /// Target queueing delay (TARGET), less than that of a full buffer; the RFC allows at most 100 ms.
         target: TimeDelta = TimeDelta::from_millis(100) => ABOVE_ZERO,
         /// Window change per RTT, in segments, when the queueing delay is as far from TARGET as with an empty queue (GAIN); the RFC allows
         /// at most 1.
@@ -53,6 +53,19 @@ impl Settings for LedbatSpec {
             warning if min > MAX_MIN_CWND => ["min_cwnd"],
                 format!("`min_cwnd` keeps {min} segments in flight at any delay, and does not yield to other traffic"),
                 format!("at most {MAX_MIN_CWND}; the RFC has 2");
+        }
+    }
+
+    const DEPENDS_ON_PATH: bool = true;
+
+    /// A buffer that holds less than `target` is always full: the flow reacts to losses only, and does not yield.
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        let longest = path.max_wait().unwrap_or(self.target);
+        conflicts! {
+            warning if longest < self.target => ["target"],
+                format!("`target` exceeds the delay of the full buffer, {}, so that the flow fills it and does not yield",
+                    microseconds(longest)),
+                format!("at most {}, half of it", microseconds(TimeDelta(longest.0 / 2).max(path.packet_time())));
         }
     }
 

@@ -13,7 +13,7 @@ pub use support::window::Window;
 
 use crate::price::Price;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{Named, family};
+use crate::settings::{Named, PathFacts, SettingConflict, Settings, family};
 use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
@@ -35,6 +35,24 @@ macro_rules! controllers {
         );)+
 
         $(const _: () = assert!(<$member>::ABILITIES.quantities.len() <= MAX_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
+
+        impl ControllerSpec {
+            /// Whether [`ControllerSpec::check_path`] may report anything.
+            pub fn depends_on_path(&self) -> bool {
+                match self {
+                    $(ControllerSpec::$member(_) => <<$member as Named>::Spec as Settings>::DEPENDS_ON_PATH,)+
+                    _ => false,
+                }
+            }
+
+            /// The settings that do not suit a path; none for user code.
+            pub fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+                match self {
+                    $(ControllerSpec::$member(spec) => spec.check_path(path),)+
+                    _ => Vec::new(),
+                }
+            }
+        }
 
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+

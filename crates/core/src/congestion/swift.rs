@@ -2,16 +2,17 @@
 //! target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
 //! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
 //!
-//! Differs: the delay is the whole RTT, because hosts here have no stack in which packets could wait: there is one window, for the fabric. It
-//! is that of the newest acknowledged segment. An acknowledgement sent by the receiver's timer counts with its delay until two segments have been
-//! acknowledged at once. A flow with an initial window of one segment therefore stays at one, because Algorithm 1 does not grow above the target:
-//! receivers should not delay acknowledgements. Hops are the links of the path instead of the remaining TTL. The paper does not give values for
-//! most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which Swift does not request, is treated as a loss.
+//! Differs: the delay is the whole RTT, because hosts here have no stack in which packets could wait: there is one window, for the fabric.
+//! It is that of the newest acknowledged segment. An acknowledgement sent by the receiver's timer counts with its delay until a handshake,
+//! or an acknowledgement of as many segments as the receiver waits for, has shown a shorter RTT. Without a handshake a flow with a smaller
+//! initial window therefore stalls, because Algorithm 1 does not grow above the target. Hops are the links of the path instead of the
+//! remaining TTL. The paper does not give values for most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which
+//! Swift does not request, is treated as a loss.
 
 use super::support::heap_state::HeapState;
 use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{ABOVE_ZERO, Kind, PathFacts, SettingConflict, Settings, conflicts, member, microseconds};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -19,7 +20,8 @@ member! {
     Swift = "swift", "Kumar and others, SIGCOMM 2020";
 
     pub struct SwiftSpec {
-        /// Target RTT of a path without hops, for a large window (base_target).
+        /// Target RTT of a path without hops, for a large window (base_target). With the hops it must exceed the base RTT, including the delay
+        /// of acknowledgements.
         base_target: TimeDelta = TimeDelta::from_micros(25) => ABOVE_ZERO,
         /// Addition to the target per link of the path.
         hop_delay: TimeDelta = TimeDelta::from_micros(1) => Kind::Duration { min: TimeDelta::ZERO },
@@ -59,11 +61,48 @@ impl Settings for SwiftSpec {
         }
     }
 
+    const DEPENDS_ON_PATH: bool = true;
+
+    /// Without a queue the RTT must be below the target for a window that fills the path, and an acknowledgement must not take longer.
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        let PathFacts { base_rtt, ack_delay, hops, .. } = *path;
+        let target = self.path_target(hops) + self.flow_addition(path.share_of_pipe().max(1.0));
+        // Room for a few packets in the queue and for jitter.
+        let queue = TimeDelta((base_rtt.0 / 4).max(10 * path.packet_time().0));
+        let fitting = base_rtt + queue - (self.path_target(hops) - self.base_target);
+        conflicts! {
+            warning if target <= base_rtt => ["base_target"],
+                format!("`base_target` gives a target delay of {}, below the base RTT of {}, so that the window shrinks to `min_cwnd`",
+                    microseconds(target), microseconds(base_rtt)),
+                format!("`base_target` of {}", microseconds(fitting));
+            warning if base_rtt < target && base_rtt + ack_delay > target => ["delayed_ack"],
+                format!("`delayed_ack` of up to {} counts as delay, which exceeds the target of `swift`, {}",
+                    microseconds(ack_delay), microseconds(target)),
+                "`delayed_ack = false`";
+        }
+    }
+
     fn samples() -> Vec<SwiftSpec> {
         let usual = SwiftSpec::default();
         let slow = SwiftSpec { base_target: TimeDelta::from_millis(60), fs_range: TimeDelta::ZERO, ..usual };
         let whole = SwiftSpec { min_cwnd: 1.0, max_cwnd: 50.0, max_mdf: 0.3, retx_reset_threshold: 1, ..usual };
         vec![usual, slow, SwiftSpec { hop_delay: TimeDelta::ZERO, additive_increase: 0.25, ..whole }]
+    }
+}
+
+impl SwiftSpec {
+    /// base_target plus the delay of the hops.
+    fn path_target(&self, hops: u32) -> TimeDelta {
+        self.base_target + TimeDelta(self.hop_delay.0.saturating_mul(hops.into()))
+    }
+
+    /// Section 3.5: an addition to the target that falls with the square root of the window, from `fs_min_cwnd` to `fs_max_cwnd`.
+    fn flow_addition(&self, cwnd: f64) -> TimeDelta {
+        let SwiftSpec { fs_range, fs_min_cwnd, fs_max_cwnd, .. } = *self;
+        let fs_range = fs_range.0 as f64;
+        let alpha = fs_range / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
+        let beta = -alpha / fs_max_cwnd.sqrt();
+        TimeDelta((alpha / cwnd.sqrt() + beta).min(fs_range).max(0.0) as u64)
     }
 }
 
@@ -88,7 +127,7 @@ impl Swift {
         let memory = SwiftMemory {
             spec: *spec,
             packet: start.packet,
-            path_target: spec.base_target + TimeDelta(spec.hop_delay.0.saturating_mul(start.hops.into())),
+            path_target: spec.path_target(start.hops),
             cwnd: start.window.min(spec.max_cwnd),
             rtt: None,
             t_last_decrease: None,
@@ -134,14 +173,8 @@ impl Swift {
 }
 
 impl SwiftMemory {
-    /// Section 3.5: a target that falls with the square root of the window, from `fs_min_cwnd` to `fs_max_cwnd`.
     fn target_delay(&self) -> TimeDelta {
-        let SwiftSpec { fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.spec;
-        let fs_range = fs_range.0 as f64;
-        let alpha = fs_range / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
-        let beta = -alpha / fs_max_cwnd.sqrt();
-        let of_flows = (alpha / self.cwnd.sqrt() + beta).min(fs_range).max(0.0);
-        self.path_target + TimeDelta(of_flows as u64)
+        self.path_target + self.spec.flow_addition(self.cwnd)
     }
 
     /// At most once per RTT.

@@ -11,7 +11,7 @@
 use super::support::heap_state::HeapState;
 use super::support::{Abilities, Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{ABOVE_ZERO, Kind, PathFacts, SettingConflict, Settings, conflicts, member, microseconds};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -21,7 +21,7 @@ member! {
     pub struct TimelySpec {
         /// RTT below which the rate always increases (T_low).
         t_low: TimeDelta = TimeDelta::from_micros(50) => ABOVE_ZERO,
-        /// RTT above which the rate always decreases (T_high).
+        /// RTT above which the rate always decreases (T_high). It must exceed the base RTT, including the delay of acknowledgements.
         t_high: TimeDelta = TimeDelta::from_micros(500) => ABOVE_ZERO,
         /// Additive increase of the rate per update (delta).
         additive_step: Rate = Rate(10_000_000) => Kind::Rate,
@@ -56,6 +56,38 @@ impl Settings for TimelySpec {
             error if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) => ["initial_rate"],
                 "`initial_rate` is out of range", "from `min_rate` to `max_rate`";
             error if self.weight == 0.0 => ["weight"], "`weight` of 0 ignores the RTT gradient", "above 0";
+        }
+    }
+
+    const DEPENDS_ON_PATH: bool = true;
+
+    /// An RTT without a queue must be below `t_high`, also with the delay of an acknowledgement, and the host's rate is that of the link: the
+    /// queue of a faster start exceeds `t_high` until the rate is `min_rate`, at which an update takes half a second. The values to use
+    /// have the ratios of the paper's, whose network has an RTT of 20 us.
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        let PathFacts { base_rtt, ack_delay, share, packet, .. } = *path;
+        let start = self.initial_rate.unwrap_or(self.max_rate);
+        let outstanding =
+            Bytes(self.max_outstanding.min(path.buffer.map_or(u64::MAX, |places| places.0.saturating_mul(packet.0))));
+        let first_rtt = base_rtt + path.bottleneck.time_to_send(outstanding);
+        let megabits = share.0 as f64 / 1e6;
+        let [t_low, t_high, min_rtt] =
+            [base_rtt + base_rtt + TimeDelta(base_rtt.0 / 2), TimeDelta(25 * base_rtt.0), base_rtt].map(microseconds);
+        conflicts! {
+            warning if self.t_high <= base_rtt => ["t_high"],
+                format!("`t_high` is below the base RTT of {min_rtt}, so that the rate always falls to `min_rate`"),
+                format!("`t_low` of {t_low}, `t_high` of {t_high} and `min_rtt` of {min_rtt}");
+            warning if base_rtt < self.t_high && base_rtt + ack_delay > self.t_high => ["delayed_ack"],
+                format!("`delayed_ack` of up to {} counts as RTT, which exceeds `t_high` of `timely`, {}",
+                    microseconds(ack_delay), microseconds(self.t_high)),
+                "`delayed_ack = false`";
+            warning if self.max_rate < share => ["max_rate"],
+                format!("`max_rate` is below the flow's share of the slowest link, {megabits} Mbps"),
+                format!("`max_rate` of {megabits} Mbps");
+            warning if base_rtt < self.t_high && start > share && first_rtt > self.t_high => ["initial_rate"],
+                format!("`initial_rate`, by default `max_rate`, exceeds the flow's share of the slowest link: a queue above `t_high` \
+                    reduces the rate to `min_rate`"),
+                format!("`initial_rate` of {megabits} Mbps");
         }
     }
 

@@ -30,7 +30,7 @@ impl Network {
     }
 
     /// Number of transmissions of a data packet of the flow: ports, and access links with a rate.
-    pub(crate) fn hops(&self, flow: &Flow) -> u32 {
+    pub fn hops(&self, flow: &Flow) -> u32 {
         let access = [flow.sender_access, flow.receiver_access].iter().filter(|access| access.rate.is_some()).count();
         (self.paths[flow.forward as usize].len() + access) as u32
     }

@@ -25,9 +25,12 @@
 //! `settings!` declares settings without a member, such as those of TCP. Fields after `with` are no settings.
 
 mod kind;
+mod path_facts;
 
 use crate::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 pub use kind::{ABOVE_ZERO, Kind, PACKET_BYTES, PlainWords, SEGMENTS_IN_QUEUES, Words};
+pub use path_facts::PathFacts;
+pub(crate) use path_facts::microseconds;
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
@@ -141,6 +144,15 @@ pub trait MemberSettings: Keys + Sized {
 pub trait Settings: MemberSettings {
     /// The conflicts between the settings.
     fn check(&self) -> Vec<SettingConflict> {
+        Vec::new()
+    }
+
+    /// Whether [`Settings::check_path`] may report anything.
+    const DEPENDS_ON_PATH: bool = false;
+
+    /// Controllers: the settings that do not suit a path, with the values to use. A key that is not a setting of the controller is one of
+    /// TCP.
+    fn check_path(&self, _path: &PathFacts) -> Vec<SettingConflict> {
         Vec::new()
     }
 

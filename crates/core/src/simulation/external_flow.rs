@@ -5,6 +5,7 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::record::Column;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// An external flow. Counts are those of the measurement interval; `None` is missing in the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,8 +47,9 @@ impl ExternalFlow {
             "start_s" => Some(self.start.seconds()),
             "size_bytes" => self.size.map(|size| size.0 as f64),
             "delivered_bytes" => self.delivered.map(|delivered| delivered.0 as f64),
-            "goodput_bps" => self.delivered.map(|delivered| self.goodput(delivered, interval, until)),
+            "goodput_bps" => self.delivered.map(|delivered| delivered.0 as f64 * 8.0 / until.since(interval.warmup).seconds()),
             "completion_time_s" => Some(self.completion(interval)),
+            "transfer_rate_bps" => Some(self.transfer_rate(interval)),
             "retransmitted_packets" => count(self.retransmitted_packets),
             "lost_packets" => count(self.lost_packets),
             "timeouts" => count(self.timeouts),
@@ -68,18 +70,16 @@ impl ExternalFlow {
         completed.map_or(f64::NAN, |time| time.since(self.start).seconds())
     }
 
-    /// As that of a simulated flow (`Engine::goodput`). The lifetime of a stopped flow ends with the last packet at the receiver: data
-    /// that was written before the stop may arrive after it.
-    pub(super) fn goodput(&self, delivered: Bytes, interval: &MeasurementInterval, until: Time) -> f64 {
-        let end = self.stop.map_or(Time::NEVER, |stop| stop.max(self.last_arrival.unwrap_or(stop)));
-        let lifetime = || until.min(end).since(self.start.max(interval.warmup));
-        let (bytes, seconds) = match (self.completed.filter(|&time| time < interval.end), self.size) {
-            (Some(completed), _) if completed < interval.warmup => return f64::NAN,
-            (Some(completed), Some(size)) => (size, completed.since(self.start).seconds()),
-            (_, size) if size.is_some() || self.stop.is_some() => (delivered, lifetime().seconds()),
-            _ => (delivered, until.since(interval.warmup).seconds()),
-        };
-        if seconds > 0.0 { bytes.0 as f64 * 8.0 / seconds } else { f64::NAN }
+    /// Payload of a completed transfer over its completion time; NaN for others.
+    fn transfer_rate(&self, interval: &MeasurementInterval) -> f64 {
+        self.size.map_or(f64::NAN, |size| size.0 as f64 * 8.0 / self.completion(interval))
+    }
+
+    /// The part of the flow's lifetime within the measurement interval until a time. The lifetime of a stopped flow ends with the last
+    /// packet at the receiver: data that was written before the stop may arrive after it.
+    pub(super) fn measured_period(&self, interval: &MeasurementInterval, until: Time) -> Range<Time> {
+        let stopped = self.stop.map_or(Time::NEVER, |stop| stop.max(self.last_arrival.unwrap_or(stop)));
+        self.start.max(interval.warmup)..self.completed.unwrap_or(stopped).min(until)
     }
 }
 
@@ -113,28 +113,39 @@ mod tests {
     };
     const INTERVAL: MeasurementInterval = MeasurementInterval { warmup: SECONDS[1], end: SECONDS[10] };
 
-    fn goodput(flow: ExternalFlow, until: Time) -> f64 {
-        flow.goodput(FLOW.delivered.unwrap(), &INTERVAL, until)
+    fn lifetime(flow: ExternalFlow, until: Time) -> f64 {
+        let period = flow.measured_period(&INTERVAL, until);
+        period.end.since(period.start).seconds()
     }
 
     #[test]
-    fn goodput_covers_the_lifetime_or_the_measurement_interval() {
-        assert_eq!(goodput(ExternalFlow { completed: Some(SECONDS[7]), ..FLOW }, SECONDS[10]), 16e6);
-        assert_eq!(goodput(FLOW, SECONDS[10]), 1e6);
-        assert_eq!(goodput(FLOW, SECONDS[4]), 4e6);
-        assert_eq!(goodput(ExternalFlow { stop: Some(SECONDS[6]), ..FLOW }, SECONDS[10]), 2e6);
+    fn the_measured_period_ends_with_the_completion_or_the_last_arrival_after_a_stop() {
+        assert_eq!(lifetime(ExternalFlow { completed: Some(SECONDS[7]), ..FLOW }, SECONDS[10]), 5.0);
+        assert_eq!((lifetime(FLOW, SECONDS[10]), lifetime(FLOW, SECONDS[4]), lifetime(FLOW, SECONDS[2])), (8.0, 2.0, 0.0));
+        assert_eq!(lifetime(ExternalFlow { stop: Some(SECONDS[6]), ..FLOW }, SECONDS[10]), 4.0);
         let stopped = |last: usize| ExternalFlow { stop: Some(SECONDS[6]), last_arrival: Some(SECONDS[last]), ..FLOW };
-        assert_eq!([5, 7].map(|last| goodput(stopped(last), SECONDS[10])), [2e6, 1.6e6]);
-        assert_eq!(goodput(stopped(7), SECONDS[4]), 4e6);
-        assert_eq!(goodput(ExternalFlow { size: None, ..FLOW }, SECONDS[9]), 1e6);
-        assert!(goodput(FLOW, SECONDS[2]).is_nan());
+        assert_eq!([5, 7].map(|last| lifetime(stopped(last), SECONDS[10])), [4.0, 5.0]);
     }
 
     #[test]
-    fn a_completion_at_the_end_does_not_count_and_one_in_the_warm_up_has_no_goodput() {
+    fn a_completion_at_the_end_does_not_count_and_one_in_the_warm_up_does() {
         let at = |second: usize| ExternalFlow { start: Time::ZERO, completed: Some(SECONDS[second]), ..FLOW };
         assert_eq!((at(7).completion(&INTERVAL), at(0).completion(&INTERVAL)), (7.0, 0.0));
-        assert!(at(10).completion(&INTERVAL).is_nan() && goodput(at(0), SECONDS[10]).is_nan());
-        assert_eq!(goodput(at(10), SECONDS[9]), 1e6);
+        assert!(at(10).completion(&INTERVAL).is_nan() && at(10).transfer_rate(&INTERVAL).is_nan());
+        let early = ExternalFlow { start: Time::ZERO, completed: Some(Time(SECONDS[1].0 / 2)), ..FLOW };
+        assert_eq!((at(8).transfer_rate(&INTERVAL), early.transfer_rate(&INTERVAL)), (10e6, 160e6));
+    }
+
+    #[test]
+    fn the_goodput_is_that_of_the_whole_interval() {
+        let goodput = |flow: ExternalFlow, until: Time| {
+            let mut column = Column::Float(vec![0.0]);
+            flow.overlay("goodput_bps", FlowId(0), &mut column, &INTERVAL, until);
+            column
+        };
+        let bps = 8e6 / 9.0;
+        assert_eq!(goodput(FLOW, SECONDS[10]), Column::Float(vec![bps]));
+        assert_eq!(goodput(ExternalFlow { completed: Some(SECONDS[3]), ..FLOW }, SECONDS[10]), Column::Float(vec![bps]));
+        assert_eq!(goodput(FLOW, SECONDS[5]), Column::Float(vec![2e6]));
     }
 }

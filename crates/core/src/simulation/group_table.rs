@@ -8,19 +8,17 @@ use crate::record::{Column, Table, named};
 use std::sync::Arc;
 
 impl Engine {
-    pub(super) fn group_table(&self, until: Time, slowdowns: &[f64], external: &ExternalFlows) -> Table {
+    pub(super) fn group_table(&self, until: Time, flows: &Table, external: &ExternalFlows) -> Table {
         let names: Vec<String> = self.network.groups.iter().map(|group| group.name.clone()).collect();
         let members: Vec<Vec<FlowId>> = self.members();
-        let seconds = self.measured_seconds(until);
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
-        let delivered = |i: FlowId| match external.get(&i).and_then(|of| of.delivered) {
-            Some(delivered) => delivered.0,
-            None => self.fabric.paths[i].carried.delivered_bytes,
-        };
-        let goodputs = |group: usize| members[group].iter().map(move |&i| delivered(i) as f64 * 8.0 / seconds);
-        let sorted =
-            |of: &dyn Fn(FlowId) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
+        let of_flows = |column: &str| flows.floats(column).unwrap_or_default();
+        let [goodputs, sizes, transfer_rates, starved] =
+            ["goodput_bps", "size_bytes", "transfer_rate_bps", "starved"].map(of_flows);
+        let [completions, slowdowns] =
+            ["completion_time_s", "slowdown"].map(|column| sorted_by_group(&members, &of_flows(column)));
+        let sum = |values: &[f64], group: usize| members[group].iter().map(|&i| values[i.index()]).sum::<f64>();
         // The engine does not know the acknowledgements and completions of external flows.
         let is_external: Vec<bool> = self.fabric.profiles.iter().map(|profile| profile.is_external).collect();
         let reports_delivery = |i: FlowId| external.get(&i).is_some_and(|of| of.delivered.is_some());
@@ -29,18 +27,21 @@ impl Engine {
             true => float(value),
             false => integer(&|group| value(group) as u64),
         };
-        let completions = sorted(&|i| match external.get(&i) {
-            Some(of) => of.completion(&self.fabric.sim.interval),
-            None => self.completion(i),
-        });
         let dropped_acks = |group: usize| members[group].iter().map(|&i| self.dropped_acks(i)).sum::<u64>();
         let probes = |group: usize| members[group].iter().map(|&i| u64::from(self.endpoints.ends[i].probes())).sum::<u64>();
-        let slowdowns = sorted(&|i| slowdowns[i]);
+        let fairness = |group: usize| {
+            let of = members[group].iter().map(|&i| i.index());
+            match of.clone().all(|i| !sizes[i].is_nan()) {
+                true => jain(of.map(|i| transfer_rates[i]).filter(|rate| !rate.is_nan())),
+                false => jain(of.filter(|&i| self.is_measured(FlowId(i as u32), until, external)).map(|i| goodputs[i])),
+            }
+        };
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
             ("flows", integer(&|group| members[group].len() as u64)),
-            ("goodput_bps", float(&|group| goodputs(group).sum())),
-            ("fairness", float(&|group| jain(goodputs(group)))),
+            ("goodput_bps", float(&|group| sum(&goodputs, group))),
+            ("fairness", float(&fairness)),
+            ("starved", of_transport(&|group| sum(&starved, group))),
             ("dropped_acks", of_transport(&|group| if is_external[group] { f64::NAN } else { dropped_acks(group) as f64 })),
             ("probes", of_transport(&|group| if is_external[group] { f64::NAN } else { probes(group) as f64 })),
             ("completed", of_transport(&|group| if is_known(group) { completions[group].len() as f64 } else { f64::NAN })),
@@ -66,14 +67,17 @@ impl Engine {
     }
 }
 
-/// Known values of the flows, in ascending order.
-fn known_sorted(flows: &[FlowId], of: &dyn Fn(FlowId) -> f64) -> Vec<f64> {
-    let mut known: Vec<f64> = flows.iter().map(|&i| of(i)).filter(|value| !value.is_nan()).collect();
-    known.sort_by(f64::total_cmp);
-    known
+/// Known values of the flows of each group, in ascending order.
+fn sorted_by_group(members: &[Vec<FlowId>], values: &[f64]) -> Vec<Vec<f64>> {
+    let known_sorted = |flows: &Vec<FlowId>| {
+        let mut known: Vec<f64> = flows.iter().map(|&i| values[i.index()]).filter(|value| !value.is_nan()).collect();
+        known.sort_by(f64::total_cmp);
+        known
+    };
+    members.iter().map(known_sorted).collect()
 }
 
-/// Jain's index, (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe, DEC-TR-301, 1984); NaN if all are zero.
+/// Jain's index, (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe, DEC-TR-301, 1984); NaN if all are zero, and without values.
 fn jain(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum, squares) = values.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     sum * sum / (count * squares)

@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// Times at which messages are written or, if they answer requests, requested.
-    fn message_starts<'a>(&'a self, messages: &'a MessageFlow) -> &'a [Time] {
+    pub(super) fn message_starts<'a>(&'a self, messages: &'a MessageFlow) -> &'a [Time] {
         messages.requested_on().and_then(|requests| self.messages(requests)).unwrap_or(messages).written()
     }
 }

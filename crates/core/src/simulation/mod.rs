@@ -30,6 +30,7 @@ mod senders;
 mod signals;
 mod sim_state;
 mod specialised;
+mod starvation;
 mod state;
 mod user_code_factory;
 mod wire;

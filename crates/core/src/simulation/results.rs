@@ -80,10 +80,11 @@ impl Engine {
         let until = self.now();
         let links = self.network.best_links();
         let slowdowns: Vec<f64> = FlowId::all(self.endpoints.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
+        let flows = self.flow_table(until, &in_lines, &slowdowns, external);
         Ok(Results {
-            flows: self.flow_table(until, &in_lines, &slowdowns, external),
+            groups: self.group_table(until, &flows, external),
+            flows,
             queues: self.queue_table(until),
-            groups: self.group_table(until, &slowdowns, external),
             classes: self.class_table(until),
             edges: self.edge_table(until),
             messages: self.message_table(),
@@ -142,6 +143,11 @@ impl Engine {
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
         let channel = |i: FlowId| self.fabric.sim.channels.get(i.index());
+        let seconds = self.measured_seconds(until);
+        let starved = self.starved(until, external);
+        let has_report = |i: FlowId| !is_external[i.index()] || external.contains_key(&i);
+        let starved = |i: FlowId| if has_report(i) { f64::from(starved[i.index()]) } else { f64::NAN };
+        let all_known = all.iter().copied().all(has_report);
         let mut columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -156,13 +162,15 @@ impl Engine {
             ("probes", of_transport(&|i| self.endpoints.ends[i].probes().into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
-            ("goodput_bps", float(&|i| self.goodput(i, until))),
+            ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
             ("loss_rate", float(&|i| self.loss_rate(i, sender(i).sent.into()))),
             ("dropped_acks", of_transport(&|i| self.dropped_acks(i))),
             ("waiting_at_end", of_transport(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| known(i, self.active_share(i, until, in_lines)))),
+            ("starved", if all_known { integer(&|i| starved(i) as u64) } else { float(&starved) }),
             ("completion_time_s", float(&|i| self.completion(i))),
+            ("transfer_rate_bps", float(&|i| self.transfer_rate(i))),
             ("slowdown", float(&|i| slowdowns[i])),
             ("backlog_packets", of_transport(&|i| self.endpoints.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).0)),
@@ -194,30 +202,6 @@ impl Engine {
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 
-    /// Payload of a completed flow over its completion time, NaN if it completed in the warm-up. Otherwise payload delivered within the
-    /// measurement interval over the flow's lifetime in it, or over the whole interval for a flow without an end. A source's last datagrams
-    /// arrive after its stop.
-    fn goodput(&self, flow: FlowId, until: Time) -> f64 {
-        let Fabric { sim, paths, .. } = &self.fabric;
-        let completed = paths[flow].counts.completed;
-        let is_stopped = self.endpoints.stops.contains_key(&flow) && matches!(self.endpoints.ends[flow], End::Tcp(_));
-        let delivered = paths[flow].carried.delivered_bytes as f64;
-        let (bytes, seconds) = match () {
-            () if completed < sim.interval.warmup => return f64::NAN,
-            () if completed <= until && completed < sim.interval.end => (self.payload_of_completed(flow), self.completion(flow)),
-            () if is_stopped || !self.size(flow).is_nan() => (delivered, self.measured_lifetime(flow, until).seconds()),
-            () => (delivered, self.measured_seconds(until)),
-        };
-        if seconds > 0.0 { bytes * 8.0 / seconds } else { f64::NAN }
-    }
-
-    fn payload_of_completed(&self, flow: FlowId) -> f64 {
-        match self.messages(flow) {
-            Some(messages) => (0..messages.delivered().len() as u32).map(|message| messages.size(message).0 as f64).sum(),
-            None => self.size(flow),
-        }
-    }
-
     /// The part of a flow's lifetime that is measured until then.
     fn measured_lifetime(&self, flow: FlowId, until: Time) -> TimeDelta {
         self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.sim.interval.warmup))
@@ -246,7 +230,7 @@ impl Engine {
     }
 
     /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
-    fn ended(&self, flow: FlowId) -> Time {
+    pub(super) fn ended(&self, flow: FlowId) -> Time {
         match (self.endpoints.stops.get(&flow), &self.endpoints.ends[flow]) {
             (Some(&stop), End::Datagram(_)) => stop,
             (Some(&stop), End::Tcp(sender))
@@ -263,6 +247,15 @@ impl Engine {
             time if time >= self.fabric.sim.interval.end => f64::NAN,
             time => time.since(self.start_of(flow)).seconds(),
         }
+    }
+
+    /// Payload of a completed flow over its completion time; NaN for others.
+    fn transfer_rate(&self, flow: FlowId) -> f64 {
+        let payload = match self.messages(flow) {
+            Some(messages) => (0..messages.delivered().len() as u32).map(|message| messages.size(message).0 as f64).sum(),
+            None => self.size(flow),
+        };
+        payload * 8.0 / self.completion(flow)
     }
 
     /// NaN for a connection that no request has opened.

@@ -64,7 +64,7 @@ fn a_packet_that_waits_for_tokens_at_the_transmitter_is_not_in_the_queue() {
 }
 
 #[test]
-fn a_stopped_flow_ends_when_its_last_data_is_acknowledged() {
+fn a_stopped_flow_is_active_until_its_last_data_is_acknowledged() {
     // Slow start fills the queue of 1 Mbit/s until the stop after 1 s. The queue drains during many seconds, without further transmissions.
     let link = Port { buffer: Buffer::Unlimited, ..port("link", Rate(1_000_000), TimeDelta::from_millis(10)) };
     let back = port("back", Rate(1_000_000), TimeDelta::from_millis(10));
@@ -73,12 +73,9 @@ fn a_stopped_flow_ends_when_its_last_data_is_acknowledged() {
     let network = one_link([link, back], group("web", reno(tcp(Recovery::NewReno))), vec![flow], TimeDelta::from_millis(20_000));
     for warmup in [0, 990, 1_000, 1_100] {
         let results = run(Network { warmup: TimeDelta::from_millis(warmup), ..network.clone() });
-        let [goodput, bytes] = ["goodput_bps", "delivered_bytes"].map(|column| first(&results.flows, column));
-        // 1000 of 1040 bytes are payload. The link is busy but for the first and the last round trips.
-        let limit = 1e6 * 1000.0 / 1040.0;
-        assert!(
-            bytes > 0.0 && (0.8 * limit..=limit).contains(&goodput),
-            "warm-up of {warmup} ms: {goodput} bit/s, {bytes} bytes"
-        );
+        let [goodput, bytes, active] =
+            ["goodput_bps", "delivered_bytes", "active_share"].map(|column| first(&results.flows, column));
+        assert_eq!(goodput, bytes * 8.0 / (20.0 - warmup as f64 / 1e3));
+        assert!(bytes > 0.0 && active == 1.0, "warm-up of {warmup} ms: {bytes} bytes, {active}");
     }
 }

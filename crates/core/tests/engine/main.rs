@@ -11,6 +11,7 @@ mod interval;
 mod messages;
 mod overload;
 mod properties;
+mod rates;
 mod sequences;
 mod switching;
 mod transports;

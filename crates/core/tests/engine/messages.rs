@@ -180,8 +180,8 @@ fn a_connection_follows_the_one_before_it() {
     near(&results.flows.floats("start_s").expect("a column"), &[0.0, whole + 0.05, 0.0, whole + 0.05]);
     near(&results.flows.floats("completion_time_s").expect("a column")[..2], &[whole; 2]);
     // Both transfer as much in as long a lifetime.
-    let goodput = results.flows.floats("goodput_bps").expect("a column");
-    assert!(goodput[0] > 0.0 && goodput[1] == goodput[0], "{goodput:?}");
+    let rates = results.flows.floats("transfer_rate_bps").expect("a column");
+    assert!(rates[0] > 0.0 && rates[1] == rates[0], "{rates:?}");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn video_takes_the_highest_rate_that_the_link_carries_and_then_waits_for_room() 
     near(&[flows("startup_s")], &[first]);
     // The payload of the video over its lifetime, not over the run.
     assert!(flows("completion_time_s") < 1.5);
-    assert_eq!(flows("goodput_bps"), 12.0 * 12_500.0 * 8.0 / flows("completion_time_s"));
+    assert_eq!(flows("transfer_rate_bps"), 12.0 * 12_500.0 * 8.0 / flows("completion_time_s"));
     // After the third chunk the buffer has 0.23 s, and the next request waits until it has 0.2 s. Each further request follows 0.1 s after
     // the one before it.
     let starts = column(&results, "start_s");

@@ -14,7 +14,8 @@ use tailback_core::primitives::units::TimeDelta;
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 
 words! {
-    /// Named settings. Plain names follow the RFCs, `linux/*` follow Linux, the others follow the document in their name.
+    /// Named settings. Plain names follow the RFCs, `linux/*` follow Linux, `datacentre/*` suit networks with short round trips, the others
+    /// follow the document in their name.
     pub enum PresetName ("preset") {
         NewReno = "newreno",
         Reno = "reno",
@@ -25,6 +26,8 @@ words! {
         LinuxCubic = "linux/cubic",
         LinuxBbr = "linux/bbr",
         LinuxDctcp = "linux/dctcp",
+        DatacentreSwift = "datacentre/swift",
+        DatacentreTimely = "datacentre/timely",
         BpdReno = "bpd-2001/reno",
         BpdSack = "bpd-2001/sack",
         SpdTahoe = "spd-1998/tahoe",

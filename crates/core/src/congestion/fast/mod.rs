@@ -26,7 +26,9 @@ use super::support::heap_state::HeapState;
 use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member, words};
+use crate::settings::{
+    ABOVE_ZERO, Kind, PathFacts, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member, words,
+};
 use serde::{Deserialize, Serialize};
 
 // 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other RTT and no slow start as in sections 4.2.1 and
@@ -36,7 +38,7 @@ member! {
     Fast = "fast", "Cui's thesis, chapter 4: equations (4.1), (4.5) and (4.32), Algorithm 1, and with `draining` the four phases of section 4.4.2";
 
     pub struct FastSpec {
-        /// Number of segments to keep queued.
+        /// Number of segments to keep queued; at most the buffer divided by the number of flows.
         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
         /// Fraction of the distance to the new window that each update covers.
         gamma: f64 = 0.5 => Kind::Probability,
@@ -101,6 +103,16 @@ impl Settings for FastSpec {
                 "`alpha_recovery_rate` of 0 never restores `alpha`", "more than 0 per second";
             error if self.history_weight == Some(1.0) => ["history_weight"],
                 "`history_weight` of 1 ignores every sample", "less than 1";
+        }
+    }
+
+    const DEPENDS_ON_PATH: bool = true;
+
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        conflicts! {
+            warning if path.buffer.is_some_and(|places| self.alpha > places.0 as f64) => ["alpha"],
+                format!("`alpha` exceeds the buffer of {} packets, so that the window is never in equilibrium", path.buffer.unwrap_or_default().0),
+                "at most the buffer, divided by the number of flows";
         }
     }
 

@@ -42,8 +42,8 @@ const POOL_SLACK: f64 = 2.0;
 /// Bytes of the description and of the tables of results, without those of each flow and port.
 const DESCRIPTION: u64 = 64 << 10;
 
-/// Columns of the table `flows`, and the slowdowns from which others are made.
-const FLOW_COLUMNS: usize = 26;
+/// Columns of the table `flows`, the slowdowns from which others are made, and the columns from which `groups` is made.
+const FLOW_COLUMNS: usize = 34;
 
 /// Upper estimate of the bytes of a run, with the network's description and the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

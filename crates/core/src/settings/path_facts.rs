@@ -1,0 +1,49 @@
+//! The path of a flow, as far as it decides whether the settings of its controller make sense.
+
+use crate::primitives::units::{Bytes, Rate, TimeDelta, Units};
+
+/// The path of a flow and its receiver's acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathFacts {
+    /// Round-trip time of a full packet and its acknowledgement with empty queues.
+    pub base_rtt: TimeDelta,
+    /// The flow's share of the slowest link.
+    pub share: Rate,
+    /// Rate of the slowest link.
+    pub bottleneck: Rate,
+    /// A full packet on the wire.
+    pub packet: Bytes,
+    /// Number of links on the path of its packets.
+    pub hops: u32,
+    /// Maximum delay of an acknowledgement by the receiver.
+    pub ack_delay: TimeDelta,
+    /// Buffer of the slowest link in full packets; `None` if it is unlimited.
+    pub buffer: Option<Units>,
+}
+
+impl PathFacts {
+    /// The bandwidth-delay product in segments.
+    pub fn pipe(&self) -> f64 {
+        self.bottleneck.0 as f64 * self.base_rtt.seconds() / (8.0 * self.packet.0 as f64)
+    }
+
+    /// The flow's share of the bandwidth-delay product, in segments.
+    pub fn share_of_pipe(&self) -> f64 {
+        self.share.0 as f64 * self.base_rtt.seconds() / (8.0 * self.packet.0 as f64)
+    }
+
+    /// Transmission time of a full packet on the slowest link.
+    pub fn packet_time(&self) -> TimeDelta {
+        self.bottleneck.time_to_send(self.packet)
+    }
+
+    /// Time in which the slowest link sends the content of its full buffer; `None` if it is unlimited.
+    pub fn max_wait(&self) -> Option<TimeDelta> {
+        self.buffer.map(|places| TimeDelta(self.packet_time().0.saturating_mul(places.0)))
+    }
+}
+
+/// A duration for a message, rounded up to microseconds.
+pub(crate) fn microseconds(duration: TimeDelta) -> String {
+    format!("{} us", duration.0.div_ceil(1_000_000))
+}
