@@ -474,7 +474,7 @@ def test_rates_of_generators_are_scaled() -> None:
     scenario = tb.leaf_spine(leaves=2, spines=2, hosts=2, **LINKS, host_rate="1 Gbps", flows={"web": pairs}, duration="1 s")
     large = scaled(scenario, 2)
     assert (large["topology.leaf_spine.host_rate"], large["flows.web.count"]) == ("2 Gbps", 20)
-    with pytest.raises(tb.ParameterError, match="determines its number of flows"):
+    with pytest.raises(tb.ParameterError, match="determine its number of flows"):
         scaled(tb.fat_tree(k=4, **LINKS, flows={"web": WEB}, duration="1 s"), 2)
 
 

@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tailback._description import value_at
+from tailback._description import places, steps_of
 
-__all__ = ["named_files"]
+__all__ = ["KEYS_OF_FILES", "may_name_files", "put_contents"]
 
-_Path = tuple[str, ...]
-
-# Keys within a flow group whose text is the name of a file; other values are listed.
-_FILES = ("cdf", "profile", "weights", "writes")
+# Keys whose text may be the name of a file. A test compares them with the schema.
+KEYS_OF_FILES = frozenset({"cdf", "file", "gml", "graphml", "profile", "table", "trace", "weights", "writes"})
 
 
-def named_files(description: Mapping[str, Any]) -> Iterator[_Path]:
-    """The places whose values the core reads from a CSV file, a trace or a graph; the values may be missing."""
-    for name, group in _tables(description, "flows"):
-        traffic = group.get("traffic")
-        if isinstance(traffic, Mapping) and "table" in traffic:
-            # Columns of a table become sizes and start times of the group.
-            yield from (("flows", name, key) for key in ("traffic", "size", "start"))
-        elif value_at(group, ("traffic", "matrix", "table")) is not None:
-            yield "flows", name, "traffic"
-        yield from _within(group, ("flows", name))
-    if any(value_at(description, ("topology", "graph", key)) is not None for key in ("graphml", "gml")):
-        yield "topology", "graph"
-    for link in (*(("links", name) for name, _ in _tables(description, "links")), ("topology", "dumbbell")):
-        for place in ((*link, "rate"), (*link, "reverse", "rate")):
-            if value_at(description, (*place, "trace")) is not None:
-                yield place
+def may_name_files(value: Any) -> bool:
+    """Whether one of these keys has text, at any depth, or a table is given."""
+    if isinstance(value, Mapping):
+        named = (key == "table" or (key in KEYS_OF_FILES and isinstance(inner, str)) for key, inner in value.items())
+        return any(named) or any(map(may_name_files, value.values()))
+    return isinstance(value, list) and any(map(may_name_files, value))
 
 
-def _tables(description: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    tables = description.get(key)
-    if isinstance(tables, Mapping):
-        yield from ((name, table) for name, table in tables.items() if isinstance(table, Mapping))
+def put_contents(description: dict[str, Any], complete: Mapping[str, Any], read: list[str]) -> None:
+    """Replace the names of files by their contents.
+
+    Parameters
+    ----------
+    description : dict
+        The scenario as given.
+    complete : mapping
+        Its normalised form.
+    read : list of str
+        The paths of the values that the core has read from files.
+    """
+    for path in read:
+        _replace(description, complete, steps_of(path))
+    for name, group in description.get("flows", {}).items():
+        if "table" in group.get("traffic", {}):
+            # Columns of a flow table become sizes and start times of the group, in a file or not.
+            full = complete["flows"][name]
+            group["traffic"] = full["traffic"]
+            group.update({key: full[key] for key in ("size", "start") if key in full})
 
 
-def _within(table: Mapping[str, Any], at: _Path) -> Iterator[_Path]:
-    """Distributions, profiles and writes from files, at any depth."""
-    for key, value in table.items():
-        if (key in _FILES and isinstance(value, str)) or (isinstance(value, Mapping) and "csv" in value):
-            yield *at, key
-        elif isinstance(value, Mapping):
-            yield from _within(value, (*at, key))
+def _replace(own: Any, full: Any, steps: list[str | int]) -> None:
+    """Replace the value at the last of the steps that both descriptions have."""
+    step, *rest = steps
+    if rest and all(rest[0] in places(value[step]) for value in (own, full)):
+        _replace(own[step], full[step], rest)
+    else:
+        own[step] = full[step]

@@ -17,7 +17,7 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._description import copied, places, plain, set_at, short, steps_of, value_at
 from tailback._html import notebook
-from tailback._named_files import named_files
+from tailback._named_files import may_name_files, put_contents
 from tailback._parquet_flows import inline_parquet, of_tables, without_parquet
 from tailback._store import staged_file
 from tailback._toml import toml
@@ -125,17 +125,13 @@ class Scenario:
 
     def _inline_files(self) -> None:
         """Replace file names by the contents of the files, which are read once, relative to the scenario's directory."""
-        named = list(named_files(self._description))
-        if not named:
+        if not may_name_files(self._description):
             return
-        read = self.normalised()
-        for *path, key in named:
-            said, own = read, self._description
-            for step in path:
-                said, own = said[step], own[step]
-            if key in said:
-                own[key] = said[key]
-        self._text, self._format = json.dumps(self._description), "json"
+        complete, read = _core.normalise_with_files(self._text, self._file, self._format)
+        before = json.dumps(self._description)
+        put_contents(self._description, json.loads(complete), read)
+        if (text := json.dumps(self._description)) != before:
+            self._text, self._format = text, "json"
 
     @property
     def name(self) -> str:

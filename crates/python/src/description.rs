@@ -49,6 +49,13 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
     Ok(parse(py, text, file, format)?.to_json())
 }
 
+/// The same, with the paths of the values that were read from files.
+#[pyfunction]
+pub fn normalise_with_files(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<(String, Vec<String>)> {
+    let scenario = parse(py, text, file, format)?;
+    Ok((scenario.to_json(), scenario.from_files().to_vec()))
+}
+
 /// The scenario with this seed as JSON, with nodes and links in place of its topology.
 #[pyfunction]
 pub fn expanded(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<String> {

@@ -205,6 +205,8 @@ pub(crate) struct Source {
     pub file: String,
     /// None for a scenario that has no lines, such as one from JSON.
     pub text: Option<Arc<Text>>,
+    /// Paths of the values that were read from further files.
+    pub from_files: Vec<String>,
 }
 
 impl PartialEq for Source {
@@ -215,7 +217,7 @@ impl PartialEq for Source {
 
 impl Source {
     pub fn new(file: &str, text: Option<Text>) -> Source {
-        Source { file: file.into(), text: text.map(Arc::new) }
+        Source { file: file.into(), text: text.map(Arc::new), from_files: Vec::new() }
     }
 
     pub fn locate(&self, at: &str, focus: Focus) -> Option<Location> {

@@ -6,7 +6,9 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tailback import _core
@@ -138,8 +140,22 @@ class Grid:
         for axis in self.axes:
             for index in range(len(axis)):
                 hash.update(json.dumps([list(axis[index].labels.items()), list(axis[index].changes.items())]).encode())
+                for file in _files(list(axis[index].changes.values())):
+                    hash.update(file.read_bytes())
             hash.update(b"\n")
         return hash.hexdigest()
+
+
+def _files(value: Any) -> Iterator[Path]:
+    """The files that the values of an axis may name, relative to the current directory."""
+    if isinstance(value, (list, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _files(inner)
+    elif isinstance(value, str):
+        # The text may be longer than any name of a file.
+        with suppress(OSError):
+            if Path(value).is_file():
+                yield Path(value)
 
 
 def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> Grid:

@@ -59,8 +59,8 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
                 arrivals["mean_interval"] = _times(arrivals["mean_interval"], 1 / factor)
             if "count" not in group:
                 continue
-        if "traffic" in group and "count" not in group:
-            raise ParameterError(f"the traffic pattern of `{name}` determines its number of flows; expected `count`")
+        if "count" not in group and ("traffic" in group or any(_may_be_several(group.get(key)) for key in ("from", "to"))):
+            raise ParameterError(f"the nodes of `{name}` determine its number of flows; expected `count`")
         count = group.get("count", 1) * factor
         if abs(count - round(count)) > 1e-9 * count:
             raise ParameterError(f"`factor` {factor:g} gives {count:g} flows of `{name}`; expected an integer")
@@ -81,6 +81,11 @@ def sending_intervals(run: Run) -> NDArray[np.float64]:
     times = np.sort(run.trace("segments")["time_s"])
     intervals: NDArray[np.float64] = np.diff(times)
     return intervals
+
+
+def _may_be_several(nodes: Any) -> bool:
+    """Whether `from` or `to` may have several nodes."""
+    return isinstance(nodes, list) or (isinstance(nodes, str) and "*" in nodes)
 
 
 def _times(quantity: Any, factor: float) -> str:

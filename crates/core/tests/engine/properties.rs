@@ -72,13 +72,13 @@ fn traced_queues_fit_and_have_their_maxima(seed: u64, network: &Network, results
     }
 }
 
-/// No flow receives more than the slowest link on its path carries while its goodput is measured. If that begins in the middle of the flow,
-/// packets may be queued behind the slowest link and one is partly transmitted, so that only the last link limits the flow. Links that copy
-/// packets or follow a trace have no such limit.
+/// No transfer is faster than the slowest link on its path. If the measurement interval begins in the middle of a flow, packets may be queued
+/// behind the slowest link and one is partly transmitted, so that only the last link limits the goodput. Links that copy packets or follow
+/// a trace have no such limit.
 fn goodput_is_possible(seed: u64, network: &Network, results: &Results) {
     let column = |name: &str| results.flows.floats(name).expect("a column of numbers");
     let (goodputs, delivered) = (column("goodput_bps"), column("delivered_bytes"));
-    let (starts, completions) = (column("start_s"), column("completion_time_s"));
+    let (starts, transfer_rates) = (column("start_s"), column("transfer_rate_bps"));
     let changes = |what: fn(&ChangeKind) -> bool| network.changes.iter().any(|change| what(&change.what));
     let delays_change = changes(|what| matches!(what, ChangeKind::Delay(..)));
     let rate = |port: PortId| {
@@ -90,19 +90,23 @@ fn goodput_is_possible(seed: u64, network: &Network, results: &Results) {
         (highest * u64::from(network.ports[port].transmitters)) as f64
     };
     for (index, flow) in network.flows.iter().enumerate() {
-        let goodput = goodputs[index];
-        assert!(goodput.is_nan() || goodput.is_finite(), "seed {seed}: a goodput of {goodput} of flow {index}");
+        let (goodput, transfer_rate) = (goodputs[index], transfer_rates[index]);
+        assert!(goodput.is_finite(), "seed {seed}: a goodput of {goodput} of flow {index}");
         let path = &network.paths[flow.forward as usize];
         let is_limited = |port: &Port| port.trace.is_none() && port.impairments.duplication == 0.0;
         let is_rerouted = changes(|what| matches!(what, ChangeKind::Route(..)));
-        if goodput.is_nan() || is_rerouted || !path.iter().all(|&port| is_limited(&network.ports[port])) {
+        if is_rerouted || !path.iter().all(|&port| is_limited(&network.ports[port])) {
             continue;
         }
         let access = |link: AccessLink| link.rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
         let last = path.last().map_or(f64::INFINITY, |&port| rate(port)).min(access(flow.receiver_access));
         let slowest = path.iter().map(|&port| rate(port)).fold(last.min(access(flow.sender_access)), f64::min);
         let has_jitter = path.iter().any(|&port| network.ports[port].impairments.jitter.is_some());
-        if starts[index] >= network.warmup.seconds() || !completions[index].is_nan() {
+        assert!(
+            transfer_rate.is_nan() || transfer_rate <= slowest * (1.0 + 1e-9),
+            "seed {seed}: {transfer_rate} of flow {index} over {slowest} bit/s"
+        );
+        if starts[index] >= network.warmup.seconds() {
             assert!(goodput <= slowest * (1.0 + 1e-9), "seed {seed}: {goodput} of flow {index} over {slowest} bit/s");
         } else if goodput > 0.0 && !has_jitter && !delays_change {
             let bits = 8.0 * delivered[index];

@@ -48,6 +48,7 @@ pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
 
 /// Reads a file of at most `max` bytes. `expected` describes it for messages.
 pub(crate) fn bytes_up_to(max: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
+    decoder.note_file();
     let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
     match check_size(&path, max).and_then(|()| std::fs::read(&path).map_err(reason)) {
         Ok(bytes) => Some(bytes),

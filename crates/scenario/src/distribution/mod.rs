@@ -9,6 +9,8 @@ mod workload;
 
 use crate::quantity::Quantity;
 use serde::Serialize;
+use std::cell::LazyCell;
+use std::ops::RangeInclusive;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::Stream;
 pub use transfer::Transfer;
@@ -74,34 +76,86 @@ impl<Q> Distribution<Q> {
     where
         Q: Quantity,
     {
+        self.draw_within(0..=u64::MAX, flow, stream)
+    }
+
+    /// The same for a distribution with bounds within the range, or without bounds and with a median within the range. Draws outside the range
+    /// are repeated.
+    pub(crate) fn draw_within(&self, range: RangeInclusive<u64>, flow: Nth, stream: impl FnOnce() -> Stream) -> u64
+    where
+        Q: Quantity,
+    {
+        // Nearly half of the draws are within the range, or more.
+        const ATTEMPTS: u64 = 64;
+        let stream = LazyCell::new(stream);
+        let mut attempts = (0..ATTEMPTS).map(|attempt| self.value(flow, |number| stream.uniform(2 * attempt + number)));
+        attempts.find(|value| range.contains(value) || self.has_bounds()).unwrap_or_else(|| self.median())
+    }
+
+    /// The smallest and the largest value of any flow with any seed, in the smallest unit.
+    pub(crate) fn bounds(&self) -> [u64; 2]
+    where
+        Q: Quantity,
+    {
+        const HIGHEST: f64 = 1.0 - f64::EPSILON / 2.0;
+        let ends = |values: &[u64]| [values.iter().min(), values.iter().max()].map(|end| end.copied().unwrap_or_default());
+        match self {
+            Distribution::List(values) => ends(&values.iter().map(|value| value.base()).collect::<Vec<_>>()),
+            Distribution::Evenly(low, high) => [low.base(), high.base()],
+            // Values rise with the first draw; those of Box and Muller lie farthest out for an angle of 0 or half a turn.
+            _ => {
+                let draws = [[0.0, 0.0], [HIGHEST, 0.0], [HIGHEST, 0.5]];
+                ends(&draws.map(|draws| self.value(Nth { index: 0, count: 1 }, |number| draws[number as usize])))
+            }
+        }
+    }
+
+    /// Whether all values are within bounds that the distribution states.
+    pub(crate) fn has_bounds(&self) -> bool {
+        !matches!(self, Distribution::Exponential(_) | Distribution::Pareto { .. } | Distribution::Lognormal { .. })
+    }
+
+    /// Half of the draws are at most this value, in the smallest unit.
+    pub(crate) fn median(&self) -> u64
+    where
+        Q: Quantity,
+    {
+        match self {
+            Distribution::Lognormal { median, .. } => median.base(),
+            _ => self.value(Nth { index: 0, count: 1 }, |_| 0.5),
+        }
+    }
+
+    /// The value of a flow with these uniform draws.
+    fn value(&self, flow: Nth, uniform: impl Fn(u64) -> f64) -> u64
+    where
+        Q: Quantity,
+    {
         let between = |low: Q, high: Q, share: f64| low.base() + ((high.base() - low.base()) as f64 * share) as u64;
         match *self {
             Distribution::Fixed(value) => value.base(),
             Distribution::List(ref values) => values.get(flow.index as usize).map_or(0, |value| value.base()),
             Distribution::Evenly(low, high) => between(low, high, (flow.index as f64 + 0.5) / flow.count as f64),
-            Distribution::Uniform(low, high) => between(low, high, stream().uniform(0)),
-            Distribution::Exponential(mean) => (mean.base() as f64 * -math::ln(1.0 - stream().uniform(0))) as u64,
+            Distribution::Uniform(low, high) => between(low, high, uniform(0)),
+            Distribution::Exponential(mean) => (mean.base() as f64 * -math::ln(1.0 - uniform(0))) as u64,
             Distribution::Pareto { mean, shape } => {
                 // By inversion: lowest * (1 - u)^(-1/shape), with the lowest value that gives the mean.
                 let lowest = mean.base() as f64 * (shape - 1.0) / shape;
-                (lowest * math::exp(-math::ln(1.0 - stream().uniform(0)) / shape)) as u64
+                (lowest * math::exp(-math::ln(1.0 - uniform(0)) / shape)) as u64
             }
             Distribution::Lognormal { median, sigma } => {
                 // Box and Muller, Annals of Mathematical Statistics 29(2), 1958.
-                let stream = stream();
-                let radius = (-2.0 * math::ln(1.0 - stream.uniform(0))).sqrt();
-                let normal = radius * math::cos(std::f64::consts::TAU * stream.uniform(1));
+                let radius = (-2.0 * math::ln(1.0 - uniform(0))).sqrt();
+                let normal = radius * math::cos(std::f64::consts::TAU * uniform(1));
                 (median.base() as f64 * math::exp(sigma * normal)) as u64
             }
             Distribution::BoundedPareto { lowest, highest, shape } => {
                 let (lowest, highest) = (lowest.base() as f64, highest.base() as f64);
-                let above = 1.0 - stream().uniform(0) * (1.0 - math::pow(lowest / highest, shape));
+                let above = 1.0 - uniform(0) * (1.0 - math::pow(lowest / highest, shape));
                 (lowest * math::pow(above, -1.0 / shape)) as u64
             }
-            Distribution::Cdf(ref points) => {
-                inverse(points.iter().map(|&(value, share)| (value.base(), share)), stream().uniform(0))
-            }
-            Distribution::Workload(workload) => workload.quantile(stream().uniform(0)),
+            Distribution::Cdf(ref points) => inverse(points.iter().map(|&(value, share)| (value.base(), share)), uniform(0)),
+            Distribution::Workload(workload) => workload.quantile(uniform(0)),
         }
     }
 
@@ -188,6 +242,68 @@ mod tests {
         let evenly = Distribution::Evenly(Size::new(100), Size::new(200));
         let values: Vec<u64> = (0..4).map(|index| evenly.draw(Nth { index, count: 4 }, || unreachable!())).collect();
         assert_eq!(values, [112, 137, 162, 187]);
+    }
+
+    /// Every kind of distribution, with the bounds of its values.
+    fn bounded() -> Vec<(Distribution<Size>, [u64; 2])> {
+        let size = Size::new;
+        let points = vec![(size(100), 0.0), (size(200), 0.0), (size(300), 0.5), (size(400), 1.0), (size(500), 1.0)];
+        // 53 bits: the largest draw is below 1 by 2^-53, whose logarithm is -36.74.
+        let tail = 2.0_f64.powi(53);
+        vec![
+            (Distribution::Fixed(size(7)), [7, 7]),
+            (Distribution::List(vec![size(9), size(3), size(4)]), [3, 9]),
+            (Distribution::Uniform(size(1000), size(3000)), [1000, 2999]),
+            (Distribution::Evenly(size(1000), size(3000)), [1000, 3000]),
+            (Distribution::Exponential(size(1_000_000)), [0, (1e6 * tail.ln()) as u64]),
+            (Distribution::Pareto { mean: size(3000), shape: 3.0 }, [2000, (2000.0 * tail.powf(1.0 / 3.0)) as u64]),
+            (Distribution::Lognormal { median: size(1_000_000), sigma: 0.5 }, {
+                let farthest = (2.0 * tail.ln()).sqrt() / 2.0;
+                [(1e6 * (-farthest).exp()) as u64, (1e6 * farthest.exp()) as u64]
+            }),
+            (Distribution::BoundedPareto { lowest: size(1000), highest: size(9000), shape: 1.2 }, [1000, 8999]),
+            (Distribution::Cdf(points), [200, 399]),
+        ]
+    }
+
+    #[test]
+    fn bounds_are_those_of_all_draws() {
+        for (distribution, expected) in bounded() {
+            let [lowest, highest] = distribution.bounds();
+            let is_near =
+                |found: u64, expected: u64| (found as f64 / expected.max(1) as f64 - 1.0).abs() < 1e-3 || found == expected;
+            assert!(is_near(lowest, expected[0]) && is_near(highest, expected[1]), "{distribution:?}: {lowest} to {highest}");
+            if !matches!(distribution, Distribution::List(_)) {
+                let values = draws(&distribution);
+                assert!(values.iter().all(|value| (lowest as f64..=highest as f64).contains(value)), "{distribution:?}");
+            }
+        }
+        for workload in WORKLOADS {
+            let distribution = Distribution::Workload(workload);
+            let [lowest, highest] = distribution.bounds().map(|bound| bound as f64);
+            assert!(draws(&distribution).iter().all(|value| (lowest..=highest).contains(value)), "{}", workload.name);
+        }
+    }
+
+    #[test]
+    fn draws_outside_a_range_are_repeated() {
+        let exponential = Distribution::Exponential(Size::new(1_000_000));
+        let drawn = |range: RangeInclusive<u64>| -> Vec<f64> {
+            let one = |index| {
+                let stream = || Stream::new(Entity { seed: 1, name: "web", index }, Purpose::Size);
+                exponential.draw_within(range.clone(), Nth { index, count: FLOWS }, stream) as f64
+            };
+            (0..FLOWS).map(one).collect()
+        };
+        let all = draws(&exponential);
+        let (below, above) = (drawn(0..=1_000_000), drawn(500_000..=u64::MAX));
+        assert!(below.iter().all(|&value| value <= 1e6) && above.iter().all(|&value| value >= 5e5));
+        assert!(all.iter().zip(&below).all(|(free, limited)| *free > 1e6 || free == limited));
+        // The mean of an exponential distribution that is cut off at its mean m: m (1 - 1 / (e - 1)), with a deviation below 0.3 m. From
+        // half of m on, the distribution begins again.
+        let error = |deviation: f64| 5.0 * deviation / (FLOWS as f64).sqrt();
+        assert!((mean(&below) - 1e6 * (1.0 - 1.0 / (std::f64::consts::E - 1.0))).abs() < error(3e5));
+        assert!((mean(&above) - 1.5e6).abs() < error(1e6));
     }
 
     /// Within five standard errors of the formulas.

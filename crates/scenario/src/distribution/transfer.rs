@@ -1,5 +1,6 @@
 //! Size of a transfer.
 
+use super::Distribution;
 use crate::decode::{Decode, Decoder};
 use crate::quantity::Size;
 use crate::tree::Node;
@@ -11,6 +12,15 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Transfer(pub(crate) Size);
+
+impl Distribution<Size> {
+    /// The largest value or, without bounds, the median, for a message; `None` if that is at most `max`. Draws beyond `max` are repeated, so that
+    /// the seed does not decide whether a scenario is valid.
+    pub(crate) fn beyond(&self, max: u64) -> Option<String> {
+        let (bytes, text) = if self.has_bounds() { (self.bounds()[1], "up to") } else { (self.median(), "a median of") };
+        (bytes > max).then(|| format!("{text} {bytes} B"))
+    }
+}
 
 impl Decode for Transfer {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Transfer> {

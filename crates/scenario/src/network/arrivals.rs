@@ -16,8 +16,8 @@ use tailback_core::primitives::units::{Time, TimeDelta};
 /// Picoseconds: 200 days.
 const LONGEST: f64 = 200.0 * 86_400e12;
 
-/// The number of flows of a group, 1 to `max`: `count`, the length of its lists, the arrivals before `stop` or the end of the run, or one
-/// round of `traffic`.
+/// The number of flows of a group, 1 to `max`: `count`, the length of its lists, the flows that arrive before `stop` or the end of the run,
+/// one round of `traffic`, or one flow per pair of `from` and `to`.
 pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, sites: &Sites, max: usize) -> u64 {
     if let Some(count) = flow.count {
         return count.0;
@@ -27,13 +27,21 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
     }
     let left = end(description, name, flow).saturating_sub(begin(description, name, flow));
     let within = |process: Process| process.take(max).take_while(|after| after.0 < left).count();
-    let by_traffic = || flow.traffic.as_ref().and_then(|traffic| traffic::round(traffic, sites)).unwrap_or(1);
-    Process::of(description, name, flow).map_or_else(by_traffic, |process| within(process) as u64).max(1)
+    let by_nodes = || traffic::round(flow, sites).unwrap_or(1);
+    let by_arrivals = |process| (within(process) as u64).saturating_mul(flows_per_arrival(flow));
+    Process::of(description, name, flow).map_or_else(by_nodes, by_arrivals).max(1)
 }
 
 /// Time from the group's `start` to the start of each flow; empty without `arrivals`.
 pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow, count: usize) -> Vec<TimeDelta> {
-    Process::of(description, name, flow).map_or(Vec::new(), |process| process.take(count).collect())
+    let at_once = flows_per_arrival(flow) as usize;
+    let flows = |process: Process| process.flat_map(|after| std::iter::repeat_n(after, at_once)).take(count).collect();
+    Process::of(description, name, flow).map_or(Vec::new(), flows)
+}
+
+/// Number of flows that start together: those of an incast, which arrives as a whole; otherwise 1.
+fn flows_per_arrival(flow: &schema::Flow) -> u64 {
+    flow.traffic.as_ref().and_then(|traffic| traffic.incast.as_ref()).map_or(1, |incast| incast.senders.0)
 }
 
 /// Reports conflicts of settings, and arrivals that end long before the run, for the flows of a group.
@@ -85,7 +93,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     let is_given = (flow.count.is_some() || flow.list_length().is_some()) && arrivals.profile.is_none();
     // A gap this long at the end is not random: its probability is exp(-10).
     if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
-        let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
+        let needed = flows.len() as f64 + flows_per_arrival(flow) as f64 * end.since(last).0 as f64 / mean;
         let problem =
             report.warn(format!("{at}.count"), "`count` is too small: the last flow starts long before the end of the run");
         problem
@@ -109,12 +117,12 @@ fn end(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
     told.map_or(u64::MAX, |stop| stop.base()).min(description.duration.time_delta().0)
 }
 
-/// Mean interval between starts in picoseconds; NaN if not given.
+/// Mean interval between arrivals in picoseconds; NaN if not given.
 fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
     match (arrivals.mean_interval, arrivals.load, reference_bps(flow, arrivals)) {
         (Some(mean), ..) => mean.base() as f64,
         (None, Some(load), Some(rate)) => {
-            let bits = 8.0 * flow.size.as_ref().map_or(f64::NAN, Distribution::mean);
+            let bits = 8.0 * flows_per_arrival(flow) as f64 * flow.size.as_ref().map_or(f64::NAN, Distribution::mean);
             1e12 * bits / (load.0 * rate)
         }
         _ => f64::NAN,
@@ -127,7 +135,7 @@ fn reference_bps(flow: &schema::Flow, arrivals: &FlowArrivals) -> Option<f64> {
     arrivals.reference_rate.map(|rate| rate.base() as f64).or_else(of_matrix)
 }
 
-/// Arrival times of a Poisson process from its start. Each flow draws the interval to its predecessor.
+/// Arrival times of a Poisson process from its start. Each arrival draws the interval to its predecessor.
 struct Process<'d> {
     seed: u64,
     name: &'d str,
@@ -186,6 +194,62 @@ mod tests {
             "{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, reference_rate = \"10 Mbps\"}}\n"
         ));
         assert!((network.flows.len() as f64 - 625.0).abs() < 5.0 * 25.0, "{}", network.flows.len());
+    }
+
+    /// The start times of an incast of hosts of a leaf-spine, and the number of flows at each.
+    fn incasts(more: &str) -> Vec<(u64, usize)> {
+        incasts_with_warnings(more).0
+    }
+
+    fn incasts_with_warnings(more: &str) -> (Vec<(u64, usize)>, String) {
+        let links = "rate = \"1 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"9 packets\"}";
+        let topology = format!("[topology.leaf_spine]\nleaves = 2\nspines = 2\nhosts = 8\n{links}");
+        let flows = format!(
+            "[flows.in]\ntraffic = {{incast = {{nodes = \"host*\", senders = 12}}}}\ntcp = {{preset = \"reno\"}}\n{more}"
+        );
+        let text = format!("duration = \"10 s\"\n{topology}\n{flows}\n");
+        let (network, warnings) = Scenario::from_toml(&text, "").and_then(|scenario| scenario.build_with_warnings()).unwrap();
+        let mut starts: Vec<(u64, usize)> = Vec::new();
+        for flow in &network.flows {
+            match starts.last_mut() {
+                Some((start, count)) if *start == flow.start.0 => *count += 1,
+                _ => starts.push((flow.start.0, 1)),
+            }
+        }
+        (starts, warnings.texts().collect())
+    }
+
+    #[test]
+    fn all_senders_of_an_incast_start_at_its_arrival() {
+        for arrivals in [
+            "mean_interval = \"100 ms\"",
+            // 8 x 12 x 10 kB at 0.96 % of 1 Gbit/s: ten incasts per second.
+            "load = 0.0096, reference_rate = \"1 Gbps\"",
+            "mean_interval = \"100 ms\", profile = [[\"0 s\", 1], [\"1 s\", 1]]",
+        ] {
+            let starts = incasts(&format!("size = \"10 kB\"\narrivals = {{{arrivals}}}"));
+            assert!(starts.iter().all(|(_, count)| *count == 12), "{arrivals}: {starts:?}");
+            // A mean of 100 with a standard deviation of 10.
+            assert!((starts.len() as f64 - 100.0).abs() < 5.0 * 10.0, "{arrivals}: {} incasts", starts.len());
+        }
+        let (given, warnings) = incasts_with_warnings("size = \"10 kB\"\ncount = 30\narrivals = {mean_interval = \"4 s\"}");
+        assert_eq!(given.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [12, 12, 6]);
+        assert!(warnings.contains("the last incast has 6 of its 12 senders"), "{warnings}");
+    }
+
+    #[test]
+    fn flows_of_other_patterns_arrive_one_by_one() {
+        for pattern in
+            ["permutation = \"host*\"", "all_to_all = \"host*\"", "shift = {nodes = \"host*\"}", "random_pairs = \"host*\""]
+        {
+            let links = "rate = \"1 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"9 packets\"}";
+            let topology = format!("[topology.leaf_spine]\nleaves = 2\nspines = 2\nhosts = 8\n{links}");
+            let flows = "size = \"1 kB\"\narrivals = {mean_interval = \"100 ms\"}\ntcp = {preset = \"reno\"}";
+            let text = format!("duration = \"10 s\"\n{topology}\n[flows.all]\ntraffic = {{{pattern}}}\n{flows}\n");
+            let network = Scenario::from_toml(&text, "").and_then(|scenario| scenario.build()).unwrap();
+            assert!(network.flows.windows(2).all(|pair| pair[0].start < pair[1].start), "{pattern}");
+            assert!((network.flows.len() as f64 - 100.0).abs() < 50.0, "{pattern}: {}", network.flows.len());
+        }
     }
 
     /// A curve in a file: expected arrivals in each quarter of a second are the integral of the rate, within five standard deviations.

@@ -27,6 +27,7 @@ pub(super) struct Changes {
     pub groups: BTreeMap<String, GroupChanges>,
     /// Maximum bit rate of each port over the run.
     pub max_rates: Vec<u128>,
+    /// Sorted by time.
     pub failures: Vec<Failure>,
 }
 
@@ -76,6 +77,8 @@ pub(super) fn changes(
         problem.expected("events before the end of the run, of links and flow groups that exist");
     }
     changes.list.sort_by_key(|change| change.at);
+    changes.failures.sort_by_key(Failure::at);
+    changes.list = failures::with_losses(std::mem::take(&mut changes.list), &changes.failures, graph);
     changes
 }
 
@@ -141,10 +144,7 @@ impl Changes {
             let problem = report.add(at, format!("{} changes nothing", key(at)));
             problem.expected("`rate`, `delay`, `loss`, `buffer`, `down` or `up` with `link`");
         }
-        if let Some(failure) = failure {
-            self.list.extend(failure.losses(graph));
-            self.failures.push(failure);
-        }
+        self.failures.extend(failure);
         let rate_at = format!("{at}.rate");
         if event.rate.is_some() && graph.ports[port].trace.is_some() && report.is_valid(&rate_at) {
             let problem = report.add(rate_at, "`rate` cannot change on a link with a trace");
@@ -207,7 +207,8 @@ impl Changes {
         if event.route.is_some() {
             let flows = FlowId::range(flows);
             let seed = description.seed.0;
-            let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
+            let count = flows.len() / flow.connections() as usize;
+            let Some(pairs) = traffic::ends(name, flow, seed, count, &graph.sites, report) else { return };
             let [_] = pairs.as_slice() else {
                 let problem = report.add(format!("{at}.route"), "`route` is given for flows between several pairs of nodes");
                 problem.given(format!("`{name}` {}", routes::endpoints(flow))).expected("a group between one pair of nodes");

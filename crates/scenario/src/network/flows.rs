@@ -2,25 +2,26 @@
 
 use super::cells::{self, Crossing};
 use super::changes::{Changes, GroupChanges};
+use super::expansion::{AssignedRoute, Expansion};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
 use super::paths::Paths;
+use super::possible_pairs::PossiblePairs;
 use super::routes::{Hashed, RoutePair, Routes, endpoints};
 use super::routing::Ways;
 use super::traffic::{self, Ends};
 use super::{arrivals, rates, transport};
-use crate::distribution::{Distribution, Nth};
+use crate::distribution::Distribution;
 use crate::problem::{Report, key};
-use crate::quantity::{Duration, Quantity};
+use crate::quantity::Duration;
 use crate::schema::Description;
 use crate::schema::{self, FlowTcp, NodeKind, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
-use tailback_core::network::{AccessLink, Flow, FlowId, Group, GroupId, MAX_SEGMENTS, PortId, Transport};
-use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
+use tailback_core::network::{Flow, FlowId, Group, GroupId, PortId, Transport};
+use tailback_core::primitives::units::{Bytes, Time};
 
 pub(super) fn flows(
     description: &Description,
@@ -40,14 +41,14 @@ pub(super) fn flows(
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let of_group = groups.flows(name.as_str(), &at, report).unwrap_or_default();
-        let connections = flow.application.as_ref().map_or(1, schema::Application::connections);
+        let connections = flow.connections();
         let count = (u64::from(of_group.end - of_group.start) / connections) as usize;
         let pairs = traffic::ends(name, flow, description.seed.0, count, &graph.sites, report);
-        let Some(group) =
-            group((name, groups.class(flow.class.as_ref())), flow, &at, pairs.as_deref().unwrap_or_default(), graph, report)
-        else {
-            continue;
-        };
+        traffic::warn_of_part_of_an_incast(flow, count, &at, report);
+        let possible = pairs.as_ref().and_then(|_| PossiblePairs::of(name, flow, &graph.sites, report));
+        let given = || pairs.iter().flatten().copied().unzip();
+        let nodes = possible.as_ref().map_or_else(given, PossiblePairs::nodes);
+        let Some(group) = group((name, groups.class(flow.class.as_ref())), flow, &at, nodes, graph, report) else { continue };
         check_times(flow, &at, changes_here, report);
         let table = flow.traffic.as_ref().and_then(|traffic| traffic.table.as_ref());
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref(), table };
@@ -65,7 +66,11 @@ pub(super) fn flows(
             let routes = routes.find(&pairs, hashed, &ways, &at, report)?;
             Some((pairs, routes))
         };
+        let is_hashed = description.routing == Routing::Ecmp && (routes.forward.is_none() || routes.backward.is_none());
+        let hashed = || PossiblePairs::Listed(pairs.clone().unwrap_or_default());
+        let hashed = (is_hashed && flow.propagation_rtt.is_some()).then(hashed);
         if let Some((pairs, routes)) = pairs.and_then(find) {
+            check_connections(possible.as_ref(), &ways, &at, report);
             let assign = |(&(sender, _), way)| AssignedRoute::of(way, sender, graph, paths);
             let dealt: Vec<AssignedRoute> = pairs.iter().zip(&routes).map(assign).collect();
             let distinct = distinct(&dealt, routes);
@@ -91,6 +96,7 @@ pub(super) fn flows(
                 group: GroupId(core_groups.len() as u32),
                 seed: description.seed.0,
                 max_segments: distinct.iter().map(segments).max().unwrap_or(0),
+                longest: flow.propagation_rtt.as_ref().and(possible.or(hashed)).map(|pairs| pairs.longest_round_trip(&ways)),
                 ways: dealt,
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.time_delta())).unwrap_or(Time::NEVER),
@@ -109,6 +115,18 @@ pub(super) fn flows(
     cells::check(&crossings, description.flows.len(), (graph, changes), report);
     rates::check(&crossings, graph, report);
     (core_groups, flows)
+}
+
+/// Reports a pair of nodes without a path that flows get with another seed.
+fn check_connections(pairs: Option<&PossiblePairs>, ways: &Ways, at: &str, report: &mut Report) {
+    if !ways.graph.is_complete() || !report.is_valid(at) {
+        return;
+    }
+    if let Some((from, to)) = pairs.and_then(|pairs| pairs.unreachable(ways)) {
+        let (from, to) = (ways.graph.name(from), ways.graph.name(to));
+        let problem = report.add(format!("{at}.traffic"), format!("there is no route from `{from}` to `{to}`"));
+        problem.expected("links in that direction between all nodes of the pattern, which draws other pairs with another seed");
+    }
 }
 
 /// Each way once, in the order in which they are first taken. `dealt`: the same ways, by the numbers of their paths.
@@ -133,7 +151,7 @@ fn group(
     (name, class): (&Name, u32),
     flow: &schema::Flow,
     at: &str,
-    pairs: &[(usize, usize)],
+    (senders, receivers): (BTreeSet<usize>, BTreeSet<usize>),
     graph: &Graph,
     report: &mut Report,
 ) -> Option<Group> {
@@ -168,7 +186,6 @@ fn group(
         }
         first
     };
-    let (senders, receivers) = pairs.iter().copied().unzip();
     let send = flow.send_processing.or_else(|| of_nodes(senders, |node| node.send_processing, "send_processing", report));
     let receive =
         flow.receive_processing.or_else(|| of_nodes(receivers, |node| node.receive_processing, "receive_processing", report));
@@ -282,212 +299,11 @@ fn max_segments(
 
 const PICOSECONDS: u128 = 1_000_000_000_000;
 
-/// Builds the flows of one group.
-struct Expansion<'d> {
-    name: &'d Name,
-    flow: &'d schema::Flow,
-    count: u64,
-    /// Consecutive connections of each flow of the scenario, of which only the first has a start time.
-    connections: u64,
-    /// Time from `start` to the start of each flow with `arrivals`; otherwise empty.
-    arrivals: Vec<TimeDelta>,
-    at: &'d str,
-    group: GroupId,
-    seed: u64,
-    max_segments: u128,
-    /// Taken in turn.
-    ways: Vec<AssignedRoute>,
-    /// Time to which `start` is relative.
-    start: Time,
-    stop: Time,
-}
-
-/// A way that flows take.
-struct AssignedRoute {
-    forward: u32,
-    backward: u32,
-    /// Round-trip propagation delay between the two nodes.
-    rest: TimeDelta,
-    /// Rate of the first link of a sender that is a host.
-    interface: Option<Rate>,
-}
-
-impl AssignedRoute {
-    fn of((forward, backward): &RoutePair, sender: usize, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
-        let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
-        AssignedRoute {
-            forward: paths.of(forward.clone()),
-            backward: paths.of(backward.clone()),
-            rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
-            interface: forward.first().filter(|_| graph.sites.is_host(sender)).map(|&port| graph.ports[port].rate),
-        }
-    }
-}
-
-impl Expansion<'_> {
-    fn flows(&self, transport: &Transport, flows: &mut Vec<Flow>, report: &mut Report) {
-        let mut problems = Problems { at: self.at, report };
-        if !self.check(&mut problems) {
-            return;
-        }
-        flows.reserve(self.count as usize);
-        for (index, way) in (0..self.count).zip(self.ways.iter().cycle()) {
-            let Some(sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
-            let Some(size) = self.size(index, transport, &mut problems) else { return };
-            let first = Flow {
-                group: self.group,
-                forward: way.forward,
-                backward: way.backward,
-                sender_access,
-                receiver_access: access(self.flow.receiver_access.as_ref()),
-                interface: way.interface,
-                start: self.start + self.wait(index),
-                stop: self.stop,
-                size,
-            };
-            let later = (1..self.connections).map(|_| Flow { start: Time::NEVER, ..first.clone() });
-            flows.extend(std::iter::once(first.clone()).chain(later));
-        }
-    }
-
-    /// Checks the settings that are common to all flows.
-    fn check(&self, problems: &mut Problems) -> bool {
-        let (flow, count) = (self.flow, self.count);
-        let fine = problems.length("start", Some(&flow.start), count)
-            & problems.length("propagation_rtt", flow.propagation_rtt.as_ref(), count)
-            & problems.length("size", flow.size.as_ref(), count);
-        let own_delay = flow.sender_access.as_ref().is_some_and(|access| access.delay.is_some());
-        if flow.propagation_rtt.is_some() && own_delay {
-            let problem = problems.add("sender_access.delay", "`sender_access.delay` and `propagation_rtt` set the same delay");
-            problem.expected("either `propagation_rtt` or `sender_access.delay`");
-            return false;
-        }
-        if flow.size.is_none() && self.max_segments > u128::from(MAX_SEGMENTS) {
-            let given = format!("up to {} segments", self.max_segments);
-            let problem = problems.add("", "the flows can exceed the maximum number of segments");
-            problem.given(given).expected(format!("at most {MAX_SEGMENTS}: use a shorter run, larger packets or a slower link"));
-            return false;
-        }
-        fine
-    }
-
-    /// Start of a flow relative to that time.
-    fn wait(&self, index: u64) -> TimeDelta {
-        let start = TimeDelta(self.draw(&self.flow.start, index, Purpose::Start));
-        self.arrivals.get(index as usize).map_or(start, |&after| TimeDelta(start.0.saturating_add(after.0)))
-    }
-
-    fn sender_access(&self, index: u64, rest: TimeDelta, problems: &mut Problems) -> Option<AccessLink> {
-        let given = access(self.flow.sender_access.as_ref());
-        let Some(rtt) = &self.flow.propagation_rtt else { return Some(given) };
-        let rtt = self.draw(rtt, index, Purpose::Rtt);
-        let receiver = access(self.flow.receiver_access.as_ref()).delay;
-        let rest = rest + receiver + receiver;
-        match rtt.checked_sub(rest.0) {
-            Some(left) => Some(AccessLink { delay: TimeDelta(left / 2), ..given }),
-            None => {
-                let given = format!("{} (flow {index})", Duration::new(rtt));
-                let expected = format!("at least {}, the delay of the links in both directions", Duration::new(rest.0));
-                problems.add("propagation_rtt", "`propagation_rtt` is shorter than the path").given(given).expected(expected);
-                None
-            }
-        }
-    }
-
-    /// The flow's size, `Some(None)` if it is greedy; `None` and a report if there is a problem.
-    fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<Bytes>> {
-        let Some(size) = &self.flow.size else { return Some(None) };
-        // A random size may round down to 0, and a transfer has at least one byte.
-        let bytes = self.draw(size, index, Purpose::Size).max(1);
-        let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
-        if segments > MAX_SEGMENTS {
-            let given = format!("{bytes} B (flow {index})");
-            let problem = problems.add("size", "`size` exceeds the maximum number of segments");
-            problem.given(given).expected(format!("at most {MAX_SEGMENTS} segments"));
-            return None;
-        }
-        Some(Some(Bytes(bytes)))
-    }
-
-    fn draw<Q: Quantity>(&self, distribution: &Distribution<Q>, index: u64, purpose: Purpose) -> u64 {
-        distribution.draw(Nth { index, count: self.count }, || {
-            Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index }, purpose)
-        })
-    }
-}
-
-fn access(given: Option<&schema::Access>) -> AccessLink {
-    given.map_or_else(AccessLink::default, |access| AccessLink {
-        rate: access.rate.map(|rate| rate.rate()),
-        delay: access.delay.unwrap_or_default().time_delta(),
-    })
-}
-
-/// Reports errors of one flow group, once per path.
-struct Problems<'r, 'p> {
-    at: &'r str,
-    report: &'r mut Report<'p>,
-}
-
-impl Problems<'_, '_> {
-    fn add(&mut self, key: &str, message: &str) -> &mut crate::problem::Problem {
-        let at = if key.is_empty() { self.at.to_string() } else { format!("{}.{key}", self.at) };
-        self.report.add(at, message)
-    }
-
-    /// Reports a list that does not have one value per flow.
-    fn length<Q: Quantity>(&mut self, key: &str, distribution: Option<&Distribution<Q>>, count: u64) -> bool {
-        let at = format!("{}.{key}", self.at);
-        match distribution {
-            Some(Distribution::List(values)) if values.len() as u64 != count => {
-                if self.report.is_valid(&at) {
-                    let given = format!("{} values for {count} flows", values.len());
-                    self.report
-                        .add(&at, format!("{} does not have one value per flow", crate::problem::key(&at)))
-                        .given(given)
-                        .expected(format!("{count} values"));
-                }
-                false
-            }
-            _ => self.report.is_valid(&at),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::network::tests::{dumbbell, graph};
+    use crate::network::tests::graph;
     use tailback_core::network::Delay;
-    use tailback_core::primitives::units::Rate;
-
-    #[test]
-    fn propagation_rtt_sets_the_delay_of_the_access_link() {
-        let network = dumbbell(
-            "[flows.web]\nfrom = \"left\"\nto = \"right\"\npropagation_rtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
-             receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
-        );
-        // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.
-        assert_eq!(
-            network.flows[0].sender_access,
-            AccessLink { rate: Some(Rate(50_000_000)), delay: TimeDelta::from_millis(35) }
-        );
-    }
-
-    #[test]
-    fn an_additional_flow_does_not_change_other_draws() {
-        let flows = |count: u32, more: &str| {
-            dumbbell(&format!(
-                "[flows.web]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\
-                 size = {{pareto = {{mean = \"50 kB\", shape = 1.2}}}}\ntcp = {{preset = \"reno\"}}\n{more}"
-            ))
-            .flows
-        };
-        let few = flows(3, "");
-        let more = flows(5, "[flows.zoo]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n");
-        assert_eq!(few, more[..3]);
-        assert_ne!(few[0].start, few[1].start);
-    }
+    use tailback_core::primitives::units::TimeDelta;
 
     #[test]
     fn flows_take_the_processing_of_their_hosts_unless_they_have_their_own() {
@@ -513,45 +329,5 @@ mod tests {
         assert!(bound(
             &text.replace("10 Mbps", "2.58 Tbps").replace("[flows.web]", "[flows.web]\nsender_access = {rate = \"1 Tbps\"}")
         ));
-    }
-
-    /// Sizes of 20,000 flows in bytes, sorted.
-    fn sizes(points: &str, key: &str) -> Vec<u64> {
-        let path = std::env::temp_dir().join(format!("tailback-sizes-{}-{key}.csv", std::process::id()));
-        std::fs::write(&path, points).unwrap();
-        let network = dumbbell(&format!(
-            "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\ncount = 20000\nsize = {{{key} = \"{}\"}}\n",
-            path.display()
-        ));
-        std::fs::remove_file(&path).unwrap();
-        let mut sizes: Vec<u64> = network.flows.iter().filter_map(|flow| flow.size).map(|size| size.0).collect();
-        sizes.sort_unstable();
-        sizes
-    }
-
-    /// The share below a quantile has a standard error of at most 0.0035.
-    fn assert_share(sizes: &[u64], up_to: u64, expected: f64) {
-        let share = sizes.iter().filter(|&&size| size <= up_to).count() as f64 / sizes.len() as f64;
-        assert!((share - expected).abs() < 5.0 * 0.0035, "{share} up to {up_to}, expected {expected}");
-    }
-
-    #[test]
-    fn quantiles_of_sizes_are_those_of_a_cumulative_distribution_in_a_file() {
-        let sizes = sizes("value,share\n1 kB,0.5\n11 kB,0.9\n1 MB,1\n", "cdf");
-        assert_eq!((sizes.len(), sizes[0]), (20_000, 1000));
-        // Half have the first size; in the next part, 40 % are spread evenly over 10 kB, and 10 % over 989 kB.
-        for (up_to, expected) in [(1000, 0.5), (3500, 0.6), (11_000, 0.9), (505_500, 0.95)] {
-            assert_share(&sizes, up_to, expected);
-        }
-    }
-
-    #[test]
-    fn sizes_with_weights_are_drawn_as_often() {
-        let sizes = sizes("weight,value_bytes\n1,5000\n6,40\n0,7\n3,1500\n", "weights");
-        let mut different = sizes.clone();
-        different.dedup();
-        assert_eq!(different, [40, 1500, 5000]);
-        assert_share(&sizes, 40, 0.6);
-        assert_share(&sizes, 1500, 0.9);
     }
 }

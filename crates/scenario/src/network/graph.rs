@@ -251,6 +251,11 @@ impl Graph {
         ports.iter().rev().map(|&port| self.mirror[port]).collect()
     }
 
+    /// Whether every link has a reverse link.
+    pub fn is_duplex(&self) -> bool {
+        self.mirror.iter().all(Option::is_some)
+    }
+
     /// Whether all links are known, so that a path that is not found does not exist.
     pub fn is_complete(&self) -> bool {
         self.sites.all_named && self.ends.iter().all(Option::is_some)

@@ -3,7 +3,7 @@
 use super::arrivals;
 use super::sites::Sites;
 use crate::problem::Report;
-use crate::schema::{Application, Description, Flow};
+use crate::schema::{Description, Flow};
 use crate::values::Name;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ impl<'d> Groups<'d> {
         let mut list = IndexMap::new();
         let count_of = |(name, flow): (&Name, &Flow)| {
             let sessions = arrivals::count(description, name, flow, sites, MAX_FLOWS as usize + 1);
-            sessions.saturating_mul(flow.application.as_ref().map_or(1, Application::connections))
+            sessions.saturating_mul(flow.connections())
         };
         let total = || description.flows.iter().map(count_of).fold(0, u64::saturating_add);
         for (name, flow) in &description.flows {

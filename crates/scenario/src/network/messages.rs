@@ -305,9 +305,11 @@ impl MessageGroup<'_> {
         let nth = Nth { index: number, count: requests.requests.0 };
         let stream =
             |purpose| Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index: session << 32 | number }, purpose);
+        let max = self.mss.saturating_mul(MAX_SEGMENTS);
+        let size = |sizes: &Distribution<Size>, purpose| Bytes(sizes.draw_within(0..=max, nth, || stream(purpose)).max(1));
         Exchange {
-            request: Bytes(requests.request_size.draw(nth, || stream(Purpose::Request)).max(1)),
-            response: Bytes(requests.response_size.draw(nth, || stream(Purpose::Response)).max(1)),
+            request: size(&requests.request_size, Purpose::Request),
+            response: size(&requests.response_size, Purpose::Response),
             think_time: TimeDelta(requests.think_time.draw(nth, || stream(Purpose::ThinkTime))),
             server_time: TimeDelta(requests.server_time.draw(nth, || stream(Purpose::ServerTime))),
         }
@@ -330,6 +332,13 @@ impl MessageGroup<'_> {
             if let Some(length) = length.filter(|&length| length != count && report.is_valid(&at)) {
                 let problem = report.add(at, format!("`{key}` does not have one value per request"));
                 problem.given(format!("{length} values for {count} requests")).expected(format!("{count} values"));
+            }
+        }
+        for (key, sizes) in [("request_size", &requests.request_size), ("response_size", &requests.response_size)] {
+            let at = format!("{}.{key}", self.at);
+            if let Some(given) = sizes.beyond(self.mss.saturating_mul(MAX_SEGMENTS)).filter(|_| report.is_valid(&at)) {
+                let problem = report.add(at, format!("`{key}` exceeds the maximum number of segments"));
+                problem.given(given).expected(format!("at most {MAX_SEGMENTS} segments"));
             }
         }
         let flows = u64::from(self.flows.end - self.flows.start);

@@ -7,7 +7,7 @@ use super::graph::Graph;
 use super::traffic::below;
 use crate::schema::Routing;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use tailback_core::network::PortId;
 use tailback_core::primitives::random::Stream;
 use tailback_core::primitives::units::TimeDelta;
@@ -164,6 +164,53 @@ impl<'g> Ways<'g> {
             ports.push(port);
         }
         Some(ports)
+    }
+
+    /// Whether all of these nodes are connected in both directions because duplex links connect them to one router. Otherwise they may still be.
+    pub fn surely_connects(&self, nodes: &BTreeSet<usize>) -> bool {
+        let is_router = |node: &usize| !self.graph.sites.is_host(*node);
+        let router_of = |node: usize| self.graph.leaving(node).iter().map(|(_, to)| *to).find(is_router);
+        let first = nodes.first().and_then(|&node| if is_router(&node) { Some(node) } else { router_of(node) });
+        self.graph.is_duplex()
+            && first.is_some_and(|first| {
+                let search = self.search(first, self.wanted(nodes.iter().copied()));
+                nodes.iter().all(|&node| node == first || self.onward(node, &search).next().is_some())
+            })
+    }
+
+    /// The longest delay of the paths from each of these nodes to a node, over all hashes; `None` where there is no path.
+    pub fn longest_delays(&self, from: &[usize], to: usize) -> Vec<Option<TimeDelta>> {
+        let root = self.root(&RouteQuery { from: to, to, stream: Stream::default() });
+        let search = self.search(root, self.wanted(from.iter().copied()));
+        let last = if root == to { None } else { self.graph.arriving(to).first() };
+        let last = last.map_or(TimeDelta::ZERO, |(port, _)| self.graph.ports[*port].delay);
+        let mut known = BTreeMap::from([(root, Some(TimeDelta::ZERO))]);
+        from.iter().map(|&node| Some(self.longest(node, &search, &mut known)? + last)).collect()
+    }
+
+    /// The longest delay from a node to the root. `known`: that of other nodes.
+    fn longest(&self, from: usize, search: &Search, known: &mut BTreeMap<usize, Option<TimeDelta>>) -> Option<TimeDelta> {
+        let mut open = vec![from];
+        while let Some(&node) = open.last() {
+            let next = self.next_hops(node, search);
+            let before = open.len();
+            open.extend(next.iter().map(|(_, next)| *next).filter(|next| !known.contains_key(next)));
+            if open.len() == before {
+                let over =
+                    next.iter().map(|&(port, next)| Some(known.get(&next).copied().flatten()? + self.graph.ports[port].delay));
+                let longest = over.max().flatten();
+                known.entry(node).or_insert(longest);
+                open.pop();
+            }
+        }
+        known.get(&from).copied().flatten()
+    }
+
+    /// The links that paths from a node to the root may take, with their end nodes; one unless hashes select it.
+    fn next_hops(&self, here: usize, search: &Search) -> Vec<(PortId, usize)> {
+        let nearest = self.onward(here, search).map(|(beyond, ..)| beyond).min();
+        let equal = self.onward(here, search).filter(|(beyond, ..)| Some(*beyond) == nearest).map(|(_, port, next)| (port, next));
+        equal.take(if self.routing == Routing::Ecmp { usize::MAX } else { 1 }).collect()
     }
 
     /// Next hops from a node: distance to the root, port and next node.

@@ -24,9 +24,13 @@ impl Chance<'_> {
     }
 }
 
-/// Number of flows in one round of a pattern; `None` if the pattern has no rounds.
-pub(super) fn round(traffic: &Traffic, sites: &Sites) -> Option<u64> {
+/// Number of flows in one round of a pattern, or of pairs of `from` and `to`; `None` if the pattern has no rounds.
+pub(super) fn round(flow: &Flow, sites: &Sites) -> Option<u64> {
     let many = |nodes: &Nodes| sites.many(nodes) as u64;
+    let Some(traffic) = &flow.traffic else {
+        let (from, to) = (many(flow.from.as_ref()?), many(flow.to.as_ref()?));
+        return Some(if from == to { from } else { from.saturating_mul(to) });
+    };
     match traffic {
         Traffic { permutation: Some(nodes), .. } => Some(many(nodes)),
         Traffic { shift: Some(shift), .. } => Some(many(&shift.nodes)),
@@ -114,6 +118,17 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
     table.as_ref().and_then(|table| listed(table, &format!("{at}.table"), count, sites, report))
 }
 
+/// Warns of a last incast with fewer senders than the others.
+pub(super) fn warn_of_part_of_an_incast(flow: &Flow, count: usize, at: &str, report: &mut Report) {
+    let Some(incast) = flow.traffic.as_ref().and_then(|traffic| traffic.incast.as_ref()) else { return };
+    let (at, senders) = (format!("{at}.traffic.incast.senders"), incast.senders.0);
+    let left = count as u64 % senders;
+    if left > 0 && report.is_valid(&at) {
+        let problem = report.warn(at, format!("the last incast has {left} of its {senders} senders"));
+        problem.given(format!("{count} flows")).expected(format!("a multiple of {senders} flows"));
+    }
+}
+
 /// Whether the group determines its number of flows without the pattern.
 fn determines_count(flow: &Flow) -> bool {
     flow.count.is_some() || flow.arrivals.is_some() || flow.list_length().is_some()
@@ -138,7 +153,7 @@ fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Optio
     Some(found)
 }
 
-/// Pairs of the nodes in `from` and `to`.
+/// Pairs of the nodes in `from` and `to`: the nodes in the same place of lists of equal length, otherwise all combinations.
 fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
     let traffic_at = format!("{at}.traffic");
     let mut named = |key: &str, nodes: &Option<Nodes>| {
@@ -158,7 +173,10 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
     };
     let (from, to) = (named("from", &flow.from), named("to", &flow.to));
     let (from, to) = from.zip(to)?;
-    let ends: Vec<Ends> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to)))).take(count).collect();
+    let ends: Vec<Ends> = match from.len() == to.len() {
+        true => from.into_iter().zip(to).take(count).collect(),
+        false => to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to))).take(count).collect(),
+    };
     if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
         let at = format!("{at}.to");
         if report.is_valid(&at) {

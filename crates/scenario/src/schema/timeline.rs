@@ -17,13 +17,13 @@ record! {
         rate: Option<Rate>,
         /// New delay of the link, for packets sent from now on. Packets stay in order.
         delay: Option<Duration>,
-        /// New probability of random loss.
+        /// New probability of random loss; of a failed link, when it works again.
         loss: Option<Probability>,
         /// The link fails: packets that it sends from now on are lost, in both directions.
         down: bool = false,
         /// The failed link works again.
         up: bool = false,
-        /// With `down` and `up`: time after which flows without a given route take another path around failed links, or return to their own. Default: they stay.
+        /// With `down` and `up`: time after which flows without a given route take another path around failed links, or return to their own. Default: with `down` they stay, with `up` they return at once.
         reroute_after: Option<Duration>,
         /// New buffer of the link's queue, in the unit of its `buffer`, or in packets if that is a percentage. Queued packets stay; with a
         /// scheduler, the longest queue makes room at the next arrival. Thresholds do not change.

@@ -5,6 +5,7 @@
 
 mod structure;
 mod text;
+mod unfinished;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -33,6 +34,15 @@ fn a_scenario_with_other_values_is_refused_with_a_place_or_begins_to_run() {
     let mutator = structure::Mutator::new(&scenarios("examples"), &scenarios("tests/bad_input/meaning"));
     let built = count_built(2_000, |_, chance| mutator.scenario(chance).into_bytes());
     assert!((0.1..0.75).contains(&built), "{built} of all were built");
+}
+
+/// Later steps of the check meet what earlier ones could not build: nodes, links, groups and flows that are missing.
+#[test]
+fn an_unfinished_scenario_with_events_of_its_parts_is_refused_with_a_place_or_begins_to_run() {
+    let mutator = structure::Mutator::new(&scenarios("examples"), &scenarios("tests/bad_input/meaning"));
+    let examples = unfinished::examples(&scenarios("examples"));
+    let built = count_built(3_000, |_, chance| unfinished::scenario(&mutator, &examples, chance).into_bytes());
+    assert!((0.02..0.5).contains(&built), "{built} of all were built");
 }
 
 fn scenarios(folder: &str) -> Vec<String> {

@@ -60,6 +60,16 @@ impl Mutator {
         toml::to_string(&scenario).unwrap()
     }
 
+    /// A value of this key of the scenario.
+    pub fn generated(&self, key: &str, names: &[String], chance: &mut Chance) -> Value {
+        self.generate(&self.schema["properties"][key], DEPTH, names, chance)
+    }
+
+    /// Changes a value or one inside it.
+    pub fn damage(&self, scenario: &mut Value, names: &[String], chance: &mut Chance) {
+        self.change(scenario, &self.schema, names, chance);
+    }
+
     /// Changes this value or one inside it, each with the same chance. `schema` is that of the value.
     fn change(&self, value: &mut Value, schema: &Value, names: &[String], chance: &mut Chance) {
         let branches = self.branches(schema);
@@ -226,7 +236,7 @@ fn name(names: &[String], chance: &mut Chance) -> String {
 }
 
 /// All keys and short texts of a scenario, and names of generated nodes and links.
-fn names(scenario: &Value) -> Vec<String> {
+pub fn names(scenario: &Value) -> Vec<String> {
     let mut found: Vec<String> =
         ["left", "right", "host*", "host1", "host2", "bottleneck", "bottleneck.reverse", "*", "web", "web[0]"]
             .map(String::from)

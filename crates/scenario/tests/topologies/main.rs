@@ -482,6 +482,28 @@ fn routes_are_as_long_as_the_shortest_path() {
 }
 
 #[test]
+fn lists_of_equal_length_are_pairs_and_others_combine() {
+    let ends = |from: &str, to: &str, more: &str| {
+        let flows = format!("[flows.web]\nfrom = {from}\nto = {to}\nsize = \"1 kB\"\ntcp = {{preset = \"newreno\"}}\n{more}\n");
+        let shape = format!("[topology.leaf_spine]\nleaves = 2\nspines = 2\nhosts = 4\n{LINKS}");
+        let found = pairs(&built(&format!("duration = \"1 ms\"\n{shape}\n{flows}")));
+        found.iter().map(|(from, to)| format!("{from} {to}").replace("host", "")).collect::<Vec<_>>()
+    };
+    let (first, last) = ("[\"host0\", \"host1\", \"host2\"]", "[\"host7\", \"host6\", \"host5\"]");
+    assert_eq!(ends(first, last, ""), ["0 7", "1 6", "2 5"]);
+    assert_eq!(ends(first, last, "count = 5"), ["0 7", "1 6", "2 5", "0 7", "1 6"]);
+    assert_eq!(ends(first, last, "count = 2"), ["0 7", "1 6"]);
+    // A node may be in several pairs.
+    assert_eq!(ends("[\"host0\", \"host0\"]", "[\"host1\", \"host2\"]", ""), ["0 1", "0 2"]);
+    assert_eq!(ends(first, "\"host7\"", ""), ["0 7", "1 7", "2 7"]);
+    assert_eq!(ends("\"host7\"", first, ""), ["7 0", "7 1", "7 2"]);
+    assert_eq!(ends(first, "[\"host7\", \"host6\"]", ""), ["0 7", "1 7", "2 7", "0 6", "1 6", "2 6"]);
+    assert_eq!(ends(first, "[\"host7\", \"host6\"]", "count = 4"), ["0 7", "1 7", "2 7", "0 6"]);
+    assert_eq!(ends(first, last, "arrivals = {mean_interval = \"10 us\"}")[..4], ["0 7", "1 6", "2 5", "0 7"]);
+    assert_eq!(ends(first, last, "start = [\"0 s\", \"1 us\"]"), ["0 7", "1 6"]);
+}
+
+#[test]
 fn a_host_with_two_links_is_reached_by_both() {
     let edge = |from: &str, to: &str| format!("{{from = \"{from}\", to = \"{to}\"}}");
     let links = [edge("a", "x"), edge("b", "x"), edge("a", "y"), edge("b", "y"), edge("c", "a"), edge("c", "b")].join(", ");
