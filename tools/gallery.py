@@ -4,8 +4,9 @@
     .venv/bin/python tools/gallery.py --check
 
 Each script is an example for users; its docstring is the title and a description of its picture, which it saves under its own
-name. `--check` writes nothing, prints the differences, and exits with 1 if there are any. It runs the scripts in
-tests/reduced.json with shorter simulations and compares digests instead of pictures (tools/reduction.py).
+name. Assertions after it check the numbers of the description. `--check` writes nothing, prints the differences, and exits with 1
+if there are any. It runs the scripts in tests/reduced.json with shorter simulations and without assertions, and compares digests
+instead of pictures (tools/reduction.py).
 """
 
 # ruff: noqa: T201 (the output is the purpose of this script)
@@ -15,7 +16,6 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import runpy
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -73,18 +73,23 @@ class Script:
     def picture(self) -> Path:
         return PICTURES / f"{self.path.stem}.svg"
 
-    def draw(self) -> str:
-        """The picture, with its numbers."""
+    @property
+    def drawing(self) -> str:
+        """The code up to the picture, without the assertions about it."""
+        return self.code.partition("\n\nassert ")[0]
+
+    def draw(self, code: str | None = None) -> str:
+        """The picture, with its numbers, by the whole script or by some of its code."""
         saving = mock.patch.object(Figure, "savefig", autospec=True, side_effect=Figure.savefig)
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), mpl.rc_context(LOOKS), saving as saved:
-            runpy.run_path(str(self.path), run_name="__main__")
+            exec(compile(code or self.path.read_text(encoding="utf-8"), str(self.path), "exec"), {"__name__": "__main__"})
             drawn = slim(Path(self.picture.name).read_text(encoding="utf-8"))
             return with_numbers(drawn, saved.call_args.args[0])
 
     def digest(self, reduced: Reduction) -> str:
         """The digest of the code and of the picture of a reduced run."""
         with reduced.applied():
-            return reduction.digest([self.code, self.draw()])
+            return reduction.digest([self.drawing, self.draw(self.drawing)])
 
     def is_stale(self) -> bool:
         """Whether the picture is not that of the script, as far as a reduced run detects it."""

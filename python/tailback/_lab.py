@@ -24,7 +24,9 @@ _FOLDER = Path(__file__).parent / "_web" / "lab"
 def page() -> Path:
     """The directory of the page; raises `OutputError` if this copy of Tailback was built without it."""
     if not (_FOLDER / "index.html").is_file():
-        raise OutputError(f"this copy of Tailback has no lab: {_FOLDER} is missing; `make lab` in a checkout builds and opens it")
+        raise OutputError(
+            f"the page of the lab is not built: {_FOLDER} is missing; in a checkout run `make lab`, which builds and opens it"
+        )
     return _FOLDER
 
 

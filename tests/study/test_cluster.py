@@ -65,3 +65,32 @@ def test_a_missing_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
         cluster.connected("tcp://127.0.0.1:9", 1),
     ):
         pass
+
+
+def test_a_study_waits_for_the_first_worker() -> None:
+    said: list[str] = []
+    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as scheduler:
+
+        def start_worker(message: str) -> None:
+            said.append(message)
+            scheduler.scale(1)
+
+        with cluster.connected(scheduler.scheduler_address, None, wait_s=60, on_wait=start_worker) as (_, workers):
+            assert workers == 1
+        assert len(said) == 1
+        assert "waiting up to 60 s" in said[0]
+
+
+def test_a_cluster_without_workers_is_reported_after_the_wait() -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as scheduler,
+        pytest.raises(tb.StudyError, match=r"has no workers after 0\.2 s; nothing was run"),
+        cluster.connected(scheduler.scheduler_address, None, wait_s=0.2),
+    ):
+        pass
+
+
+def test_a_wait_without_a_cluster_is_refused(command: Command, file: Path) -> None:
+    swept = command("sweep", file, "--out", "a", "--wait", 5)
+    assert swept.returncode == 2
+    assert "--wait is for the workers of a cluster" in swept.stderr

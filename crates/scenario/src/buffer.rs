@@ -3,6 +3,7 @@
 use crate::decode::{Decode, Decoder};
 use crate::quantity::{CELL_UNITS, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
 use crate::tree::Node;
+use crate::unit_words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use tailback_core::network::{self, CELL_BYTES};
@@ -71,10 +72,15 @@ impl Decode for Buffer {
                 let problem = decoder.wrong(complaint.predicate).given(node.to_string());
                 let unit = complaint.unit.unwrap_or_default();
                 problem.nearest(unit, &["packets", "cells", "kB", "%", "unlimited"]);
+                problem.hint_if(unit_words::of_buffer(text, unit));
                 problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
                 None
             }
-            Node::Integer(_) | Node::Float(_) => decoder.invalid_value(node, "has no unit"),
+            Node::Integer(_) | Node::Float(_) => {
+                let problem = decoder.wrong("has no unit").given(node.to_string()).expected(Buffer::expected());
+                problem.hint_if(unit_words::of_number(node, "packets"));
+                None
+            }
             _ => decoder.invalid_value(node, "is not a buffer"),
         }
     }

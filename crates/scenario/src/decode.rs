@@ -2,6 +2,7 @@
 //!
 //! A value that cannot be decoded is replaced by a placeholder, so that decoding goes on. The scenario is refused in the end.
 
+use crate::misplaced::{lines_for_key, table_for};
 use crate::nearest::nearest_word;
 use crate::problem::{self, Problem, RepeatedErrors, Report, listed};
 use crate::tree::Node;
@@ -35,12 +36,14 @@ pub(crate) trait Decode: Sized + Default + JsonSchema {
 /// Walks the tree with the path of the current node, and collects errors.
 pub(crate) struct Decoder<'a> {
     pub report: Report<'a>,
+    /// Paths of the values that were read from files.
+    pub from_files: Vec<String>,
     path: String,
 }
 
 impl<'a> Decoder<'a> {
     pub fn new(report: Report<'a>) -> Decoder<'a> {
-        Decoder { report, path: String::new() }
+        Decoder { report, from_files: Vec::new(), path: String::new() }
     }
 
     /// The key of this place, in backticks.
@@ -57,6 +60,11 @@ impl<'a> Decoder<'a> {
     /// Reports an error in this place with the whole message.
     pub fn fault(&mut self, message: impl Into<String>) -> &mut Problem {
         self.report.add(self.path.clone(), message)
+    }
+
+    /// Notes that the value in this place is the content of a file.
+    pub fn note_file(&mut self) {
+        self.from_files.push(self.path.clone());
     }
 
     /// Whether no error was found at this place or inside it.
@@ -114,9 +122,15 @@ impl<'a> Decoder<'a> {
         (values.len() == items.len()).then_some(values)
     }
 
-    /// Reports that this place is an unknown key of its table.
-    pub fn unknown_key(&mut self, key: &str, known: &[&str]) {
-        self.report.unknown_key(&self.path, key, known);
+    /// Reports that this place is an unknown key of its table, with this value.
+    pub fn unknown_key(&mut self, key: &str, value: &Node, known: &[&str]) {
+        self.report.unknown_key(&self.path, key, known).hint_if(lines_for_key(key, value, known));
+    }
+
+    /// Reports that this node is not a table.
+    pub fn not_a_table(&mut self, node: &Node, expected: impl Into<String>) {
+        let hint = table_for(&self.key(), node);
+        self.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected).hint_if(hint);
     }
 
     /// Reports that the key in this place is not valid.
@@ -141,7 +155,7 @@ impl<'a> Decoder<'a> {
         match words.iter().find(|word| *word == key) {
             Some(word) => Some((word, value)),
             None => {
-                self.inside(key, |decoder| decoder.unknown_key(key, words));
+                self.inside(key, |decoder| decoder.unknown_key(key, value, words));
                 None
             }
         }
@@ -202,7 +216,7 @@ pub(crate) fn entries<'n, const N: usize>(
 ) -> Option<[Option<&'n Node>; N]> {
     let expected = format!("a table with `{}`", keys.join("`, `"));
     let Node::Table(entries) = node else {
-        decoder.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected);
+        decoder.not_a_table(node, expected);
         return None;
     };
     let mut table = Table::new(entries);
@@ -251,7 +265,7 @@ impl<'n> Table<'n> {
         }
         let mut repeated = RepeatedErrors::default();
         for key in unknown().filter(|key| !knows_all || misspelt.contains_key(key)) {
-            decoder.among(&mut repeated, key, |decoder| decoder.unknown_key(key, &known));
+            decoder.among(&mut repeated, key, |decoder| decoder.unknown_key(key, &entries[key], &known));
         }
         if let Some(problem) = decoder.rest(&repeated, "keys") {
             problem.expected(listed(&known));

@@ -77,6 +77,9 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("destination", &["to"]),
     ("number", &["count"]),
     ("newreno", &["reno"]),
+    ("cc", &["preset"]),
+    ("cca", &["preset"]),
+    ("congestion_control", &["preset"]),
     ("trace", &["traces"]),
 ];
 

@@ -144,6 +144,12 @@ impl Problem {
         self
     }
 
+    /// Sets or replaces the hint, if there is one.
+    pub(crate) fn hint_if(&mut self, text: Option<String>) -> &mut Problem {
+        self.hint = text.or(self.hint.take());
+        self
+    }
+
     /// Lists the valid words, with the nearest one as a hint.
     pub(crate) fn one_of<'a>(&mut self, given: &str, words: impl IntoIterator<Item = &'a str>) -> &mut Problem {
         let words: Vec<&str> = words.into_iter().collect();

@@ -3,7 +3,9 @@
 //! Numbers are read exactly, as decimal fractions, and rounded to the nearest whole picosecond, bit/s or byte.
 
 use crate::decode::{Decode, Decoder};
+pub use crate::probability::Probability;
 use crate::tree::Node;
+use crate::unit_words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -17,6 +19,8 @@ struct Kind {
     /// With its article.
     noun: &'static str,
     example: &'static str,
+    /// The unit that a number without one most likely has.
+    plain: &'static str,
     /// Units of the normalised form, largest first and ending at 1; then the other units that are accepted.
     units: &'static [Unit],
     lowest: u64,
@@ -135,6 +139,7 @@ const PER_SECOND: u128 = 1_000_000_000_000;
 const DURATION: Kind = Kind {
     noun: "a duration",
     example: "10 ms",
+    plain: "s",
     units: &[
         ("s", PER_SECOND),
         ("ms", PER_SECOND / 1_000),
@@ -154,6 +159,7 @@ const DURATION: Kind = Kind {
 const RATE: Kind = Kind {
     noun: "a rate",
     example: "10 Mbps",
+    plain: "bps",
     units: &[
         ("Tbps", 1_000_000_000_000),
         ("Gbps", 1_000_000_000),
@@ -175,6 +181,7 @@ const RATE: Kind = Kind {
 const SIZE: Kind = Kind {
     noun: "a size",
     example: "1500 B",
+    plain: "B",
     units: &[
         ("TB", 1_000_000_000_000),
         ("GB", 1_000_000_000),
@@ -236,10 +243,11 @@ impl Kind {
             Fault::UnknownUnit(unit) if unit == "KB" => {
                 problem.expected(self.expected()).hint("`kB` is 1000 bytes, `KiB` is 1024 bytes")
             }
-            Fault::UnknownUnit(unit) if unit.ends_with("Bps") || unit.ends_with("B/s") => {
-                problem.expected(self.expected()).hint("rates are in bits: 1 megabyte per second is `8 Mbps`")
+            Fault::UnknownUnit(unit) => {
+                problem.nearest(unit, &units(self.units)).expected(self.expected());
+                problem.hint_if(unit_words::of_unit(node, unit, self.plain, &self.accepted()))
             }
-            Fault::UnknownUnit(unit) => problem.nearest(unit, &units(self.units)).expected(self.expected()),
+            Fault::NoUnit => problem.expected(self.expected()).hint_if(unit_words::of_number(node, self.plain)),
             _ => problem.expected(self.expected()),
         };
         None
@@ -434,7 +442,7 @@ impl Percent {
     }
 
     /// The number of a percentage, whatever its size.
-    fn number(text: &str) -> Option<f64> {
+    pub(crate) fn number(text: &str) -> Option<f64> {
         let number = text.strip_suffix('%')?;
         match split(text) {
             Ok(_) | Err(Fault::OutOfRange) => number.trim_end().parse().ok(),
@@ -456,44 +464,6 @@ impl Percent {
 impl fmt::Display for Percent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} %", self.0)
-    }
-}
-
-/// A probability: a number from 0 to 1, or a percentage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
-pub struct Probability(pub f64);
-
-impl Decode for Probability {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Probability> {
-        let value = match node {
-            Node::Integer(number) => Some(*number as f64),
-            Node::Float(number) => Some(*number),
-            Node::Text(text) => Percent::number(text).map(|number| number / 100.0),
-            _ => None,
-        };
-        match value {
-            Some(value) if (0.0..=1.0).contains(&value) => Some(Probability(value)),
-            Some(_) => decoder.invalid_value(node, "is out of range"),
-            None => decoder.invalid_value(node, "is not a probability"),
-        }
-    }
-
-    fn expected() -> String {
-        "a number from 0 to 1, or a percentage such as `1 %`".into()
-    }
-}
-
-impl JsonSchema for Probability {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Probability".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({
-            "description": Probability::expected(),
-            "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": pattern(["%"].into_iter())}],
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The `record!` macro declares a struct with its decoding, serialisation and JSON Schema, so that keys, defaults and descriptions of a table
 //! are defined once. `words!` does the same for enums of words. Tables that are selected by a word are in `member.rs`.
 
-use crate::decode::{Decode, Decoder, Table, kind};
+use crate::decode::{Decode, Decoder, Table};
 use crate::tree::Node;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,8 @@ pub(crate) trait Record: Sized + Default {
 /// Decodes a table of named keys, and reports unknown ones.
 pub(crate) fn decode<R: Record + Decode>(node: &Node, decoder: &mut Decoder) -> Option<R> {
     let Node::Table(entries) = node else {
-        return decoder.invalid_value(node, format!("must be a table, not {}", kind(node)));
+        decoder.not_a_table(node, R::expected());
+        return None;
     };
     let mut table = Table::new(entries);
     let record = R::take(&mut table, decoder);

@@ -74,13 +74,20 @@ impl Scenario {
         &self.source
     }
 
-    fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
+    /// Paths of the values that were read from further files. Their contents are part of the scenario.
+    pub fn from_files(&self) -> &[String] {
+        &self.source.from_files
+    }
+
+    fn decode(node: &tree::Node, mut source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
         // A value that is not a table has no parts to check.
         let Some(mut description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
-        let mut report = decoder.report;
+        let Decoder { mut report, from_files, .. } = decoder;
         description.settle_flow_tables(&mut report);
+        description.settle_flow_ends();
         if report.is_empty() {
+            source.from_files = from_files;
             return Ok(Scenario { description, source });
         }
         // Some parts are placeholders: this only finds further errors.
@@ -252,8 +259,7 @@ pub fn json_schema() -> serde_json::Value {
         (traffic["minProperties"], traffic["maxProperties"]) = (1.into(), 1.into());
     }
     if let Some(flow) = schema.pointer_mut("/$defs/Flow") {
-        let ends = json!({"required": ["from", "to"], "properties": {"traffic": false}});
-        flow["anyOf"] = json!([ends, {"required": ["traffic"], "properties": {"from": false, "to": false}}]);
+        flow["anyOf"] = json!([{"properties": {"traffic": false}}, {"properties": {"from": false, "to": false}}]);
     }
     // Keys that exclude each other.
     for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "group"])] {

@@ -106,7 +106,8 @@ impl<T: Decode> Decode for BTreeMap<Name, T> {
 impl<T: Decode> Decode for IndexMap<Name, T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<IndexMap<Name, T>> {
         let Node::Table(entries) = node else {
-            return decoder.invalid_value(node, format!("must be a table, not {}", kind(node)));
+            decoder.not_a_table(node, Self::expected());
+            return None;
         };
         let mut named = IndexMap::new();
         for (key, value) in entries {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "threads", "workers"]
+__all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "threads", "wait", "workers"]
 
 
 class _PathArgument(click.Path[Path]):
@@ -51,6 +51,13 @@ executor = click.option(
 )
 workers = click.option("--workers", type=WholeNumber(1), metavar="N", help="Number of workers; by default one per processor.")
 cluster = click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, or `local` for a new cluster on this machine.")
+wait = click.option(
+    "--wait",
+    "wait_s",
+    type=WholeNumber(0),
+    metavar="SECONDS",
+    help="With --cluster: time to wait for the first worker; by default 60.",
+)
 fail_fast = click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 code = click.option(
     "--code", type=PATH, multiple=True, metavar="FILE.py", help="A Python file that registers user code; repeatable."

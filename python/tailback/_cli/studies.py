@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tailback._cli.output import ExitCode, data, jsonable, note
+from tailback.errors import ParameterError
 
 if TYPE_CHECKING:
     from tailback._study import Study
@@ -22,14 +23,18 @@ SHOWN = 20
 
 
 @contextmanager
-def selected_executor(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
+def selected_executor(
+    executor: str | None, cluster: str | None, workers: int | None, wait_s: float | None
+) -> Iterator[tuple[Any, int | None]]:
     """The executor that the command line selects, and its number of workers if that is known."""
     if cluster is None:
+        if wait_s is not None:
+            raise ParameterError("--wait is for the workers of a cluster; add --cluster ADDRESS, or remove it")
         yield executor, workers
         return
-    from tailback._study.cluster import connected
+    from tailback._study.cluster import WAIT_S, connected
 
-    with connected(cluster, workers) as remote:
+    with connected(cluster, workers, WAIT_S if wait_s is None else wait_s, on_wait=note) as remote:
         yield remote
 
 
@@ -83,6 +88,7 @@ def report(study: Study, *, as_json: bool) -> None:
             "owner": study.owner,
             "directory": str(study.directory),
             "unconverged": jsonable([vars(one) for one in study.unconverged]),
+            "notes": study.notes,
         }
         plan_shown = {key: plan[key] for key in ("axes", "columns", "seeds", "until", "version")}
         data(json.dumps({**document, "plan": plan_shown, "errors": _errors(study)}, indent=2))
@@ -94,6 +100,7 @@ def report(study: Study, *, as_json: bool) -> None:
     lines += [f"  {axis}" for axis in plan["axes"]]
     errors = _errors(study)
     lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:SHOWN]]
+    lines += [f"  note: {text}" for text in study.notes]
     data("\n".join(lines))
 
 

@@ -50,6 +50,7 @@ def status(directory: Path, as_json: bool) -> ExitCode:
 @options.executor
 @options.workers
 @options.cluster
+@options.wait
 @options.fail_fast
 @click.option("--retry-failed", is_flag=True, help="Repeat failed runs.")
 @click.option("--refresh", is_flag=True, help="If Tailback or the user code has changed, repeat all runs with the new version.")
@@ -61,6 +62,7 @@ def resume(
     executor: str | None,
     workers: int | None,
     cluster: str | None,
+    wait_s: int | None,
     fail_fast: bool,
     retry_failed: bool,
     refresh: bool,
@@ -72,7 +74,7 @@ def resume(
 
     load_code(code)
     found = Study(directory)
-    with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(directory.name) as bar:
+    with selected_executor(executor, cluster, workers, wait_s) as (pool, size), RunsBar(directory.name) as bar:
         found.resume(executor=pool, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
     return finished(found, as_json=as_json)
 

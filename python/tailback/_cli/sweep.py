@@ -54,6 +54,7 @@ _LISTED = 20
 @options.executor
 @options.workers
 @options.cluster
+@options.wait
 @options.fail_fast
 @click.option("--extend", is_flag=True, help="If DIR has a different plan, replace it by this one and keep the runs in both.")
 @click.option("--dry-run", is_flag=True, help="Show the grid and its estimated cost without running it.")
@@ -70,6 +71,7 @@ def sweep(
     executor: str | None,
     workers: int | None,
     cluster: str | None,
+    wait_s: int | None,
     fail_fast: bool,
     extend: bool,
     dry_run: bool,
@@ -95,7 +97,7 @@ def sweep(
         return ExitCode.DONE
     if out is None:
         raise ParameterError("a sweep stores its results: add --out DIR, or --dry-run, which stores nothing")
-    with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(file.name) as bar:
+    with selected_executor(executor, cluster, workers, wait_s) as (pool, size), RunsBar(file.name) as bar:
         study = library.sweep(
             scenario,
             axes,

@@ -78,7 +78,7 @@ class Paths:
 
     def _nearest(self, steps: list[Step], index: int, ends: list[str], names: list[str]) -> str | None:
         """The path with the wrong step corrected; or one with the same last two steps; or one with further steps before its end,
-        which is one of `ends`; or the only path in use with the same last step.
+        which is one of `ends`, or the only path in use with the same end. Paths whose tables the scenario has come first.
         """
         near = nearest_word(str(steps[index]), names)
         if near is not None:
@@ -88,10 +88,18 @@ class Paths:
         given = _written(steps)
         if found := [path for path in self.known() if len(steps) > 1 and steps_of(path)[-2:] == steps[-2:]]:
             return max(found, key=lambda path: self._likeness(path, given))
-        if found := list(filter(None, (_through(steps[:-1], steps_of(path), ends) for path in self.known()))):
-            return min(found, key=len)
-        found = [path for path in self.known() if steps_of(path)[-1] == steps[-1] and self._existing(path) == len(steps_of(path))]
-        return found[0] if len(found) == 1 else None
+        used = [path for path in self.known() if not self._missing(path)]
+        ends = [*ends, *filter(None, [nearest_word(str(steps[-1]), [str(steps_of(path)[-1]) for path in used])])]
+        in_use, possible = (
+            [*filter(None, (_through(steps[:-1], steps_of(path), ends) for path in paths))] for paths in (used, self.known())
+        )
+        if len(same := [path for path in used if steps_of(path)[-1] in ends]) == 1 and not in_use:
+            return same[0]
+        return min(in_use or possible, key=lambda path: (self._missing(path), len(steps_of(path))), default=None)
+
+    def _missing(self, path: str) -> int:
+        """Number of steps of the path that do not exist in the scenario."""
+        return len(steps_of(path)) - self._existing(path)
 
     def _existing(self, path: str) -> int:
         """Number of steps of the path that exist in the scenario."""

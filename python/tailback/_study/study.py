@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._quantity import quantity_of
+from tailback._starvation import starved_flows, warn_of_starved_flows
 from tailback._study import comparison, exporting, means, quantity_plot, trace_files, trace_plot
 from tailback._study.columns import Column, column, join, unpack
 from tailback._study.comparison import Comparison
@@ -141,6 +142,11 @@ class Study:
                 column("content_hash", [row.content_hash for row in rows]),
             ]
         return Table(_core.Table("runs", columns))
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes that affect the interpretation of the results of finished runs: starved flows."""
+        return list(starved_flows(self._group_tables()))
 
     @property
     def flows(self) -> Table:
@@ -483,7 +489,14 @@ class Study:
             counts = self.counts
             text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are stored"
             raise StudyInterrupted(f"{text}; {again} runs the rest") from None
+        warn_of_starved_flows(self._group_tables())
         return self
+
+    def _group_tables(self) -> Iterator[dict[str, Table]]:
+        """The table of groups of each finished run."""
+        with self._ledger() as ledger:
+            for _, _, packed in ledger.tables("groups"):
+                yield {"groups": Table(_core.Table("groups", unpack(packed)))}
 
     def export(
         self, directory: str | os.PathLike[str], *, format: Literal["parquet", "csv", "json"] = "parquet", traces: bool = False

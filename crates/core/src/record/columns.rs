@@ -40,7 +40,7 @@ pub const TABLES: &[Described] = &[
             ),
             (
                 "goodput_bps",
-                "Delivered payload per second of the measurement interval. For a completed flow, its payload divided by `completion_time_s`, and missing if it completed in the warm-up. For an unfinished transfer, and for a TCP flow with a stop, delivered payload per second of its lifetime in the measurement interval, which ends with the acknowledgement of its last data. A `stack` delivers data when its application reads it in order, so that a short interval after a gap may have more than the link's rate.",
+                "Delivered payload per second of the measurement interval, also for flows that last only a part of it. A `stack` delivers data when its application reads it in order, so that a short interval after a gap may have more than the link's rate.",
             ),
             (
                 "marked_packets",
@@ -60,8 +60,16 @@ pub const TABLES: &[Described] = &[
                 "Share of the flow's measured lifetime in which it was not waiting for its retransmission timer. Missing if none of it is measured.",
             ),
             (
+                "starved",
+                "1 if the flow had data to send for at least ten base RTTs of the measurement interval without a pause, and delivered nothing, or less than 1 % of an equal share of its bottleneck; otherwise 0. The share divides the rate of each link by the number of flows that cross it at each instant. Completed transfers do not count, and flows of a `stack` without a size count only if they delivered nothing. Missing for real flows of an emulation.",
+            ),
+            (
                 "completion_time_s",
                 "Time from the start until the receiver has the whole transfer. Missing for endless and unfinished flows.",
+            ),
+            (
+                "transfer_rate_bps",
+                "Payload of a completed transfer divided by `completion_time_s`, also if it finished during the warm-up. Missing as `completion_time_s` is.",
             ),
             (
                 "slowdown",
@@ -154,8 +162,9 @@ pub const TABLES: &[Described] = &[
             ("goodput_bps", "Payload of all flows that was delivered per second of the measurement interval."),
             (
                 "fairness",
-                "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered.",
+                "Jain's index: 1 if all flows are equal, 1/n if one flow has everything. If all flows have a `size_bytes`, the index of the `transfer_rate_bps` of those that completed; otherwise of the `goodput_bps` of the flows that existed in the measurement interval. Missing if no flow counts or nothing was delivered.",
             ),
+            ("starved", "Number of starved flows. Missing if it is unknown for one."),
             ("dropped_acks", "Sum of the flows' discarded acknowledgements."),
             ("probes", "Sum of the flows' tail loss probes."),
             (
@@ -426,7 +435,7 @@ and missing for the last class), `flows`, `completed`, and statistics of the com
 `slowdown_p50` and so on.
 
 `Runs.means`, `Study.means` and `Study.difference` have one row per quantity or point: `seeds` (number of seeds used), `mean`, and `low` and `high`, \
-the bounds of its 95 % confidence interval (Student's t), which are missing with a single seed and for deterministic runs. A difference is computed over pairs with the same \
+the bounds of its 95 % confidence interval (Student's t, and for a share within 0 and 1), which are missing with a single seed and for deterministic runs. A difference is computed over pairs with the same \
 seed, right minus left. A mean is missing if a value of any run is missing. `flows.*.completion_time_s` and `flows.*.slowdown` are therefore missing as soon as one \
 flow is unfinished; use the percentiles in `groups` instead.
 

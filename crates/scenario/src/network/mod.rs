@@ -8,6 +8,7 @@ mod chance;
 mod changes;
 mod classes;
 mod demands;
+mod expansion;
 mod failures;
 mod feeders;
 mod flows;
@@ -19,6 +20,7 @@ mod messages;
 mod offered;
 mod paths;
 mod phases;
+mod possible_pairs;
 mod prices;
 mod rates;
 mod routes;
@@ -26,6 +28,7 @@ mod routing;
 mod settling;
 mod sites;
 mod small_limits;
+mod suitability;
 mod traces;
 mod traffic;
 mod transport;
@@ -80,11 +83,12 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     };
     classes::check(description, &network, &queue_places, report);
     small_limits::check(&network, &queue_places, report);
-    marks::check(description, &network, report);
+    marks::check(description, &network, &queue_places, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);
         settling::warn_of_starts(&network, &queue_places, report);
         settling::warn_of_coarse_ranges(&network, &queue_places, report);
+        suitability::check(description, &network, report);
     }
     Some(network)
 }
@@ -141,10 +145,11 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
     let mut found = Vec::new();
     for (name, flow) in &description.flows {
         let Some(flows) = groups.flows(name.as_str(), "flows", report) else { continue };
-        let count = (flows.end - flows.start) as usize;
+        let connections = flow.connections() as usize;
+        let count = (flows.end - flows.start) as usize / connections;
         let pairs = traffic::ends(name, flow, description.seed.0, count, &sites, report).unwrap_or_default();
         // In the order in which flows are assigned to pairs.
-        found.extend(pairs.into_iter().cycle().take(count));
+        found.extend(pairs.into_iter().cycle().take(count).flat_map(|ends| std::iter::repeat_n(ends, connections)));
     }
     let names: Vec<&Name> = sites.names().collect();
     found.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect()

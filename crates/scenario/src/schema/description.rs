@@ -5,6 +5,7 @@ use super::controller::UserLaw;
 use super::flow::Flow;
 use super::link::Link;
 use super::node::Node;
+use super::nodes::Nodes;
 use super::policy::{Policy, UserPolicy};
 use super::prices::Prices;
 use super::recording::Record;
@@ -12,7 +13,7 @@ use super::scheduling::Class;
 use super::source::UserSource;
 use super::stack::FlowTcp;
 use super::timeline::Event;
-use super::topology::Topology;
+use super::topology::{FlowEnds, Topology};
 use super::traffic::Routing;
 use crate::distribution::{Distribution, Transfer};
 use crate::member::Member;
@@ -82,6 +83,20 @@ impl Description {
             if let Some(starts) = start {
                 flow.start = Distribution::List(starts);
             }
+        }
+    }
+
+    /// Fills in the ends of flow groups that leave them out: the ends of the only generator, if that has two.
+    pub(crate) fn settle_flow_ends(&mut self) {
+        let generators = self.topology.generators();
+        let [(_, generator)] = generators.as_slice() else { return };
+        let Some(FlowEnds::Between(first, last)) = generator.flow_ends() else { return };
+        let (first, last) = (Nodes::one(&Name::made(first)), Nodes::one(&Name::made(last)));
+        let across =
+            |other: &Nodes, usual: &Nodes, otherwise: &Nodes| if other == usual { otherwise.clone() } else { usual.clone() };
+        for flow in self.flows.values_mut().filter(|flow| flow.traffic.is_none()) {
+            let from = flow.from.get_or_insert_with(|| flow.to.as_ref().map_or(first.clone(), |to| across(to, &first, &last)));
+            flow.to.get_or_insert_with(|| across(from, &last, &first));
         }
     }
 

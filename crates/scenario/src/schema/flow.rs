@@ -22,11 +22,14 @@ record! {
     /// A group of flows with the same settings, either with `tcp` or with a datagram `source`.
     pub struct Flow {
         /// Number of flows. Default: all that arrive before `stop` or the end of the run (with `arrivals`), the length of a list of values,
-        /// one round of `traffic`, or 1.
+        /// one round of `traffic`, or one flow per pair of `from` and `to`.
         count: Option<Integer<1, 4000000>>,
-        /// Node of the senders, or several nodes, to which flows are assigned in turn. A node may be listed several times.
+        /// Node of the senders, or several nodes. Flows are assigned to pairs of `from` and `to` in turn. A node may be listed several times.
+        /// Default: `left` of a dumbbell, and the first node of a parking lot or chain.
         from: Option<Nodes>,
-        /// Node of the receivers, or several nodes: each round over `from` uses the next one.
+        /// Node of the receivers, or several nodes. In lists as long as `from`, the nodes in the same place are a pair; otherwise each node
+        /// of `from` is a pair with each node of `to`, and each round over `from` uses the next one. Default: `right` of a dumbbell, and the
+        /// last node of a parking lot or chain.
         to: Option<Nodes>,
         /// Traffic pattern among many nodes, instead of `from` and `to`.
         traffic: Option<Traffic>,
@@ -43,7 +46,7 @@ record! {
         propagation_rtt: Option<Distribution<Duration>>,
         /// Start time of each flow.
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
-        /// Random arrivals of the flows, from `start` on.
+        /// Random arrivals of the flows, or of whole incasts with `traffic.incast`, from `start` on.
         arrivals: Option<FlowArrivals>; json!({"mean_interval": "100 ms"}),
         /// Time at which all flows stop sending new data.
         stop: Option<Duration>; "1 s",
@@ -75,9 +78,9 @@ record! {
 }
 
 record! {
-    /// Poisson arrivals of flows. The rate is given by `mean_interval` or by `load`.
+    /// Poisson arrivals of flows. The rate is given by `mean_interval` or by `load`. With `traffic.incast`, each arrival is an incast, whose senders all start at once.
     pub struct FlowArrivals {
-        /// Mean time between two starts.
+        /// Mean time between two arrivals.
         mean_interval: Option<Duration>,
         /// Mean arriving payload as a share of `reference_rate`, at most 1, without headers. For an overload use `mean_interval`.
         load: Option<Probability>,
@@ -116,6 +119,11 @@ record! {
 }
 
 impl Flow {
+    /// Number of consecutive connections of each flow.
+    pub(crate) fn connections(&self) -> u64 {
+        self.application.as_ref().map_or(1, Application::connections)
+    }
+
     /// Length of the longest list, if there is any.
     pub(crate) fn list_length(&self) -> Option<usize> {
         let lists = [

@@ -15,8 +15,8 @@ use crate::decode::{Decode, Decoder, Table};
 use crate::problem::Report;
 use crate::record::{Record, Shape, table};
 use crate::tree;
-pub(crate) use generator::Generator;
-use generator::{Described, FlowEnds};
+use generator::Described;
+pub(crate) use generator::{FlowEnds, Generator};
 pub(crate) use plan::{Extent, Plan, Planned, Style};
 use schemars::SchemaGenerator;
 

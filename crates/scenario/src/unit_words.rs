@@ -1,0 +1,151 @@
+//! Units in words and of other tools: the quantity to write instead.
+
+use crate::tree::Node;
+
+/// Units, each with its other spellings in lower case. A spelling may stand for several units: `m` is minutes or megabits per second.
+const SPELLINGS: &[(&str, &[&str])] = &[
+    ("s", &["sec", "secs", "second", "seconds"]),
+    ("ms", &["msec", "msecs", "millis", "millisecond", "milliseconds"]),
+    ("us", &["usec", "usecs", "microsecond", "microseconds"]),
+    ("ns", &["nsec", "nsecs", "nanosecond", "nanoseconds"]),
+    ("min", &["m", "mins", "minute", "minutes"]),
+    ("h", &["hr", "hrs", "hour", "hours"]),
+    ("bps", &["b/s", "bit", "bits", "bits/s", "bit/sec", "bits/sec"]),
+    ("kbps", &["k", "kb", "kb/s", "kbit", "kbits", "kbits/s", "kbit/sec", "kbits/sec", "kilobit", "kilobits"]),
+    ("Mbps", &["m", "mb", "mb/s", "meg", "mbit", "mbits", "mbits/s", "mbit/sec", "mbits/sec", "megabit", "megabits"]),
+    ("Gbps", &["g", "gb", "gb/s", "gig", "gbit", "gbits", "gbits/s", "gbit/sec", "gbits/sec", "gigabit", "gigabits"]),
+    ("B", &["byte", "bytes", "octet", "octets"]),
+    ("kB", &["k", "kbyte", "kbytes", "kilobyte", "kilobytes"]),
+    ("MB", &["m", "meg", "mbyte", "mbytes", "megabyte", "megabytes"]),
+    ("GB", &["g", "gig", "gbyte", "gbytes", "gigabyte", "gigabytes"]),
+    ("packets", &["p", "pkt", "pkts", "frame", "frames", "segment", "segments"]),
+];
+
+/// Basic units in words.
+const NOUNS: &[(&str, &str)] = &[("s", "seconds"), ("bps", "bits per second"), ("B", "bytes"), ("packets", "packets")];
+
+/// Names of a bandwidth-delay product.
+const PRODUCTS: &[&str] = &["bdp", "bdps", "bandwidth-delay product", "bandwidth-delay products", "bandwidth delay product"];
+
+/// The hint for a quantity with an unknown unit; `plain` is the basic unit of its kind, and `units` are the valid ones.
+pub(crate) fn of_unit(node: &Node, unit: &str, plain: &str, units: &[&str]) -> Option<String> {
+    let Node::Text(text) = node else { return None };
+    let lower = unit.to_lowercase();
+    let is_bytes = lower.contains("byte") || ["B", "Bps", "B/s"].iter().any(|end| unit.ends_with(end));
+    let is_bits = lower.contains("bit") || unit.ends_with('b');
+    match plain {
+        "bps" if is_bytes => Some("rates are in bits: 1 megabyte per second is `8 Mbps`".into()),
+        "B" if is_bits => Some("sizes are in bytes: 8 megabits are `1 MB`".into()),
+        "B" if meant(unit, &["packets"]).is_some() || lower.starts_with("packet") => {
+            Some("sizes are in bytes: 10 packets with 1460 B each are `14600 B`".into())
+        }
+        _ => rewritten(text, unit, units),
+    }
+}
+
+/// The hint for a number without a unit.
+pub(crate) fn of_number(node: &Node, plain: &str) -> Option<String> {
+    let number = match node {
+        Node::Text(text) => text.trim().into(),
+        Node::Float(number) => number.to_string(),
+        number => number.to_string(),
+    };
+    let (_, noun) = NOUNS.iter().find(|(unit, _)| *unit == plain)?;
+    Some(format!("write `{number} {plain}` if it is in {noun}"))
+}
+
+/// The quantity in one of `units` for a text with a number and an unknown unit, which may have further words: `100ms rtt`.
+fn rewritten(text: &str, unit: &str, units: &[&str]) -> Option<String> {
+    let number = text.strip_suffix(unit)?.trim_end();
+    let first = unit.split_whitespace().next()?;
+    let meant = meant(unit, units).or_else(|| meant(first, units))?;
+    Some(format!("write `{number} {meant}`"))
+}
+
+fn meant<'a>(unit: &str, units: &[&'a str]) -> Option<&'a str> {
+    let lower = unit.trim_end_matches('.').to_lowercase();
+    let spells = |known: &str| SPELLINGS.iter().any(|(meant, words)| *meant == known && words.contains(&lower.as_str()));
+    units.iter().copied().find(|known| *known == unit || spells(known))
+}
+
+/// The hint for the size of a buffer in bandwidth-delay products, in time or in words.
+pub(crate) fn of_buffer(text: &str, unit: &str) -> Option<String> {
+    if ["inf", "infinite", "infinity", "none"].contains(&text.to_lowercase().as_str()) {
+        return Some("did you mean `unlimited`?".into());
+    }
+    let number = text.strip_suffix(unit)?.trim_end();
+    let lower = unit.to_lowercase();
+    if PRODUCTS.contains(&lower.as_str()) {
+        let percent = number.parse::<f64>().ok().map(|products| 100.0 * products)?;
+        return Some(format!("write `{percent} %`, which is relative to rate times `bdp_rtt`"));
+    }
+    if let Some(time) = meant(unit, &["s", "ms", "us"]) {
+        return Some(format!("write `buffer = \"100 %\"` and `bdp_rtt = \"{number} {time}\"`"));
+    }
+    rewritten(text, unit, &["packets", "kB", "MB"])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    /// The hint for a value of a scenario of one link and one transfer.
+    fn hint(key: &str, value: &str) -> Option<String> {
+        let given = |name: &str, default: &str| if name == key { value.to_string() } else { default.to_string() };
+        let text = format!(
+            "duration = {}\n[topology.dumbbell]\nrate = {}\ndelay = \"1 ms\"\nqueue = {{buffer = {}}}\n\
+             [flows.web]\nsize = {}\ntcp = {{preset = \"sack\"}}\n",
+            given("duration", "\"1 s\""),
+            given("rate", "\"1 Mbps\""),
+            given("buffer", "\"9 packets\""),
+            given("size", "\"1 MB\""),
+        );
+        let mut errors = Scenario::from_toml(&text, "").expect_err(&text).list;
+        assert_eq!(errors.len(), 1, "{text}");
+        errors.remove(0).hint
+    }
+
+    #[test]
+    fn units_in_words_are_rewritten() {
+        for (key, value, hinted) in [
+            ("duration", "1 minute", "write `1 min`"),
+            ("duration", "10 Seconds", "write `10 s`"),
+            ("duration", "1.5 hrs", "write `1.5 h`"),
+            ("duration", "100ms rtt", "write `100 ms`"),
+            ("rate", "10M", "write `10 Mbps`"),
+            ("rate", "100 Mbits/sec", "write `100 Mbps`"),
+            ("rate", "1 gig", "write `1 Gbps`"),
+            ("rate", "1 megabyte", "rates are in bits: 1 megabyte per second is `8 Mbps`"),
+            ("size", "10 M", "write `10 MB`"),
+            ("size", "3 megabytes", "write `3 MB`"),
+            ("size", "8 Mbit", "sizes are in bytes: 8 megabits are `1 MB`"),
+            ("size", "20 packets", "sizes are in bytes: 10 packets with 1460 B each are `14600 B`"),
+            ("buffer", "1 BDP", "write `100 %`, which is relative to rate times `bdp_rtt`"),
+            ("buffer", "0.25 bdp", "write `25 %`, which is relative to rate times `bdp_rtt`"),
+            ("buffer", "10 ms", "write `buffer = \"100 %\"` and `bdp_rtt = \"10 ms\"`"),
+            ("buffer", "100 pkts", "write `100 packets`"),
+            ("buffer", "infinite", "did you mean `unlimited`?"),
+        ] {
+            assert_eq!(hint(key, &format!("\"{value}\"")).as_deref(), Some(hinted), "{key} = {value}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_a_unit_get_one() {
+        for (key, value, hinted) in [
+            ("duration", "10", "write `10 s` if it is in seconds"),
+            ("rate", "1e6", "write `1000000 bps` if it is in bits per second"),
+            ("size", "\"3000\"", "write `3000 B` if it is in bytes"),
+            ("buffer", "100", "write `100 packets` if it is in packets"),
+        ] {
+            assert_eq!(hint(key, value).as_deref(), Some(hinted), "{key} = {value}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_guessed_for_other_units() {
+        for (key, value) in [("duration", "3 parsecs"), ("rate", "3 m/s"), ("size", "3 acres"), ("buffer", "3 x")] {
+            assert_eq!(hint(key, &format!("\"{value}\"")), None, "{key} = {value}");
+        }
+    }
+}
