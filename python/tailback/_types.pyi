@@ -417,7 +417,7 @@ class Policy(TypedDict, total=False):
     initial_share: Probability
     parameters: Parameters
 PresetName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
-        'linux/dctcp', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
+        'linux/dctcp', 'datacentre/swift', 'datacentre/timely', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
 class Prices(TypedDict, total=False):
     feedback: Feedback
     identification: Identification
@@ -532,6 +532,7 @@ class Tcp(TypedDict, total=False):
     delayed_ack: DelayedAck
     ecn: bool
     ecn_capable: EcnCapable
+    established: bool
     fast_retransmit: FastRetransmit
     handshake: bool
     header: Size

@@ -123,6 +123,9 @@ mod tests {
             "{lossy:?}"
         );
         assert!(of("buffer = \"500 packets\"}, loss = {probability = 0.011", tcp)?.models.is_empty());
+        let counted = "tcp = {preset = \"cubic\", ack_counting = \"acknowledgements\"}";
+        let found = of("buffer = \"500 packets\"}, loss = {probability = 0.01", counted)?;
+        assert_eq!(found.unmodelled[0].at, "flows.a.tcp.ack_counting");
         Ok(())
     }
 

@@ -81,6 +81,10 @@ fn of_group(bundle: &Bundle, group: &TcpGroup) -> Result<Vec<OfFlow>, (String, S
         );
         return Err((at, why));
     }
+    if group.is_cubic() && group.segments_per_increase() > 1 {
+        let why = "the window grows by delayed acknowledgements, but the model of CUBIC requires growth by acknowledged segments";
+        return Err((format!("{at}.tcp.ack_counting"), why.into()));
+    }
     let of_one = if group.is_cubic() { of_cubic_flow } else { of_flow };
     let flows = group.flows.base_rtts_s.iter().map(|&rtt_s| of_one(group, rtt_s, 1.0 - kept));
     flows.collect::<Result<_, ParameterError>>().map_err(|error| (at, error.to_string()))
