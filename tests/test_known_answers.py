@@ -21,8 +21,8 @@ def over_dumbbell(rate: str, delay: str, buffer: str, duration: str, **flows: di
 
 @pytest.mark.parametrize(("tcp", "expected"), [({}, (0.11, 0.12)), ({"handshake": False}, (0.05, 0.4))])
 def test_short_flows_of_linux_complete_as_in_the_kernel(tcp: dict[str, Any], expected: tuple[float, float]) -> None:
-    # Medians of a kernel with a handshake: 0.114 and 0.120 s. Open connections lose more of the 30 windows that they send at once, and those
-    # without an RTT sample had a median of 1.092 s.
+    # Medians of a kernel with a handshake: 0.114 and 0.120 s. Open connections lose more of the 30 windows that they send
+    # at once, and those without an RTT sample had a median of 1.092 s.
     flow = {"count": 30, "size": "30 kB", "tcp": {"preset": "linux/cubic", **tcp}}
     run = tb.simulate(over_dumbbell("50 Mbps", "2 ms", "20 packets", "5 s", short=flow))
     least, most = expected

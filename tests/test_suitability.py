@@ -72,6 +72,6 @@ def test_the_advised_settings_fill_a_path(law: str, path: tuple[int, int]) -> No
 @pytest.mark.parametrize("delay", ["5 us", "30 us", "36 us"])
 def test_presets_of_data_centres_fill_links_of_their_networks(law: str, rate: str, delay: str) -> None:
     flows: Any = {"a": {"tcp": {"preset": f"datacentre/{law}"}}}
-    length = {"duration": "60 ms", "warmup": "40 ms"}
+    length: Any = {"duration": "60 ms", "warmup": "40 ms"}
     given = tb.dumbbell(rate=rate, delay=delay, buffer="1000 packets", flows=flows, **length)
     assert tb.simulate(given).queues["utilisation"][0] > 0.8

@@ -31,15 +31,7 @@ const CORE: Modules = Modules {
 const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
-        &[
-            "datagrams",
-            "event_order",
-            "routes",
-            "measurement_interval",
-            "pending_acks",
-            "specialised",
-            "user_code_factory",
-        ],
+        &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
         &["adaptation", "edge", "external_flow", "wire"],
         &["group_profile", "hosts", "path", "port"],
         &["domain_boundary", "wiring"],

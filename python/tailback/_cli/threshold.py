@@ -34,6 +34,7 @@ __all__ = ["threshold"]
 @options.executor
 @options.workers
 @options.cluster
+@options.wait
 @click.option("--extend", is_flag=True, help="If DIR has a different search, replace it by this one and keep the runs in both.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @options.code
@@ -48,6 +49,7 @@ def threshold(
     executor: str | None,
     workers: int | None,
     cluster: str | None,
+    wait_s: int | None,
     extend: bool,
     as_json: bool,
     code: tuple[Path, ...],
@@ -62,7 +64,7 @@ def threshold(
 
     load_code(code)
     scenario = load(file)
-    with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(file.name) as bar:
+    with selected_executor(executor, cluster, workers, wait_s) as (pool, size), RunsBar(file.name) as bar:
         found = library.threshold(
             scenario,
             quantity,

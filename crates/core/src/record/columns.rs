@@ -32,7 +32,10 @@ pub const TABLES: &[Described] = &[
             ("spurious_retransmissions", "Data packets that reached the receiver although it already had their data."),
             ("fast_retransmits", "Recoveries triggered by acknowledgements rather than by the retransmission timer."),
             ("timeouts", "Expirations of the retransmission timer."),
-            ("probes", "Tail loss probes (RFC 8985 section 7): transmissions after about two round trips without an acknowledgement."),
+            (
+                "probes",
+                "Tail loss probes (RFC 8985 section 7): transmissions after about two round trips without an acknowledgement.",
+            ),
             ("delivered_packets", "Distinct data packets that reached the receiver."),
             (
                 "delivered_bytes",

@@ -57,7 +57,17 @@ impl SenderHarness {
         let (sender, spec) = (&mut self.sender, &self.spec);
         let (now, warmup, clock_phase) = (self.now, Time::ZERO, TimeDelta::ZERO);
         let (slow_start_state, usage) = (Some(&mut self.slow_start_state), self.usage.as_mut());
-        act(&mut Tcp { sender, spec, slow_start_state, usage, reader: None, now, warmup, clock_phase, host_queue: HostQueue::Short })
+        act(&mut Tcp {
+            sender,
+            spec,
+            slow_start_state,
+            usage,
+            reader: None,
+            now,
+            warmup,
+            clock_phase,
+            host_queue: HostQueue::Short,
+        })
     }
 
     pub fn window(&self) -> f64 {
