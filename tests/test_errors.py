@@ -124,7 +124,7 @@ def test_errors_and_warnings_have_the_place_in_the_text() -> None:
         tb.Scenario.from_toml(text, "small.toml")
     (problem,) = (problem for problem in caught.value.problems if problem.at == "topology.dumbbell.rate")
     assert (problem.line, problem.column, problem.end_column, problem.source_line) == (3, 8, 17, 'rate = "10 Mbit"')
-    assert problem.hint == "did you mean `Mbit/s`?"
+    assert problem.hint == "write `10 Mbps`"
     assert "Mbit/s" in str(problem.expected)
     assert ' --> small.toml:3:8\n  |\n3 | rate = "10 Mbit"\n  |        ^^^^^^^^^\n' in str(caught.value)
     flows = '[flows.web]\nfrom = "left"\nto = "right"\nstart = "5 s"\ntcp = {preset = "sack"}\n'

@@ -204,7 +204,8 @@ def test_a_study_survives_a_change_of_its_files(tmp_path: Path) -> None:
     """The runs after the change have the contents from before."""
     sizes = tmp_path / "sizes.csv"
     sizes.write_text("value,weight\n1 kB,1\n")
-    web: Any = {"count": 2, "size": {"weights": str(sizes)}, "start": {"uniform": ["0 s", "0.1 s"]}}
+    start = {"uniform": ["0 s", "0.1 s"]}
+    web: Any = {"count": 2, "size": {"weights": str(sizes)}, "start": start, "tcp": {"preset": "sack"}}
     link = tb.dumbbell(rate="10 Mbps", delay="1 ms", buffer="20 packets", duration="1 s", flows={"web": web})
 
     def change(progress: object) -> None:

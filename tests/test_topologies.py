@@ -213,7 +213,7 @@ def test_demands_become_a_traffic_matrix() -> None:
     web = {"web": {"size": "1 kB", "arrivals": {"load": 1}, "tcp": {"preset": "sack"}}}
     common: Any = {**LINKS, "flows": web, "duration": "1 s"}
     scenario = tb.from_networkx(graph, demands="demands", demand_unit="Mbps", **common)
-    assert scenario["flows.web.traffic.matrix.table.demand"] == ["30 Mbps", "10 Mbps", 0.0]
+    assert scenario["flows.web.traffic.matrix.table.demand"] == ["30 Mbps", "10 Mbps", "0 Mbps"]
     ends = scenario.ends()
     # 40 Mbit/s of 8 kbit: 5000 flows, of which three quarters are from 1 to 3.
     assert len(ends["source"]) == pytest.approx(5000, abs=5 * 5000**0.5)

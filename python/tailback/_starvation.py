@@ -17,11 +17,11 @@ def starved_flows(runs: Iterable[Mapping[str, Table]]) -> Iterator[str]:
         groups, before = tables["groups"], sum(starved.values())
         number += 1
         # Runs of earlier versions do not have the column, and it is missing for real flows.
-        counts = groups["starved"].tolist() if "starved" in groups.columns else []
-        for name, count in zip(groups["group"], counts, strict=False):
+        counts = groups.head("starved", len(groups)) if "starved" in groups.columns else []
+        for name, count in zip(groups.head("group", len(groups)), counts, strict=False):
             if count > 0:
                 starved[str(name)] = starved.get(str(name), 0) + count
-        flows += sum(groups["flows"])
+        flows += sum(groups.head("flows", len(groups)))
         affected += sum(starved.values()) > before
     if starved:
         where = ", ".join(f"{count:,.0f} of `{name}`" for name, count in starved.items())

@@ -23,6 +23,7 @@ def test_check_reports_valid_and_invalid_files(command: Command, file: Path) -> 
         "  at       topology.dumbbell.rate\n"
         '  given    "10"\n'
         "  expected a rate such as `10 Mbps` (bps, bit/s, kbps, kbit/s, Mbps, Mbit/s, Gbps, Gbit/s, Tbps, Tbit/s)\n"
+        "  hint     write `10 bps` if it is in bits per second\n"
         "1 error in bad.toml; nothing was run\n"
     )
     verdicts = json.loads(command("check", "--json", file.name, bad.name).stdout)

@@ -40,7 +40,7 @@ def test_the_command_names_every_flag_that_is_wrong(command: Command) -> None:
     assert refused.returncode == 2
     for flag in ("--rate", "--base-rtt", "--flows", "--target"):
         assert f"at       {flag}" in refused.stderr
-    assert "did you mean `Gbit/s`?" in refused.stderr
+    assert "hint     write `40 Gbps`" in refused.stderr
     assert "error: `--rate` has an unknown unit: `Gbits`\n" in refused.stderr
     assert refused.stderr.endswith("4 errors; nothing was run\n")
     assert refused.stdout == ""

@@ -33,7 +33,7 @@ MAGNITUDES = {
 }
 # The cost of these grows with a power of the counts.
 SMALL = {"exact_trunk_loss": (0, 0.8), "fast_arrivals": (0, 2), "vegas_arrivals": (0, 2)}
-RULES = ("cui_trunk", "cui_link", "unpaced", "appenzeller", "synchronised", "enachescu")
+RULES = ("cui_trunk", "cui_link", "unpaced", "appenzeller", "synchronised", "enachescu", "cubic")
 
 
 def drawn(parameter: dict[str, Any], counts: tuple[float, float], random: np.random.Generator) -> Any:

@@ -124,12 +124,12 @@ def test_a_video_client_in_python_adapts_as_the_built_in_one() -> None:
 
 
 def test_timers_and_delayed_requests_are_exact() -> None:
-    run = tb.simulate(scenario({"kind": "user:ticker"}))
+    run = tb.simulate(scenario({"kind": "user:ticker"}, tcp={"preset": "sack"}))
     messages = run.messages.where(group="web")
     assert messages["size_bytes"].tolist() == [1000, 2000, 3000, 4000, 5000]
     assert messages["start_s"].tolist() == pytest.approx([0.11, 0.31, 0.71, 1.51, 3.11], abs=1e-11)
     # A request of 300 bytes and a response, each with the headers of a segment, at 5 Mbit/s, and two delays of 10 ms.
-    header = 52
+    header = 40
     first = ((300 + header) + (1000 + header)) * 8 / 5e6 + 0.02
     assert messages["completion_time_s"][0] == pytest.approx(first, abs=1e-9)
     assert run.flows.where(group="web")["delivered_bytes"][0] == 15_000

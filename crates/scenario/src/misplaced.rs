@@ -1,6 +1,5 @@
 //! Keys that belong to another table, or to another tool: the lines to write instead.
 
-use crate::presets::PRESETS;
 use crate::tree::Node;
 use tailback_core::congestion::ControllerSpec;
 
@@ -135,6 +134,10 @@ const SENDERS: &[&str] = &[
     "transport",
 ];
 
+/// Presets with names that other tools use, too.
+pub(crate) const PRESET_NAMES: &[&str] =
+    &["tahoe", "reno", "newreno", "sack", "cubic", "linux/reno", "linux/cubic", "linux/bbr", "linux/dctcp"];
+
 /// Names of a queue policy.
 const POLICIES: &[&str] = &["aqm", "qdisc", "discipline", "queue_policy", "algorithm", "kind", "type"];
 
@@ -172,7 +175,7 @@ pub(crate) fn table_for(key: &str, value: &Node) -> Option<String> {
 /// The keys of `tcp` for a sender of this name: a preset, that of Linux if there is one, or a controller.
 fn sender(name: &str) -> String {
     let lower = name.to_lowercase();
-    let is_preset = |name: &str| PRESETS.iter().any(|preset| preset.name.word() == name);
+    let is_preset = |name: &str| PRESET_NAMES.contains(&name);
     match ["linux/", ""].map(|origin| format!("{origin}{lower}")).into_iter().find(|name| is_preset(name)) {
         Some(preset) => format!("preset = \"{preset}\""),
         None if ControllerSpec::MEMBERS.iter().any(|law| law.name == lower) => {

@@ -495,6 +495,13 @@ mod tests {
     }
 
     #[test]
+    fn hints_know_the_plain_presets_and_those_of_linux() {
+        let is_common = |name: &&str| !name.contains('/') || name.starts_with("linux/");
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name.word()).filter(is_common).collect();
+        assert_eq!(names, crate::misplaced::PRESET_NAMES);
+    }
+
+    #[test]
     fn the_page_lists_every_setting_that_a_scenario_can_give() {
         let page = presets_markdown();
         let schema = crate::json_schema();

@@ -3,7 +3,6 @@
 //! Numbers are read exactly, as decimal fractions, and rounded to the nearest whole picosecond, bit/s or byte.
 
 use crate::decode::{Decode, Decoder};
-pub use crate::probability::Probability;
 use crate::tree::Node;
 use crate::unit_words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

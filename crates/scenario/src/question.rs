@@ -3,8 +3,9 @@
 use crate::decode::{Decode, Decoder};
 use crate::distribution::Distribution;
 use crate::presets::{Preset, preset};
+use crate::probability::Probability;
 use crate::problem::{Errors, Report};
-use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::quantity::{Duration, Rate, Size};
 use crate::record::record;
 use crate::schema::PresetName;
 use crate::tree;

@@ -6,7 +6,8 @@
 
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_rows;
-use crate::quantity::{Duration, Probability, Quantity, Rate};
+use crate::probability::Probability;
+use crate::quantity::{Duration, Quantity, Rate};
 use crate::record::record;
 use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

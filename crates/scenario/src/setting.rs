@@ -1,8 +1,9 @@
 //! Settings that the core declares: their decoding, notation and JSON Schema, by kind.
 
 use crate::decode::{Decode, Decoder, Table};
+use crate::probability::Probability;
 use crate::problem::listed;
-use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::quantity::{Duration, Rate, Size};
 use crate::record::{Shape, defined};
 use crate::segments::Segments;
 use crate::threshold::{Threshold, ThresholdUnits};

@@ -1,7 +1,8 @@
 //! `[flows.NAME.abr]`: the available bit rate service of flows with cells.
 
 use crate::buffer::Buffer;
-use crate::quantity::{Duration, Probability, Rate};
+use crate::probability::Probability;
+use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::values::Integer;
 

@@ -3,7 +3,8 @@
 use super::node::Processing;
 use super::queue::Queue;
 use crate::link_rate::LinkRate;
-use crate::quantity::{Duration, Probability, Size};
+use crate::probability::Probability;
+use crate::quantity::{Duration, Size};
 use crate::record::record;
 use crate::values::{FlowIndex, Integer, Name, Word};
 use tailback_core::network::{LossAt, Switching};

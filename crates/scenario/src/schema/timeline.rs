@@ -2,7 +2,8 @@
 
 use super::flow::PortName;
 use crate::buffer::Buffer;
-use crate::quantity::{Duration, Probability, Rate};
+use crate::probability::Probability;
+use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::values::Name;
 

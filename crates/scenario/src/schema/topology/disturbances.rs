@@ -1,7 +1,8 @@
 //! Impairments of all links of a generator.
 
 use super::plan::Style;
-use crate::quantity::{Probability, Size};
+use crate::probability::Probability;
+use crate::quantity::Size;
 use crate::record::record;
 use crate::schema::link::{GilbertElliott, Jitter, Loss};
 use crate::values::Word;

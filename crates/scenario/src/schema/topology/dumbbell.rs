@@ -3,7 +3,8 @@
 use super::generator::{Described, FlowEnds, Generator};
 use super::plan::{Extent, Plan, Style};
 use crate::link_rate::LinkRate;
-use crate::quantity::{Duration, Probability, Size};
+use crate::probability::Probability;
+use crate::quantity::{Duration, Size};
 use crate::record::record;
 use crate::schema::link::{Jitter, Loss, Reverse};
 use crate::schema::queue::Queue;
