@@ -205,7 +205,7 @@ def readable(text: str, most: int = _FOREIGN) -> str:
 def warn(warning: Warning) -> None:
     """Issue a warning at the first line outside this package."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "tailback":
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "tailback":
         frame, level = frame.f_back, level + 1
     warnings.warn(warning, stacklevel=level)
 
