@@ -66,7 +66,7 @@ impl Settings for SwiftSpec {
     /// Without a queue the RTT must be below the target for a window that fills the path, and an acknowledgement must not take longer.
     fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
         let PathFacts { base_rtt, ack_delay, hops, .. } = *path;
-        let target = self.path_target(hops) + self.flow_addition(path.share_of_pipe().max(1.0));
+        let target = self.path_target(hops) + self.flow_addition(Cwnd(path.share_of_pipe().max(1.0)));
         // Room for a few packets in the queue and for jitter.
         let queue = TimeDelta((base_rtt.0 / 4).max(10 * path.packet_time().0));
         let fitting = base_rtt + queue - (self.path_target(hops) - self.base_target);
@@ -97,7 +97,7 @@ impl SwiftSpec {
     }
 
     /// Section 3.5: an addition to the target that falls with the square root of the window, from `fs_min_cwnd` to `fs_max_cwnd`.
-    fn flow_addition(&self, cwnd: f64) -> TimeDelta {
+    fn flow_addition(&self, Cwnd(cwnd): Cwnd) -> TimeDelta {
         let SwiftSpec { fs_range, fs_min_cwnd, fs_max_cwnd, .. } = *self;
         let fs_range = fs_range.0 as f64;
         let alpha = fs_range / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
@@ -174,7 +174,7 @@ impl Swift {
 
 impl SwiftMemory {
     fn target_delay(&self) -> TimeDelta {
-        self.path_target + self.spec.flow_addition(self.cwnd)
+        self.path_target + self.spec.flow_addition(Cwnd(self.cwnd))
     }
 
     /// At most once per RTT.

@@ -15,7 +15,10 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
         return;
     }
     let checked = |flow: &&Flow| tcp(network, flow).is_some_and(|(_, law)| law.depends_on_path());
-    let greedy = greedy_flows(network, network.flows.iter().any(|flow| checked(&flow)));
+    if !network.flows.iter().any(|flow| checked(&flow)) {
+        return;
+    }
+    let greedy = greedy_flows(network);
     for ((index, _), name) in GroupId::enumerate(&network.groups).zip(description.flows.keys()) {
         let mut flows: Vec<(TimeDelta, &Flow)> = network
             .flows
@@ -48,10 +51,10 @@ fn tcp<'a>(network: &'a Network, flow: &Flow) -> Option<(&'a TcpSpec, &'a Contro
     }
 }
 
-/// Number of endless flows that cross each port, if it is needed.
-fn greedy_flows(network: &Network, is_needed: bool) -> BTreeMap<PortId, u64> {
+/// Number of endless flows that cross each port.
+fn greedy_flows(network: &Network) -> BTreeMap<PortId, u64> {
     let mut crossing = BTreeMap::new();
-    for flow in network.flows.iter().filter(|flow| is_needed && flow.size.is_none()) {
+    for flow in network.flows.iter().filter(|flow| flow.size.is_none()) {
         for &port in &network.paths[flow.forward as usize] {
             *crossing.entry(port).or_default() += 1;
         }
