@@ -4,6 +4,7 @@ use crate::decode::{Decode, Decoder};
 use crate::location::Source;
 use crate::network;
 use crate::problem::{Errors, Problem, Report, Warnings};
+use crate::quantity::Duration;
 use crate::schema::{Description, FlowTcp};
 use crate::tree;
 use crate::user_code::UserCodeProblem;
@@ -189,8 +190,9 @@ impl Scenario {
     /// normalised form and content hash.
     pub fn to_json(&self) -> String {
         let mut description = self.description.clone();
-        for tcp in description.flows.values_mut().filter_map(|flow| flow.tcp.as_mut()) {
-            if let FlowTcp::Simulated(tcp) = tcp {
+        for flow in description.flows.values_mut() {
+            flow.jitter = flow.jitter.or(Some(Duration::new(network::jitter(flow).0)));
+            if let Some(FlowTcp::Simulated(tcp)) = &mut flow.tcp {
                 *tcp = network::filled(tcp);
             }
         }

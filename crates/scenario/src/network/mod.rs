@@ -45,7 +45,7 @@ use sites::Sites;
 pub(crate) use sites::{expanded, min_bytes};
 use tailback_core::network::Network;
 use tailback_core::primitives::random::Stream;
-pub(crate) use transport::{IP_HEADER, filled};
+pub(crate) use transport::{IP_HEADER, filled, jitter};
 
 /// Builds the network; `None` if there are too many flows. Errors are reported.
 pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {

@@ -56,7 +56,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
 }
 
 /// Maximum random delay of packets at the sender, by the preset.
-pub(super) fn jitter(flow: &Flow) -> TimeDelta {
+pub(crate) fn jitter(flow: &Flow) -> TimeDelta {
     let simulated = flow.tcp.as_ref().and_then(|tcp| tcp.simulated());
     simulated.map_or(TimeDelta::ZERO, |tcp| preset(tcp.preset).jitter)
 }
