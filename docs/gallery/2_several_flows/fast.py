@@ -14,3 +14,5 @@ scenario = tb.dumbbell(
 )
 draining = tb.simulate(scenario.with_({"flows.fast.tcp.controller.draining": 10}))
 tb.simulate(scenario).plot(lines=("fast", "bottleneck"), compare={"draining": draining}).savefig("fast.svg")
+
+assert round(draining.trace("queue")["queue_units"][-100:].mean()) == 60

@@ -14,3 +14,7 @@ scenario = tb.dumbbell(
 )
 vegas = tb.simulate(scenario.with_({"flows.four.tcp.controller": "vegas"}))
 vegas.plot(lines=("four", "bottleneck"), compare={"reno": tb.simulate(scenario)}, time_range=(0, 20)).savefig("vegas.svg")
+
+late = vegas.trace("queue").where(queue="bottleneck")
+late = late["queue_units"][late["time_s"] > 5]
+assert (late.min(), late.max(), vegas.flows["retransmitted_packets"].sum()) == (10, 17, 0)

@@ -14,3 +14,6 @@ red = {"policy": "red", "buffer": "200 packets", "min_threshold": "20 packets", 
 queues = {"RED": red, "CoDel": {"policy": "codel", "buffer": "200 packets"}}
 runs = {name: tb.simulate(scenario.with_({"topology.dumbbell.queue": queue})) for name, queue in queues.items()}
 tb.simulate(scenario).plot("queue", lines="bottleneck", compare=runs, time_range=(8, 20)).savefig("over_time.svg")
+
+queue = tb.simulate(scenario).trace("queue").where(queue="bottleneck")
+assert (queue["queue_units"][queue["time_s"] > 8].min(), queue["queue_units"].max()) == (53, 200)

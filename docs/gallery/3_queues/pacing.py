@@ -16,3 +16,6 @@ vary = {
 }
 study = tb.sweep(scenario, vary, seeds=4)
 study.plot("queues.bottleneck.utilisation", by="senders").savefig("pacing.svg")
+
+used = study.means("queues.bottleneck.utilisation")["mean"].round(2).tolist()
+assert used[1] == 0.86 and used[8] == 0.86 and (used[9], used[4]) == (0.96, 0.92)

@@ -14,3 +14,5 @@ scenario = tb.dumbbell(rate="75 Mbps", delay="0.3 ms", buffer="1200 cells", flow
 variants = {name: {"topology.dumbbell.queue": {"buffer": "1200 cells", **queue}} for name, queue in switch.items()}
 study = tb.sweep(scenario, {"policy": variants}, seeds=5)
 study.plot("groups.vc.goodput_bps").savefig("discard.svg")
+
+assert [round(count) for count in study.means("sum(flows.*.timeouts)")["mean"]][2:] == [30, 6]

@@ -25,3 +25,5 @@ for name, share in shares.items():
 axis.set(title="of 10 Mbit/s the long flow gets", xlabel="links that it crosses", xticks=range(1, 6), ylabel="Mbit/s", ylim=0)
 axis.legend()
 figure.savefig("parking_lot.svg")
+
+assert [round(rate, 1) for rate in shares["Reno"]] == [5, 1.1, 0.3, 0, 0.1]

@@ -21,3 +21,6 @@ converters = {
 }
 study = tb.sweep(scenario, {"a packet leaves on": converters, "topology.dwdm.queue.buffer": buffers}, seeds=4)
 study.plot("groups.web.goodput_bps", by="a packet leaves on").savefig("wavelengths.svg")
+
+carried = study.means("groups.web.goodput_bps")["mean"]
+assert 2.5 < carried[0] / carried[5] < 3.5 and 0.85 < carried[2] / carried[9] < 0.95

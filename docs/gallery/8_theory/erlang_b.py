@@ -16,3 +16,5 @@ for servers in (1, 4, 16, 64):
 axis.set(title="share of requests lost", xlabel="load of each server, %", ylabel="loss", ylim=(1e-6, 1))
 axis.legend(title="servers")
 figure.savefig("erlang_b.svg")
+
+assert [round(loss, 3) for loss in tb.models.erlang_b(0.5, [1, 16])] == [0.333, 0.005]

@@ -10,7 +10,7 @@ use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::support::window::Window;
-use super::support::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
@@ -71,11 +71,7 @@ impl Compound {
 }
 
 impl Avoidance for CompoundLaw {
-    const ABILITIES: Abilities = Abilities {
-        quantities: &["dwnd_packets", "base_rtt_s"],
-        subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE },
-        ..Abilities::NONE
-    };
+    const ABILITIES: Abilities = Abilities { quantities: &["dwnd_packets", "base_rtt_s"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         if index == 0 { self.dwnd } else { self.queueing.base().map_or(f64::NAN, |base| base.seconds()) }

@@ -6,7 +6,7 @@
 
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
-use super::support::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
@@ -140,11 +140,7 @@ impl IllinoisLaw {
 }
 
 impl Avoidance for IllinoisLaw {
-    const ABILITIES: Abilities = Abilities {
-        quantities: &["alpha_packets", "beta"],
-        subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE },
-        ..Abilities::NONE
-    };
+    const ABILITIES: Abilities = Abilities { quantities: &["alpha_packets", "beta"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         if index == 0 { self.alpha } else { self.beta }

@@ -7,7 +7,7 @@
 
 use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::support::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
+use super::support::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -51,9 +51,6 @@ impl VenoLaw {
 }
 
 impl Avoidance for VenoLaw {
-    const ABILITIES: Abilities =
-        Abilities { subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE }, ..Abilities::NONE };
-
     fn measure(&mut self, measured: &RoundTrip) {
         self.queueing.measure(measured.sample);
         self.queueing.judge_by(measured.smoothed.unwrap_or(measured.sample));

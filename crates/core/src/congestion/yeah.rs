@@ -8,7 +8,7 @@ use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::support::window::Window;
-use super::support::{Abilities, Ack, Congestion, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
@@ -114,11 +114,7 @@ impl YeahLaw {
 }
 
 impl Avoidance for YeahLaw {
-    const ABILITIES: Abilities = Abilities {
-        quantities: &["cwnd_reno_packets", "base_rtt_s"],
-        subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE },
-        ..Abilities::NONE
-    };
+    const ABILITIES: Abilities = Abilities { quantities: &["cwnd_reno_packets", "base_rtt_s"], ..Abilities::NONE };
 
     fn quantity(&self, index: usize) -> f64 {
         let base = self.queueing.base().map(TimeDelta::seconds);

@@ -75,10 +75,8 @@ impl SignalReader {
     /// `identifies`: the stream from which packets get their identification.
     pub(crate) fn new(subscriptions: Subscriptions, spec: &TcpSpec, prices: &PriceSpec, identifies: Stream) -> SignalReader {
         let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });
-        // Otherwise every acknowledgement covers one segment, and the timer's sample is undelayed.
-        let delays = spec.delayed_ack.is_some_and(|rule| rule.every > 1);
         SignalReader {
-            subscriptions: Subscriptions { newest_rtt: subscriptions.newest_rtt && delays, ..subscriptions },
+            subscriptions,
             reported_marks: 0,
             rate: DeliveryRate::of(spec.recovery),
             times: SendTimes::of(spec),

@@ -70,7 +70,7 @@ pub struct Subscriptions {
     pub one_way_delay: bool,
     /// Delivery rate samples: [`Signal::delivered_rate`].
     pub delivered_rate: bool,
-    /// With delayed acknowledgements: RTT samples of the newest segment that each one covers, also without timestamps, instead of the oldest, whose
+    /// RTT samples of the newest segment that each acknowledgement covers, also without timestamps, instead of the oldest, whose
     /// acknowledgement may have been delayed: [`Ack::rtt`], [`RoundTrip::sample`].
     pub newest_rtt: bool,
     /// A limit on the segments released by one acknowledgement: [`Controller::release`].
