@@ -23,4 +23,5 @@ study = tb.sweep(scenario, {"a packet leaves on": converters, "topology.dwdm.que
 study.plot("groups.web.goodput_bps", by="a packet leaves on").savefig("wavelengths.svg")
 
 carried = study.means("groups.web.goodput_bps")["mean"]
-assert 2.5 < carried[0] / carried[5] < 3.5 and 0.85 < carried[2] / carried[9] < 0.95
+assert 2.5 < carried[0] / carried[5] < 3.5
+assert 0.85 < carried[2] / carried[9] < 0.95
