@@ -78,7 +78,8 @@ class Script:
     @property
     def drawing(self) -> str:
         """The code up to the picture, without the assertions about it."""
-        return self.code.partition("\n\nassert ")[0]
+        before, saving, after = self.code.rpartition(".savefig(")
+        return before + saving + after.partition("\n")[0]
 
     def draw(self, code: str | None = None) -> str:
         """The picture, with its numbers, by the whole script or by some of its code."""
