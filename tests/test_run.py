@@ -101,7 +101,7 @@ def test_a_summary_shows_the_spread_of_many_flows() -> None:
     shown = run.summary()
     assert "flows by group" in shown
     goodputs = sorted(run.flows.where(group="web")["goodput_bps"].tolist())
-    (line,) = [line.split() for line in shown[shown.index("flows by group") :].splitlines() if line.split()[0] == "web"]
+    (line,) = [line.split() for line in shown[shown.index("flows by group") :].splitlines() if line.split()[:1] == ["web"]]
     assert line[1] == "20"
     assert f"{sum(run.flows.where(group='web')['timeouts'])}" == line[-1]
     assert goodputs[0] <= goodputs[10] <= goodputs[-1]
