@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import gallery
+import tailback as tb
 from member_experiments import Experiment, controllers, of_controller, over_cells, over_packets, policies
 from pictures import svg
 from reference import members
+from tailback.errors import StarvationWarning
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -168,6 +171,9 @@ FAMILIES = (
 
 def main(docs: Path, drawn: Container[str] | None = None) -> None:
     """Writes all pages, and the pictures of all members or of those that are `drawn`; removes what is of others."""
+    # Members are compared under the same conditions, which do not suit all of them.
+    warnings.filterwarnings("ignore", "`ecn` has no effect", tb.ScenarioWarning)
+    warnings.simplefilter("ignore", StarvationWarning)
     for family in FAMILIES:
         made = dict(pages(family))
         made.update(pictures(family, drawn))
