@@ -137,7 +137,7 @@ def test_a_quick_form_names_undecided_claims_and_full_decides_them(monkeypatch: 
     whole = replace(toy(), title="The whole of it", variants=papers.vary(BASE, buffers(5, 10)))
     quick = toy(full=whole, undecided="ten packets", max_seeds=2)
     monkeypatch.setattr("tailback.papers._reproduce.experiments", lambda *_: [quick])
-    done = tb.reproduce("toy/quick", seeds=5)
+    done = tb.reproduce("toy/quick")
     (outcome,) = done.experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("A toy", 2, 1)
     document = papers.Document("toy", "Toys", "A toy box", {}, (quick,))

@@ -105,5 +105,6 @@ def test_points_that_are_only_drawn_have_three_seeds_unless_in_the_full_form() -
 def test_an_experiment_may_take_a_multiple_of_the_seeds() -> None:
     thrice = Experiment("toy/fig1", "", "", "", TOY.variants, TOY.measures, (), times=3)
     exact = Experiment("toy/fig1", "", "", "", TOY.variants, TOY.measures, (), exact=True)
-    assert [each.seeds(10) for each in (TOY, thrice, exact)] == [10, 30, 1]
-    assert [each.runs(10) for each in (TOY, thrice, exact)] == [21, 60, 2]
+    assert [each.seeds(None) for each in (TOY, thrice, exact)] == [10, 30, 1]
+    assert [each.runs() for each in (TOY, thrice, exact)] == [21, 60, 2]
+    assert [each.seeds(4) for each in (TOY, thrice, exact)] == [4, 4, 1]

@@ -31,7 +31,13 @@ KEPT = "study"
     metavar="ID...",
     help="Experiments (bpd-2001/fig12) or patterns for them (cui-thesis/*3.*), documents (bpd-2001), or `list` to list all.",
 )
-@click.option("--seeds", type=options.WholeNumber(2), default=10, metavar="N", help="Run each variant with seeds 1 to N.")
+@click.option(
+    "--seeds",
+    type=options.WholeNumber(2),
+    metavar="N",
+    help="Run each variant with seeds 1 to N; by default 10, or the number that an experiment defines. Points that are only "
+    "drawn have at most 3.",
+)
 @click.option(
     "--out",
     type=options.PATH,
@@ -51,7 +57,7 @@ KEPT = "study"
 @click.option("--json", "as_json", is_flag=True, help="Print results and claims as one JSON document.")
 @command
 def reproduce(
-    wanted: tuple[str, ...], seeds: int, out: Path | None, fresh: bool, full: bool, workers: int | None, as_json: bool
+    wanted: tuple[str, ...], seeds: int | None, out: Path | None, fresh: bool, full: bool, workers: int | None, as_json: bool
 ) -> ExitCode:
     """Reproduce published figures, and evaluate the documents' claims.
 
@@ -90,7 +96,7 @@ def reproduce(
     return code
 
 
-def _listed(seeds: int, *, as_json: bool) -> str:
+def _listed(seeds: int | None, *, as_json: bool) -> str:
     from tailback import papers
     from tailback._format import aligned
 

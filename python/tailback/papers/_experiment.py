@@ -56,6 +56,8 @@ Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 # Seeds of points that are only drawn, unless in the full form: enough to show their spread.
 _DRAWN_SEEDS = 3
+# Default number of seeds, with which the kinds of claims were determined.
+SEEDS = 10
 
 
 @arguments_checked
@@ -352,9 +354,9 @@ class Experiment:
     exact : bool
         The runs are deterministic: one run per variant instead of one per seed.
     times : int
-        Multiplier for the requested number of seeds, for measures with a high variance between runs.
+        Multiplier for the default number of seeds, for measures with a high variance between runs.
     max_seeds : int or None
-        Maximum number of seeds, for long runs with little variance between them.
+        Maximum of the default number of seeds, for long runs with little variance between them.
     full : Experiment or None
         The same experiment at the document's size, if that takes hours; this one is its quick form.
     undecided : str
@@ -414,19 +416,21 @@ class Experiment:
         """Rows of panels."""
         return [panels if isinstance(panels, tuple) else (panels,) for panels in self.panels]
 
-    def seeds(self, requested: int) -> int:
-        """Number of runs per variant, except for those that are only drawn."""
+    def seeds(self, requested: int | None) -> int:
+        """Number of runs per variant, except for those that are only drawn; by default that of the experiment."""
         if self.exact:
             return 1
-        return requested * self.times if self.max_seeds is None else min(requested * self.times, self.max_seeds)
+        if requested is not None:
+            return requested
+        return min(SEEDS * self.times, self.max_seeds or SEEDS * self.times)
 
-    def seeds_of_variants(self, requested: int) -> list[int]:
+    def seeds_of_variants(self, requested: int | None) -> list[int]:
         """Number of runs of each variant."""
         seeds = self.seeds(requested)
         drawn = min(seeds, _DRAWN_SEEDS) if self.claims and not self.is_full else seeds
         return [seeds if drawn == seeds or index in self._read else drawn for index in range(len(self.variants))]
 
-    def runs(self, seeds: int) -> int:
+    def runs(self, seeds: int | None = None) -> int:
         """Number of simulations, if none is shared with other experiments."""
         return sum(self.seeds_of_variants(seeds)) + len(self.traces)
 

@@ -28,11 +28,11 @@ class Plan:
     Runs with the same scenario and seed are shared between experiments.
     """
 
-    def __init__(self, experiments: Sequence[Experiment], seeds: int, command: str = "") -> None:
+    def __init__(self, experiments: Sequence[Experiment], seeds: int | None = None, command: str = "") -> None:
         self.experiments = experiments
         self.seeds = seeds
         self.requested = sum(experiment.runs(seeds) for experiment in experiments)
-        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
+        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)}"
         self._measurements = Measurements()
         self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
         self._points: dict[str, list[Runs]] = {}

@@ -13,7 +13,7 @@ from tailback._interval import Interval
 from tailback._pictures import Picture, dark_inks
 from tailback._study.measurements import Tally
 from tailback.papers._claim_text import finding_label, number, seeds_needed, summary
-from tailback.papers._experiment import Condition, Document, Experiment, Grid
+from tailback.papers._experiment import SEEDS, Condition, Document, Experiment, Grid
 from tailback.papers._experiment_plot import draw
 from tailback.papers._figure_numbers import Figures
 from tailback.papers._outcome import Outcome, Verdict
@@ -23,9 +23,6 @@ __all__ = ["Basis", "page"]
 
 # Maximum number of points listed on the page; the JSON file contains all of them.
 _LISTED = 120
-
-# Number of seeds with which the kinds of claims were determined.
-_USUAL = 10
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         missing=missing,
         verdict=summary(verdicts),
         seeds=basis.seeds,
-        usual_seeds=_USUAL,
+        usual_seeds=SEEDS,
         failed=[verdict for verdict in verdicts if verdict.claim.kind == "reproduced" and not verdict.holds],
         sections=sections,
         conditions=[_Condition(*row) for row in conditions.items()],

@@ -17,13 +17,11 @@ from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
 
 __all__ = ["reproduce"]
 
-SEEDS = 10
-
 
 @arguments_checked
 def reproduce(
     *wanted: str | Experiment | Document,
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     study: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     full: bool = False,
@@ -37,8 +35,10 @@ def reproduce(
     *wanted : str, Experiment or Document
         Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), whole documents (``"bpd-2001"``), or
         experiments and documents of your own. Runs shared by several experiments are simulated once.
-    seeds : int
-        Runs of each variant, with seeds 1, 2, ...; at least 2. Deterministic experiments run once.
+    seeds : int, optional
+        Runs of each variant, with seeds 1, 2, ...; at least 2. By default 10, or the number that an experiment defines because
+        its results vary more or take longer. Deterministic experiments run once, and points that are only drawn at most three
+        times.
     study : path, optional
         Directory of a new or existing study that stores the runs. Stored runs are reused if they have not changed. Without it,
         runs are not stored.
@@ -76,7 +76,7 @@ def reproduce(
     >>> [(claim.claim.id, claim.holds) for claim in fig2.claims][0]
     ('C1', True)
     """
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
+    if seeds is not None and (isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2):
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval requires two runs")
     if not wanted:
         listed = ", ".join(f"`{name}`" for name in DOCUMENTS) or "none is installed"
@@ -84,9 +84,10 @@ def reproduce(
     chosen = [replace(each.full or each, is_full=True) if full else each for each in experiments(*wanted)]
     own = [each for each in wanted if isinstance(each, Document)]
     names = [each if isinstance(each, str) else each.id for each in wanted]
-    words = ["tailback reproduce", *names, f"--seeds {seeds}", *(["--full"] if full else [])]
-    for given in wanted:
-        for experiment in [] if isinstance(given, str) else experiments(given):
+    given = [] if seeds is None else [f"--seeds {seeds}"]
+    words = ["tailback reproduce", *names, *given, *(["--full"] if full else [])]
+    for each in wanted:
+        for experiment in [] if isinstance(each, str) else experiments(each):
             experiment.check()
     plan = Plan(chosen, seeds, command=" ".join(words))
     try:

@@ -15,7 +15,7 @@ from tailback._study.measurements import Tally
 from tailback.errors import MissingExtra, OutputError, UnknownName
 from tailback.papers._claim_text import HEAD, cells, summary
 from tailback.papers._documents import document
-from tailback.papers._experiment import Document
+from tailback.papers._experiment import SEEDS, Document
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._plan import Plan
 from tailback.papers._report import Basis, page
@@ -46,7 +46,7 @@ class Reproduction:
         done = {outcome.experiment.id for outcome in self.experiments}
         self.missing = [experiment.id for experiment in plan.experiments if experiment.id not in done]
         self.complete = not self.missing
-        self.seeds = plan.seeds
+        self.seeds = SEEDS if plan.seeds is None else plan.seeds
         self.requested = plan.requested
         self.tally: Tally = plan.tally
         self.kept = kept
