@@ -19,5 +19,5 @@ study.plot("queues.bottleneck.utilisation", by="senders").savefig("pacing.svg")
 
 used = study.means("queues.bottleneck.utilisation")["mean"].round(2).tolist()
 assert used[1] == 0.86
-assert used[8] == 0.86
+assert used[7] < 0.86 <= used[8]
 assert (used[9], used[4]) == (0.96, 0.92)
