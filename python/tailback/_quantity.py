@@ -19,15 +19,19 @@ from functools import cached_property
 from typing import Any
 
 from tailback._core import hint
+from tailback._interval import UNBOUNDED, Range
 from tailback.errors import ParameterError, UnknownName
 
-__all__ = ["Column", "Quantity", "numbers", "quantity_of"]
+__all__ = ["FRACTION", "Column", "Quantity", "is_fraction", "numbers", "quantity_of"]
 
 Column = tuple[str, str, bytes, list[str]]
 """Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
 
 Tables = Mapping[str, list[Column]]
 Vector = list[float]
+
+FRACTION: Range = (0.0, 1.0)
+"""The range of columns such as `utilisation`."""
 
 _TABLES = ("flows", "queues", "groups", "classes", "edges")
 
@@ -130,6 +134,11 @@ class Quantity:
         """The column, if the quantity is its mean or, for `goodput`, its sum; its name gives the unit."""
         root = self.root.of if isinstance(self.root, Reduction) and self.name == "goodput" else self.root
         return root if isinstance(root, Cells) else None
+
+    @cached_property
+    def range(self) -> Range:
+        """The lowest and the highest possible value, as far as the names of the columns and the formula show them."""
+        return _range(self.root)
 
     def value(self, tables: Tables) -> float:
         """The quantity in one run, given the columns of its tables."""
@@ -235,6 +244,38 @@ def _cells(node: Node) -> list[Cells]:
         return [node]
     parts = {Operation: ("left", "right"), Reduction: ("of",)}.get(type(node), ())
     return [cells for part in parts for cells in _cells(getattr(node, part))]
+
+
+def is_fraction(column: str) -> bool:
+    """Whether a column or measure of this name has values from 0 to 1."""
+    return column in ("utilisation", "loss_rate", "fairness", "share") or column.endswith("_share")
+
+
+def _range(node: Node) -> Range:
+    match node:
+        case Constant(number):
+            return number, number
+        case Cells(_, _, column):
+            return FRACTION if is_fraction(column) else UNBOUNDED
+        case Reduction("jain"):
+            return FRACTION
+        case Operation("/", Reduction("sum", Cells(table, _, column)), Reduction("sum", Cells() as whole)) if whole == Cells(
+            table, "*", column
+        ):
+            return FRACTION
+        case Reduction("mean" | "min" | "max", of):
+            return _range(of)
+        case Operation(sign, left, right):
+            return _combined(sign, _range(left), _range(right))
+    return UNBOUNDED
+
+
+def _combined(sign: str, left: Range, right: Range) -> Range:
+    """Interval arithmetic; unbounded if an operand is, or for a divisor that may be 0."""
+    if not all(map(math.isfinite, (*left, *right))) or (sign == "/" and right[0] <= 0 <= right[1]):
+        return UNBOUNDED
+    corners = [_OPERATIONS[sign](one, other) for one in left for other in right]
+    return min(corners), max(corners)
 
 
 def _not_a_quantity(text: Any, token: str) -> ParameterError:

@@ -71,18 +71,20 @@ class Runs(Sequence[Run]):
     def mean(self, quantity: str = "goodput") -> Interval:
         """The mean of a quantity with its 95 % confidence interval (Student's t): ``mean``, ``low``, ``high``; see `values`.
 
-        The interval is NaN with a single seed, and for a deterministic scenario, in which all seeds give the same result.
+        The ends of a utilisation, loss rate, share or index of fairness are from 0 to 1: see `tailback.statistics.Interval`. The
+        interval is NaN with a single seed, and for a deterministic scenario, in which all seeds give the same result.
 
         Raises
         ------
         ParameterError, UnknownName
             There is no such quantity, or no run was completed.
         """
-        values = self.values(quantity)
+        asked = quantity_of(quantity)
+        values = [run.value(asked) for run in self._runs]
         if not values:
             raise ParameterError("no run was completed, so there is no mean")
         if len(values) > 1 and (self._is_random or len(set(values)) > 1):
-            return Interval.of(values)
+            return Interval.of(values, within=asked.range)
         return Interval(values[0], math.nan)
 
     def means(self, *quantities: str) -> Table:

@@ -31,12 +31,12 @@ def runs(axis: str, values: dict[Any, list[list[float]]]) -> list[tuple[dict[str
 
 class TestLines:
     def test_a_point_is_the_mean_and_its_band_the_interval(self) -> None:
-        # 0.4 and 0.6: mean 0.5, deviation sqrt(0.02), half width t * 0.1.
+        # 0.4 and 0.6: mean 0.5, deviation sqrt(0.02), half width t * 0.1, which is 0.4 t on the scale of the logit.
         shown = runs("delay", {"10 ms": [[0.4], [0.6]], "2 ms": [[0.3], [0.3]]})
         (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[2, 0.3], [10, 0.5]]
         band = np.asarray(axis.collections[0].get_paths()[0].vertices)
-        assert band[:, 1].max() == pytest.approx(0.5 + 0.1 * student_t(1))
+        assert band[:, 1].max() == pytest.approx(1 / (1 + math.exp(-0.4 * student_t(1))))
         assert axis.get_xlabel() == "delay, ms"
         assert axis.get_title() == "utilisation of bottleneck, mean and 95 % interval"
 
@@ -47,7 +47,7 @@ class TestLines:
     def test_a_single_place_has_a_bar_where_a_band_would_have_no_width(self) -> None:
         (axis,) = figure(UTILISATION, PlotSpec("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
         bar = axis.containers[0][2][0].get_segments()[0]
-        assert bar[:, 1].tolist() == pytest.approx([0.5 - 0.1 * student_t(1), 0.5 + 0.1 * student_t(1)])
+        assert bar[:, 1].tolist() == pytest.approx([1 / (1 + math.exp(sign * 0.4 * student_t(1))) for sign in (1, -1)])
 
     def test_words_are_equidistant_in_the_order_of_the_study(self, study: tb.Study) -> None:
         (axis,) = study.plot(over=PRESET, where={BUFFER: "5 packets"}).axes
@@ -104,7 +104,7 @@ class TestMaps:
 class TestLogarithmicScales:
     def test_labels_and_means_are_on_the_scales(self) -> None:
         shown = runs("rate", {"1 Mbps": [[0.001], [0.003]], "100 Mbps": [[0.2], [0.2]], "10 Mbps": [[0.02], [0.02]]})
-        (axis,) = figure(UTILISATION, PlotSpec("line", ("rate",), None, {}, "xy"), shown).axes
+        (axis,) = figure(COMPLETION, PlotSpec("line", ("rate",), None, {}, "xy"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]

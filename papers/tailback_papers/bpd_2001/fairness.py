@@ -30,6 +30,7 @@ fairness_of_all = Experiment(
     source="abstract, sections 1 and 7; no values in the text",
     variants=tuple(variant for name, network in NETWORKS.items() for variant in vary(network, POLICIES, TICKS, network=name)),
     measures={"fairness": measures.FAIRNESS, "goodput": measures.GOODPUT},
+    fractions=("goodput",),
     claims=(
         Claim(
             "C34",

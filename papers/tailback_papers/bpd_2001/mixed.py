@@ -88,6 +88,7 @@ figure_20 = Experiment(
         "throughput_second": "flows.second.goodput_bps / 1e6",
         "advantage": "flows.first.delivered_packets / flows.second.delivered_packets",
     },
+    fractions=("goodput",),
     claims=(
         Claim(
             "C28",

@@ -78,6 +78,7 @@ figure_6 = Experiment(
     source="figure 6, section 3; no values in the text",
     variants=(*BEFORE_BPD, *IN_B),
     measures=MEASURES,
+    fractions=("goodput",),
     times=3,
     claims=(
         Claim(
@@ -131,6 +132,7 @@ figure_7 = Experiment(
     source="figure 7, section 3; no values in the text",
     variants=BEFORE_BPD,
     measures=MEASURES,
+    fractions=("goodput",),
     times=3,
     claims=(
         Claim("C11", "EPD carries more than PPD (best threshold)", gain("A") > 0, kind="conditional"),
@@ -168,6 +170,7 @@ figure_14 = Experiment(
         *vary(networks.topology_b(), [*networks.bpd(), *networks.epd()], networks.ticks(USUAL, TYPICAL), topology="B"),
     ),
     measures=MEASURES,
+    fractions=("goodput",),
     times=3,
     claims=(
         Claim(

@@ -72,6 +72,7 @@ figure_8 = Experiment(
         *vary(networks.topology_a(), [*networks.PLAIN, *networks.PPD], networks.ticks(0.1, 0.5), topology="A"),
     ),
     measures=MEASURES,
+    fractions=("goodput", "badput"),
     times=3,
     claims=(
         Claim("C13", "PPD carries more than plain ATM", goodput("PPD") > goodput("plain")),
@@ -128,6 +129,7 @@ figure_9 = Experiment(
     source="figure 9, section 3 (EPD idle 49 %) and section 5 (EPD active 49 %)",
     variants=BEFORE_BPD,
     measures=MEASURES,
+    fractions=("goodput", "badput"),
     times=3,
     claims=(
         *(
@@ -184,6 +186,7 @@ figure_12 = Experiment(
         *vary(networks.topology_b(), [*networks.PPD, *networks.epd()], networks.ticks(*networks.TICKS), topology="B"),
     ),
     measures=MEASURES,
+    fractions=("goodput", "badput"),
     times=3,
     claims=(
         Claim(
@@ -309,6 +312,7 @@ figure_13 = Experiment(
         *vary(networks.topology_b(), networks.epd(), networks.ticks(*networks.TICKS), topology="B"),
     ),
     measures=MEASURES,
+    fractions=("goodput", "badput"),
     times=3,
     claims=(
         Claim(

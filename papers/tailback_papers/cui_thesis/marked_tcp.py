@@ -71,6 +71,7 @@ LOAD = Experiment(
     source="section 2.3.3, equation (2.5)",
     variants=variants(loaded, policy=tuple(QUEUES), flows=COUNTS),
     measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": LOST},
+    fractions=("marked", "lost"),
     claims=(
         Claim(
             "C-2.3.3-queue",

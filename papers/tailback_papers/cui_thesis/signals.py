@@ -231,6 +231,7 @@ FIGURE_2_1 = Experiment(
         *(Variant({"line": "balance", "load": load}, Computation(balance, {"load": load})) for load in LOADS),
     ),
     measures={"marked": marked, "queue_length": mean_queue},
+    fractions=("marked",),
     claims=(
         Claim(
             "C-2.1.1",

@@ -48,6 +48,7 @@ figure_11 = Experiment(
         "normalised_goodput": measures.normalised_goodput,
         "backlog_packets": "sum(flows.*.backlog_packets)",
     },
+    fractions=("normalised_goodput",),
     claims=(
         Claim(
             "C42",

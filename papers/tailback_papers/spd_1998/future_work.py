@@ -96,6 +96,7 @@ recoveries = Experiment(
     source='section 6.2: "perhaps, TCP Reno should also be considered"',
     variants=vary(chain(15), policies(23), axis("recovery", TCPS, "flows.vc.tcp.recovery"), [AxisValue({}, LONG.changes)]),
     measures=MEASURES,
+    fractions=("normalised_goodput",),
     answer=_recoveries,
     claims=(
         Claim(
@@ -176,6 +177,7 @@ sizes = Experiment(
         for variant in vary(chain(vcs, buffer), [*policies(23, COMPARED), *FIXED], [LONG], vcs=vcs)
     ),
     measures=MEASURES,
+    fractions=("normalised_goodput",),
     answer=_sizes,
     claims=(
         Claim(
@@ -244,6 +246,7 @@ round_trips = Experiment(
         *vary(chain(15), policies(23, ("EPD", "SPD")), [SHORT, FOUR], over([48])),
     ),
     measures=MEASURES,
+    fractions=("normalised_goodput",),
     answer=_round_trips,
     claims=(
         Claim(
@@ -346,6 +349,7 @@ both_documents = Experiment(
         "fairness": measures.FAIRNESS,
         "timeouts": measures.timeouts,
     },
+    fractions=("normalised_goodput",),
     answer=_which,
     claims=(
         Claim(

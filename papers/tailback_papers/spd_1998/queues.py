@@ -93,6 +93,7 @@ def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> E
         source=f"figure 5.{number}, section 5.5: 15 connections, EPD threshold 600 of 1000 cells",
         variants=VARIANTS,
         measures=MEASURES,
+        fractions=("normalised_goodput",),
         claims=claims,
         panels=(TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),
         traces=(Trace(policy, {"policy": policy, "setting": "LONG"}, RECORD, occupancy),),

@@ -100,6 +100,7 @@ larger_buffers = Experiment(
         )
     ),
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
+    fractions=("normalised_goodput",),
     claims=(
         Claim(
             "C57",

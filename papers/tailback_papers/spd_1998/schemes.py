@@ -181,6 +181,7 @@ def figure(number: int, vcs: int) -> Experiment:
             chain(vcs, buffer), schemes(table, congestion=congestion), [SHORT, LONG, *([TIMER_ONLY] if vcs == 5 else [])], vcs=vcs
         ),
         measures=MEASURES,
+        fractions=("normalised_goodput",),
         times=3,
         claims=(*own, *([RETRANSMISSION] if vcs == 15 else []), *common_claims(vcs)),
         panels=(side_by_side(),),

@@ -147,6 +147,7 @@ def figure(number: int, vcs: int) -> Experiment:
         source=f"figure 5.{number}, table 5.{number}, section 5.2; single runs",
         variants=vary(chain(vcs), dropping(vcs), SETTINGS),
         measures=MEASURES,
+        fractions=("normalised_goodput",),
         times=2,
         claims=claims(vcs),
         panels=(Curves("ratio", "dropping_threshold", shown, "goodput to input", "dropping threshold, cells", printed=True),),

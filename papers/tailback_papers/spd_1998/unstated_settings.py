@@ -38,6 +38,7 @@ duration = Experiment(
     variants=vary(chain(15), POLICIES, axis("seconds", SECONDS, "duration", "s"), LOSSES),
     times=3,
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
+    fractions=("normalised_goodput",),
     claims=(
         Claim(
             "D1",
@@ -106,6 +107,7 @@ choices = Experiment(
     variants=vary(chain(15), POLICIES, OPEN),
     times=3,
     measures={"ratio": measures.RATIO, "ratio_distinct": DISTINCT, "normalised_goodput": measures.normalised_goodput},
+    fractions=("normalised_goodput",),
     claims=(
         Claim(
             "C37d",
@@ -153,6 +155,7 @@ active = Experiment(
     variants=vary(chain(15), epd_per_vc([THRESHOLD]), axis("active", ACTIVE, "links.*.queue.active_vcs"), [SHORT, LONG]),
     times=3,
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput, "fairness": measures.FAIRNESS},
+    fractions=("normalised_goodput",),
     claims=tuple(
         Claim(
             name,
@@ -227,6 +230,7 @@ contradictions = Experiment(
     variants=tuple(variant for vcs in TWICE for variant in vary(chain(vcs), spd([NO_EPD]), [SHORT, LONG], vcs=vcs)),
     times=3,
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
+    fractions=("normalised_goodput",),
     claims=tuple(claim for vcs in TWICE for claim in _contradictions(vcs)),
     answer=_why,
     conditions=(conditions.SETTING,),

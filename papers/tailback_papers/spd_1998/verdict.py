@@ -138,6 +138,7 @@ verdict = Experiment(
         "timeouts": measures.timeouts,
         "fairness": measures.FAIRNESS,
     },
+    fractions=("normalised_goodput",),
     answer=answer,
     times=3,
     claims=(

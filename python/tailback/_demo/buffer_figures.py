@@ -108,10 +108,11 @@ def _single(study: Study) -> tuple[Figure, list[Panel]]:
     measured = [study.interval("utilisation", cell) for cell in cells]
     theory = models.single_flow_utilisation([cell.share for cell in cells])
     means = np.array([100 * interval.mean for interval in measured])
-    halves = np.nan_to_num(np.array([100 * interval.half for interval in measured]))
+    ends = np.array([[100 * interval.low, 100 * interval.high] for interval in measured])
+    low, high = np.where(np.isnan(ends), means[:, np.newaxis], ends).T
     colour = _colours(study)[1]
-    for panel, values in zip(panels, (means, means - 100 * theory), strict=True):
-        simulated = Curve("simulated", places, values, colour, values - halves, values + halves, line="none", mark="o", bars=True)
+    for panel, less in zip(panels, (0, 100 * theory), strict=True):
+        simulated = Curve("simulated", places, means - less, colour, low - less, high - less, line="none", mark="o", bars=True)
         panel.draw(simulated, markersize=4)
     above.annotate(
         "closed form",
@@ -195,8 +196,8 @@ def _curve(
     intervals = [study.interval(quantity, cell) for cell in cells]
     places = [100 * cell.share for cell in cells]
     means = [scale * interval.mean for interval in intervals]
-    low = [scale * (interval.mean - interval.half) for interval in intervals]
-    high = [scale * (interval.mean + interval.half) for interval in intervals]
+    low = [scale * interval.low for interval in intervals]
+    high = [scale * interval.high for interval in intervals]
     return Curve(name, places, means, colour, low, high, line)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tailback._interval import Interval
+from tailback._interval import UNBOUNDED, Interval
+from tailback._quantity import FRACTION, is_fraction
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._study.measurements import Tally
@@ -127,7 +128,7 @@ class Study:
 
     def interval(self, quantity: str, cell: Cell) -> Interval:
         """Mean and 95 % interval over the seeds."""
-        return Interval.of(self._measured[cell][quantity].tolist())
+        return Interval.of(self._measured[cell][quantity].tolist(), within=FRACTION if is_fraction(quantity) else UNBOUNDED)
 
     @property
     def sawtooth(self) -> list[Sawtooth]:

@@ -128,7 +128,7 @@ def _on_rule(study: Study) -> str:
     reached = [(study.interval("utilisation", rule(flows)), flows) for flows in study.plan.flows]
     low, low_flows = min(reached, key=lambda item: item[0].mean)
     high, high_flows = max(reached, key=lambda item: item[0].mean)
-    short = [flows for interval, flows in reached if interval.mean + interval.half < TARGET]
+    short = [flows for interval, flows in reached if interval.high < TARGET]
     text = (
         f"With a buffer of BDP/√N the link was between {_percent(low)} ({_flows(low_flows)}) and {_percent(high)} "
         f"({_flows(high_flows)}) busy. "
@@ -229,7 +229,7 @@ def _all_numbers(study: Study) -> Iterator[list[str]]:
 
 
 def _percent(interval: Interval) -> str:
-    return f"{100 * interval.mean:.2f} ± {100 * interval.half:.2f} %"
+    return f"{interval.text(2, 100)} %"
 
 
 def _share(share: float) -> str:

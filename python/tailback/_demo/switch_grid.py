@@ -33,11 +33,11 @@ class Case:
 
     def goodput(self, study: Study, policy: str) -> Interval:
         """Goodput with the best threshold."""
-        return study.outcome.interval(self.best(study, policy).values["goodput"])
+        return study.outcome.interval_of(self.best(study, policy), "goodput")
 
     def active(self, study: Study, policy: str) -> Interval:
         """Share of the time in which connections do not wait for a timeout, with the same threshold."""
-        return study.outcome.interval(self.best(study, policy).values["active"])
+        return study.outcome.interval_of(self.best(study, policy), "active")
 
     def gain(self, study: Study) -> Interval:
         """Relative gain in goodput of the best BPD over the best EPD, from runs with the same seeds."""
@@ -88,6 +88,7 @@ def experiment(plan: Plan) -> Experiment:
             *vary(topology_a(), policies, ticks(0.1), topology="A"),
         ),
         measures={"goodput": measures.GOODPUT, "active": measures.ACTIVE},
+        fractions=("goodput", "active"),
         claims=(),
         panels=(tuple(_panel(case) for case in CASES if case.topology == "B"), (_panel(Case("A", 0.1)),)),
     )

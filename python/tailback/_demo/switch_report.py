@@ -101,17 +101,17 @@ def _all_numbers(study: Study) -> list[list[str]]:
     rows = [["topology", "tick", "policy", "threshold", "goodput", "active"]]
     for point in study.outcome.points:
         labels = point.labels
-        shown = [_shown(study.outcome.interval(point.values[name])) for name in ("goodput", "active")]
+        shown = [_shown(study.outcome.interval_of(point, name)) for name in ("goodput", "active")]
         rows.append([str(labels["topology"]), f"{labels['tick']:g} s", str(labels["policy"]), str(labels["threshold"]), *shown])
     return rows
 
 
 def _shown(interval: Interval) -> str:
-    return f"{interval.mean:.3f} ± {interval.half:.3f}"
+    return interval.text(3)
 
 
 def _percent(interval: Interval) -> str:
-    return f"{100 * interval.mean:.0f} ± {100 * interval.half:.0f} %"
+    return f"{interval.text(0, 100)} %"
 
 
 def _numbers(rows: list[list[str]], *, words: int) -> list[list[str]]:

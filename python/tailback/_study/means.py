@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tailback._interval import Interval
+from tailback._interval import Interval, Range
 from tailback._study.columns import Column, column, varied
 from tailback.errors import ParameterError, UnknownName
 from tailback.statistics import Bounds, bootstrap
@@ -38,8 +38,10 @@ def means(
     return _table(rows, [bounded(*row) for row in rows], columns)
 
 
-def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: Any, right: Any) -> list[Column]:
-    """One row per combination of the other labels: `right` minus `left`, paired by seed.
+def differences(
+    samples: Iterable[Sample], columns: list[str], axis: str, left: Any, right: Any, *, within: Range
+) -> list[Column]:
+    """One row per combination of the other labels: `right` minus `left`, paired by seed. `within`: the range of the quantity.
 
     Both use the same seeds and random numbers, so the difference has a smaller variance than either value.
     Source: Law, Simulation Modeling and Analysis (5th ed., 2015), section 10.2.1 (paired-t) and 11.2 (common random numbers).
@@ -63,15 +65,21 @@ def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: 
     for key, labels in others.items():
         before, after = values[key].get(left, {}), values[key].get(right, {})
         rows.append((labels, [after[seed] - before[seed] for seed in sorted(before.keys() & after.keys())]))
-    return _table(rows, [student(values) for _, values in rows], [name for name in columns if name != axis])
+    low, high = within
+    bounds = student((low - high, high - low))
+    return _table(rows, [bounds(values) for _, values in rows], [name for name in columns if name != axis])
 
 
-def student(values: list[float]) -> Bounds:
-    """The 95 % interval by Student's t; NaN with one seed."""
-    if len(values) < 2:
-        return _unknown(values)
-    interval = Interval.of(values)
-    return Bounds(interval.mean, interval.low, interval.high)
+def student(within: Range) -> Callable[[list[float]], Bounds]:
+    """A function for the 95 % interval by Student's t of a quantity with this range; it returns NaN with one seed."""
+
+    def bounds(values: list[float]) -> Bounds:
+        if len(values) < 2:
+            return _unknown(values)
+        interval = Interval.of(values, within=within)
+        return Bounds(interval.mean, interval.low, interval.high)
+
+    return bounds
 
 
 def bootstrapped(seed: int) -> Callable[[list[float]], Bounds]:

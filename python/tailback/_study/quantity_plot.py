@@ -147,7 +147,7 @@ def _lines(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -
         x, points = [], []
         for place, values in _grouped((places.of(labels[over]), values) for labels, values in mine):
             x.append(place)
-            points.append(Interval.of(values) if len(values) > 1 else Interval(values[0], math.nan))
+            points.append(Interval.of(values, within=measured.range) if len(values) > 1 else Interval(values[0], math.nan))
         means = [point.mean for point in points]
         if "y" in spec.log:
             _require_positive(means, measured, f"at `{over}`", [places.word(place) for place in x])
@@ -158,7 +158,8 @@ def _lines(axis: Axes, measured: Quantity, spec: PlotSpec, runs: list[Values]) -
         axis.plot(x, means, color=colour, marker="o", markersize=3)
         if len(x) == 1:
             # A band at a single point has no width.
-            axis.errorbar(x, means, yerr=points[0].half, color=colour)
+            (point,) = points
+            axis.errorbar(x, means, yerr=[[point.mean - point.low], [point.high - point.mean]], color=colour)
         banded = banded or any(math.isfinite(point.half) for point in points)
         known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
         if known and name:

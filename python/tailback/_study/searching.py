@@ -184,7 +184,7 @@ class Search:
             )
         if len(values) == 1:
             return Bounds(values[0], values[0], values[0])
-        interval = Interval.of(values)
+        interval = Interval.of(values, within=self.measured.range)
         return Bounds(interval.mean, interval.low, interval.high)
 
     def _measured(self, index: int) -> str:

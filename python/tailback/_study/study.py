@@ -206,7 +206,8 @@ class Study:
             ``goodput`` of all groups together (bit/s), ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``, or a
             formula of such columns; see `Run.value`.
         interval : "t" or "bootstrap"
-            Student's t, for approximately normal means, or `tailback.statistics.bootstrap` (BCa), for skewed ones.
+            Student's t, for approximately normal means, with ends from 0 to 1 for a share (`tailback.statistics.Interval`); or
+            `tailback.statistics.bootstrap` (BCa), for skewed ones.
         seed : int
             Seed of the bootstrap, >= 0.
 
@@ -217,7 +218,7 @@ class Study:
         """
         if interval not in ("t", "bootstrap"):
             raise ParameterError(f"`interval` is {interval!r}; expected `t` or `bootstrap`")
-        bounds = means.student if interval == "t" else means.bootstrapped(seed)
+        bounds = means.student(quantity_of(quantity).range) if interval == "t" else means.bootstrapped(seed)
         with self._ledger() as ledger:
             texts = {json.dumps(labels): text for _, labels, text in ledger.points()}
 
@@ -265,7 +266,14 @@ class Study:
         [3]
         """
         with self._ledger() as ledger:
-            columns = means.differences(samples(ledger, quantity), ledger.plan["columns"], axis, label(left), label(right))
+            columns = means.differences(
+                samples(ledger, quantity),
+                ledger.plan["columns"],
+                axis,
+                label(left),
+                label(right),
+                within=quantity_of(quantity).range,
+            )
         return Table(_core.Table(quantity, columns))
 
     def plot(

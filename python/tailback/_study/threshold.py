@@ -17,6 +17,7 @@ from tailback._arguments import arguments_checked
 from tailback._format import aligned
 from tailback._format import quantity as written
 from tailback._html import HtmlList, notebook
+from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study import means
 from tailback._study.directory import prepare_study, working
@@ -223,5 +224,5 @@ def means_in_order(study: Study, quantity: str, key: str, order: Mapping[Any, in
         texts = {labels[key]: text for _, labels, text in ledger.points()}
         found = sorted(samples(ledger, quantity), key=lambda sample: order[sample[0][key]])
         is_random = {name: _core.is_random(text, "", "json") for name, text in texts.items()}
-    columns = means.means(found, [key], means.student, lambda labels: is_random[labels[key]])
+    columns = means.means(found, [key], means.student(quantity_of(quantity).range), lambda labels: is_random[labels[key]])
     return Table(_core.Table(quantity, columns))

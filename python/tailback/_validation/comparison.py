@@ -70,7 +70,7 @@ def compared(
         nothing = Interval(math.nan, math.nan)
         verdict, finest, ends = Verdict.INCONCLUSIVE, math.nan, (nothing, nothing, nothing)
     else:
-        real, made = (Interval.of(values) for values in zip(*pairs, strict=True))
+        real, made = (Interval.of(values, within=measure.within) for values in zip(*pairs, strict=True))
         apart = Interval.of([made - real for real, made in pairs])
         scale = real.mean if real.mean > 0 else 1.0
         difference, finest = Interval(apart.mean / scale, apart.half / scale), resolution / scale

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from tailback._interval import UNBOUNDED, Range
+from tailback._quantity import FRACTION
 from tailback._run import Run
 
 if TYPE_CHECKING:
@@ -42,12 +44,15 @@ class Measure:
     of : callable
     tolerance : float
         Tolerance, as a fraction of the kernel's value.
+    within : (float, float)
+        Lowest and highest possible value.
     """
 
     name: str
     unit: str
     of: Callable[[Run], float]
     tolerance: float = 0.02
+    within: Range = UNBOUNDED
 
 
 def utilisation(run: Run) -> float:
@@ -108,15 +113,15 @@ def depth(run: Run) -> float:
     return float(np.mean(falls)) if len(falls) > 1 else math.nan
 
 
-UTILISATION = Measure("utilisation", "", utilisation)
+UTILISATION = Measure("utilisation", "", utilisation, within=FRACTION)
 QUEUE = Measure("mean queue", "packets", mean_queue)
 PERIOD = Measure("period of the sawtooth", "s", period, 0.03)
 DEPTH = Measure("depth of the sawtooth", "packets", depth)
 DROPS_PER_EVENT = Measure("drops per loss event", "packets", drops_per_event)
 RETRANSMISSIONS = Measure("retransmissions", "packets", retransmissions)
 TIMEOUTS = Measure("timeouts", "", timeouts)
-FAIRNESS = Measure("fairness (Jain)", "", fairness)
-SHARE = Measure("share of the first controller", "", share)
+FAIRNESS = Measure("fairness (Jain)", "", fairness, within=FRACTION)
+SHARE = Measure("share of the first controller", "", share, within=FRACTION)
 COMPLETION = Measure("completion time", "s", completion)
 
 

@@ -120,7 +120,8 @@ def _cell(comparison: Comparison) -> str:
 
 
 def _interval(interval: Interval, unit: str) -> str:
-    text = f"{interval.mean:.4g}±{interval.half:.2g}"
+    spread = f"±{interval.half:.2g}" if interval.is_symmetric else f" ({interval.low:.3g} to {interval.high:.3g})"
+    text = f"{interval.mean:.4g}{spread}"
     return f"{text} {unit}" if unit else text
 
 

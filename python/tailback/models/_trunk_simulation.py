@@ -65,7 +65,7 @@ class TrunkSimulation:
     @property
     def interval(self) -> Interval:
         """The 95 % interval of the loss."""
-        return Interval(self.loss, self.half_width)
+        return Interval(self.loss, self.half_width, within=(0.0, 1.0))
 
     @property
     def relative_width(self) -> float:

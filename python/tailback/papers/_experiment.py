@@ -12,7 +12,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
-from tailback._quantity import quantity_of
+from tailback._interval import Range
+from tailback._quantity import FRACTION, is_fraction, quantity_of
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
 from tailback.errors import ParameterError, UnknownName
@@ -353,6 +354,9 @@ class Experiment:
         Other settings that the document does not specify, and the values chosen for them.
     exact : bool
         The runs are deterministic: one run per variant instead of one per seed.
+    fractions : tuple of str
+        Measures from 0 to 1, so that their intervals are, too. Those named as a column such as `utilisation` or `active_share`,
+        and quantities of such columns, need not be listed.
     times : int
         Multiplier for the default number of seeds, for measures with a high variance between runs.
     max_seeds : int or None
@@ -380,6 +384,7 @@ class Experiment:
     conditions: tuple[Condition, ...] = ()
     assumptions: Mapping[str, str] = field(default_factory=dict)
     exact: bool = False
+    fractions: tuple[str, ...] = ()
     times: int = 1
     max_seeds: int | None = None
     full: Experiment | None = None
@@ -398,6 +403,8 @@ class Experiment:
             found = {variant.labels[condition.label] for variant in self.variants if condition.label in variant.labels}
             if found != set(condition.values):
                 raise ValueError(f"{self.id}: the variants have {condition.label} {found}, the condition {condition.values}")
+        if unknown := set(self.fractions) - set(self.measures):
+            raise ValueError(f"{self.id}: `fractions` names {unknown}, which are not measures")
         if (self.full is None) != (not self.undecided):
             raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
 
@@ -415,6 +422,18 @@ class Experiment:
     def rows(self) -> list[tuple[Panel, ...]]:
         """Rows of panels."""
         return [panels if isinstance(panels, tuple) else (panels,) for panels in self.panels]
+
+    @cached_property
+    def ranges(self) -> dict[str, Range]:
+        """The lowest and the highest value of measures that are bounded."""
+        known = dict.fromkeys([name for name in self.measures if name in self.fractions or is_fraction(name)], FRACTION)
+        is_simulated = not any(isinstance(variant.scenario, Computation) for variant in self.variants)
+        quantities = {
+            name: quantity_of(measure).range
+            for name, measure in self.measures.items()
+            if is_simulated and isinstance(measure, str)
+        }
+        return {**quantities, **known}
 
     def seeds(self, requested: int | None) -> int:
         """Number of runs per variant, except for those that are only drawn; by default that of the experiment."""

@@ -113,7 +113,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
         # A point without a value on the axis is drawn as a horizontal line.
         across = not curve
         x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
-        intervals = [measured.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
+        intervals = [measured.interval_of(point, panel.measure) for point in (points * 2 if across else curve)]
         means = [interval.mean for interval in intervals]
         low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
         dash: Literal["dashed", "solid"] = "dashed" if across or line.dashed else "solid"
@@ -221,8 +221,9 @@ def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
     ends = []
     for row, line in enumerate(reversed(panel.lines)):
         (point,) = measured.where(**line.where)
-        interval = measured.interval(point.values[panel.measure])
-        axis.errorbar(interval.mean, row, xerr=interval.half, fmt="o", markersize=4.5, elinewidth=1.1, color=COLOURS[0])
+        interval = measured.interval_of(point, panel.measure)
+        ends_around_mean = [[interval.mean - interval.low], [interval.high - interval.mean]]
+        axis.errorbar(interval.mean, row, xerr=ends_around_mean, fmt="o", markersize=4.5, elinewidth=1.1, color=COLOURS[0])
         ends.append(interval.high)
     axis.set_yticks(range(len(panel.lines)), [line.label for line in reversed(panel.lines)])
     axis.tick_params(axis="y", length=0)

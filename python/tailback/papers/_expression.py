@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
+from tailback._interval import UNBOUNDED, Range
 from tailback.papers._measured import Label, Measured, Values, no_points
 from tailback.papers._requirement import Inequality, Requirement, Value
 
@@ -30,11 +31,12 @@ _DESCRIPTIONS = ("printed",)
 
 @dataclass(frozen=True)
 class Row:
-    """A point of an expression: the labels that distinguish it, one value per seed, and all its labels."""
+    """A point of an expression: the labels that distinguish it, one value per seed, all its labels, and the values' range."""
 
     labels: Mapping[str, Label]
     values: Values
     known: Mapping[str, Label]
+    within: Range = UNBOUNDED
 
 
 @arguments_checked
@@ -84,6 +86,10 @@ class Expression:
         if len(rows) != 1:
             raise LookupError(f"{len(rows)} points: {', '.join(str(dict(row.labels)) for row in rows[:4])}; expected one")
         return rows[0].values
+
+    def range(self, results: Measured) -> Range:
+        """The lowest and the highest possible value of the only point: those of a measure that it selects without arithmetic."""
+        return self.rows(results)[0].within
 
     def __add__(self, other: Operand) -> Expression:
         return self._with(other, lambda one, two: one + two)
@@ -140,9 +146,11 @@ class Expression:
 
         return self.map(lambda values: np.log2(values) if base == 2 else np.log(values) / math.log(base))
 
-    def map(self, function: Callable[[Values], Values]) -> Expression:
-        """A function of the values of each point."""
-        return Expression(lambda results: [replace(row, values=function(row.values)) for row in self.rows(results)])
+    def map(self, function: Callable[[Values], Values], within: Range = UNBOUNDED) -> Expression:
+        """A function of the values of each point, with this range."""
+        return Expression(
+            lambda results: [replace(row, values=function(row.values), within=within) for row in self.rows(results)]
+        )
 
     def min(self, *over: str, each_seed: bool = False) -> Expression:
         """The point with the lowest mean over the seeds, among those that differ only in these labels; all by default.
@@ -150,13 +158,13 @@ class Expression:
         With `each_seed`, the lowest value of each seed, which may be that of a different point.
         """
         if each_seed:
-            return self.fold(lambda values: values.min(axis=0), *over)
+            return self._folded(lambda values: values.min(axis=0), over)
         return self._group(over, lambda results, rows: min(rows, key=lambda row: results.centre(row.values)).values)
 
     def max(self, *over: str, each_seed: bool = False) -> Expression:
         """Like `min`, with the highest mean or value."""
         if each_seed:
-            return self.fold(lambda values: values.max(axis=0), *over)
+            return self._folded(lambda values: values.max(axis=0), over)
         return self._group(over, lambda results, rows: max(rows, key=lambda row: results.centre(row.values)).values)
 
     def furthest(self, *over: str, ratio: bool = False) -> Expression:
@@ -170,7 +178,7 @@ class Expression:
 
     def mean(self, *over: str) -> Expression:
         """The mean over points that differ only in these labels; over all by default."""
-        return self.fold(lambda values: values.mean(axis=0), *over)
+        return self._folded(lambda values: values.mean(axis=0), over)
 
     def sum(self, *over: str) -> Expression:
         """The sum over points that differ only in these labels; over all by default."""
@@ -178,23 +186,34 @@ class Expression:
 
     def fold(self, function: Callable[[NDArray[np.float64]], Values], *over: str) -> Expression:
         """A function of the values of points that differ only in these labels: a row per point and a column per seed."""
-        import numpy as np
-
-        return self._group(over, lambda _, rows: function(np.array([row.values for row in rows])))
+        return self._folded(function, over).map(lambda values: values)
 
     def steps(self, over: str) -> Expression:
         """The differences between consecutive values of a label, in the order of the experiment's points."""
 
         def rows(results: Measured) -> list[Row]:
             groups = _groups(self.rows(results), (over,))
-            return [replace(two, values=two.values - one.values) for _, members in groups for one, two in pairwise(members)]
+            return [
+                replace(two, values=two.values - one.values, within=UNBOUNDED)
+                for _, members in groups
+                for one, two in pairwise(members)
+            ]
 
         return Expression(rows)
 
+    def _folded(self, function: Callable[[NDArray[np.float64]], Values], over: tuple[str, ...]) -> Expression:
+        """Like `fold`, for a function whose value is between those of the points."""
+        import numpy as np
+
+        return self._group(over, lambda _, rows: function(np.array([row.values for row in rows])))
+
     def _group(self, over: tuple[str, ...], choose: Callable[[Measured, list[Row]], Values]) -> Expression:
+        """One row per group, whose values are between those of its rows."""
+
         def rows(results: Measured) -> list[Row]:
             return [
-                Row(labels, choose(results, members), _common(members)) for labels, members in _groups(self.rows(results), over)
+                Row(labels, choose(results, members), _common(members), _hull(members))
+                for labels, members in _groups(self.rows(results), over)
             ]
 
         return Expression(rows)
@@ -204,7 +223,9 @@ class Expression:
             return Expression(lambda results: _aligned(self.rows(results), other.rows(results), combine))
         if callable(other):
             return Expression(
-                lambda results: [replace(row, values=combine(row.values, _applied(other, row))) for row in self.rows(results)]
+                lambda results: [
+                    replace(row, values=combine(row.values, _applied(other, row)), within=UNBOUNDED) for row in self.rows(results)
+                ]
             )
         return self.map(lambda values: combine(values, other))
 
@@ -230,7 +251,7 @@ class Comparison:
         must = self.must
         if not isinstance(must, Inequality):
             raise TypeError("only an inequality has a share")
-        return self.measured.map(must.holds).mean(*over)
+        return self.measured.map(must.holds, within=(0.0, 1.0)).mean(*over)
 
 
 def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
@@ -253,6 +274,7 @@ def at(measure: str, /, **labels: Label | tuple[Label, ...]) -> Expression:
                 {name: label for name, label in point.labels.items() if name not in common.union(_DESCRIPTIONS)},
                 point.value_of(measure),
                 point.labels,
+                results.ranges.get(measure, UNBOUNDED),
             )
             for point in found
         ]
@@ -311,6 +333,11 @@ def _listed(expressions: Iterable[Expression]) -> Expression:
             replace(row, labels={**row.labels, "": place}) for place, each in enumerate(listed) for row in each.rows(results)
         ]
     )
+
+
+def _hull(rows: list[Row]) -> Range:
+    """The smallest range that contains those of all rows."""
+    return min(row.within[0] for row in rows), max(row.within[1] for row in rows)
 
 
 def _common(rows: list[Row]) -> dict[str, Label]:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tailback._arguments import arguments_checked
 from tailback._core import hint
-from tailback._interval import Interval
+from tailback._interval import UNBOUNDED, Interval, Range
 from tailback.errors import UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Label", "Measured", "Point", "Values", "no_points", "point"]
+__all__ = ["BoundedValues", "Label", "Measured", "Point", "Values", "no_points", "point"]
 
 # One value per seed.
 Values: TypeAlias = "NDArray[np.float64]"
 Label: TypeAlias = str | int | float
+
+
+class BoundedValues(Protocol):
+    """An expression: its values, one per seed, and the lowest and highest possible one."""
+
+    def __call__(self, results: Measured, /) -> Values: ...
+    def range(self, results: Measured, /) -> Range: ...
 
 
 @arguments_checked
@@ -40,10 +47,14 @@ class Point:
 @arguments_checked
 @dataclass
 class Measured:
-    """Measurements of an experiment. Claims request values, one per seed, in the order of the seeds."""
+    """Measurements of an experiment. Claims request values, one per seed, in the order of the seeds.
+
+    `ranges` has the lowest and highest possible value of measures that are bounded.
+    """
 
     points: list[Point] = field(default_factory=list)
     traces: dict[str, tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def where(self, **labels: Label) -> list[Point]:
         """Points that have all these labels."""
@@ -70,10 +81,9 @@ class Measured:
         """Mean over the seeds of an expression or of another function of the measurements."""
         return float(measured(self).mean())
 
-    def formatted(self, measured: Callable[[Measured], Values], digits: int = 2, scale: float = 1.0) -> str:
-        """The same as text with the half-width of its 95 % interval: ``0.93 ± 0.02``."""
-        interval = self.interval(measured(self))
-        return f"{scale * interval.mean:.{digits}f} ± {scale * (interval.high - interval.mean):.{digits}f}"
+    def formatted(self, measured: BoundedValues, digits: int = 2, scale: float = 1.0) -> str:
+        """The mean of an expression as text with its 95 % interval: ``0.93 ± 0.02``, or ``0.98 (0.91 to 0.996)``."""
+        return self.interval(measured(self), within=measured.range(self)).text(digits, scale)
 
     def centre(self, values: Values) -> float:
         """The value by which points are ordered: the mean over the seeds."""
@@ -82,12 +92,17 @@ class Measured:
     def means(self) -> Measured:
         """Means over all seeds, and over all but one, each omitted in turn, in place of the values of single seeds."""
         return _Means(
-            [Point(point.labels, {name: _means(values) for name, values in point.values.items()}) for point in self.points]
+            [Point(point.labels, {name: _means(values) for name, values in point.values.items()}) for point in self.points],
+            ranges=self.ranges,
         )
 
-    def interval(self, values: Values, level: float = 0.95) -> Interval:
-        """Mean and confidence interval (95 % by default). A deterministic measure has an interval of zero width."""
-        return Interval(float(values[0]), 0.0) if len(values) == 1 else Interval.of(values.tolist(), level)
+    def interval(self, values: Values, level: float = 0.95, within: Range = UNBOUNDED) -> Interval:
+        """Mean and confidence interval (95 % by default) of values with this range; deterministic measures have zero width."""
+        return Interval(float(values[0]), 0.0) if len(values) == 1 else Interval.of(values.tolist(), level, within)
+
+    def interval_of(self, point: Point, measure: str) -> Interval:
+        """The 95 % interval of a measure at a point."""
+        return self.interval(point.values[measure], within=self.ranges.get(measure, UNBOUNDED))
 
 
 def point(labels: Mapping[str, Label], runs: list[dict[str, float]]) -> Point:

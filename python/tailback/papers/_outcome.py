@@ -13,7 +13,7 @@ from typing import Any
 from tailback._arguments import arguments_checked
 from tailback._interval import Interval
 from tailback.papers._experiment import Claim, Condition, Experiment
-from tailback.papers._measured import Label, Measured, Values
+from tailback.papers._measured import BoundedValues, Label, Measured
 from tailback.papers._requirement import LEVEL, Finding, Requirement, Value, decided_by
 
 __all__ = ["Judged", "Outcome", "Verdict"]
@@ -162,7 +162,8 @@ class Outcome(Measured):
         points = []
         for point in self.points:
             measured = {
-                name: {**_ends(self.interval(values), "mean"), "seeds": len(values)} for name, values in point.values.items()
+                name: {**_ends(self.interval_of(point, name), "mean"), "seeds": len(values)}
+                for name, values in point.values.items()
             }
             points.append({**point.labels, **measured})
         said: dict[str, Any] = {"answer": self.answer} if self.answer else {}
@@ -187,8 +188,8 @@ class Outcome(Measured):
     def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
         """The claim in each setting, with the number of seeds."""
         if claim.contrast:
-            yield self._in(claim.setting, {}, claim.statement.measured(self), claim.must)
-            yield self._in(claim.contrast.setting, {}, claim.contrast.measured(self), claim.must)
+            yield self._in(claim.setting, {}, claim.statement.measured, self, claim.must)
+            yield self._in(claim.contrast.setting, {}, claim.contrast.measured, self, claim.must)
             return
         conditions = [condition for condition in self.experiment.conditions if self._matters(condition, claim)]
         found = False
@@ -196,17 +197,18 @@ class Outcome(Measured):
             labels = {condition.label: value for condition, value in zip(conditions, choice, strict=True)}
             with suppress(LookupError):
                 # The claim may select another value of a condition.
-                values = claim.statement.measured(self._under(labels))
+                setting = ", ".join(f"{name}: {label}" for name, label in labels.items())
+                judged = self._in(setting, labels, claim.statement.measured, self._under(labels), claim.must)
                 found = True
-                yield self._in(", ".join(f"{name}: {label}" for name, label in labels.items()), labels, values, claim.must)
+                yield judged
         if not found:
             # The claim compares values of a condition with each other. Without points, this raises its error.
-            yield self._in("", {}, claim.statement.measured(self), claim.must)
+            yield self._in("", {}, claim.statement.measured, self, claim.must)
 
     def _matters(self, condition: Condition, claim: Claim) -> bool:
         """Whether the claim reads points that have a value of the condition."""
         default = self._under({each.label: each.values[0] for each in self.experiment.conditions})
-        without = Measured([point for point in default.points if condition.label not in point.labels], self.traces)
+        without = Measured([point for point in default.points if condition.label not in point.labels], self.traces, self.ranges)
         try:
             alone, together = (claim.statement.measured(each).tolist() for each in (without, default))
         except LookupError:
@@ -216,11 +218,14 @@ class Outcome(Measured):
     def _under(self, labels: Mapping[str, Label]) -> Measured:
         """The points that have no other value of these labels."""
         fits = [point for point in self.points if all(point.labels.get(name, label) == label for name, label in labels.items())]
-        return Measured(fits, self.traces)
+        return Measured(fits, self.traces, self.ranges)
 
-    def _in(self, setting: str, labels: Mapping[str, Label], values: Values, must: Requirement) -> tuple[int, Judged]:
-        interval = self.interval(values, LEVEL)
-        return len(values), Judged(setting, labels, interval, must.judge(interval), decided_by(values.tolist(), must))
+    def _in(
+        self, setting: str, labels: Mapping[str, Label], measured: BoundedValues, points: Measured, must: Requirement
+    ) -> tuple[int, Judged]:
+        values, within = measured(points), measured.range(points)
+        interval = self.interval(values, LEVEL, within)
+        return len(values), Judged(setting, labels, interval, must.judge(interval), decided_by(values.tolist(), must, within))
 
 
 def _brackets(must: Requirement, settings: list[Judged]) -> bool:

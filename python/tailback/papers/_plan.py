@@ -93,7 +93,7 @@ class Plan:
             }
         except KeyError:
             return None
-        return Outcome(points, traces, experiment=experiment, seeds=experiment.seeds(self.seeds))
+        return Outcome(points, traces, experiment.ranges, experiment=experiment, seeds=experiment.seeds(self.seeds))
 
     def _value(self, reader: Number | Curve, key: str) -> Any:
         return reader.value(self._found[key, reader.name])

@@ -138,7 +138,7 @@ def _section(outcome: Outcome, figures: Figures) -> _Section:
 
 def _grid(outcome: Outcome, grid: Grid) -> _Grid:
     found = {
-        (point.labels[grid.rows], point.labels[grid.columns]): outcome.interval(point.values[grid.measure])
+        (point.labels[grid.rows], point.labels[grid.columns]): outcome.interval_of(point, grid.measure)
         for point in outcome.points
     }
     names, columns = (list(dict.fromkeys(place[side] for place in found)) for side in (0, 1))
@@ -175,7 +175,7 @@ def _points(outcome: Outcome) -> _Points:
     rows = [
         [
             *(str(point.labels.get(name, "")) for name in labels),
-            *(_spread(outcome.interval(point.values[name])) for name in measures),
+            *(_spread(outcome.interval_of(point, name)) for name in measures),
         ]
         for point in points
     ]
@@ -183,5 +183,7 @@ def _points(outcome: Outcome) -> _Points:
 
 
 def _spread(interval: Interval) -> str:
+    if not interval.is_symmetric:
+        return f"{interval.mean:.4g} ({interval.low:.3g} to {interval.high:.3g})"
     half = f"{interval.half:.2g}" if interval.half < 100 else f"{interval.half:.0f}"
     return f"{interval.mean:.4g}" + (f" \N{PLUS-MINUS SIGN} {half}" if interval.half else "")

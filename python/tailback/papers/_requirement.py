@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
-from tailback._interval import Interval, student_t
+from tailback._interval import UNBOUNDED, Interval, Range, student_t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +79,8 @@ class Value:
 Requirement: TypeAlias = Inequality | Value
 
 
-def decided_by(values: Sequence[float], must: Requirement) -> int | None:
-    """Least number of seeds that decides the claim, assuming the mean and deviation of the given values.
+def decided_by(values: Sequence[float], must: Requirement, within: Range = UNBOUNDED) -> int | None:
+    """Least number of seeds that decides the claim, assuming the mean and deviation of the given values, which have this range.
 
     None if `MAX_SEEDS` are not enough or a value is unknown. One for a single value, because the measure is deterministic.
     """
@@ -92,7 +92,7 @@ def decided_by(values: Sequence[float], must: Requirement) -> int | None:
 
     def decides(seeds: int) -> bool:
         half = student_t(seeds - 1, LEVEL) * deviation / math.sqrt(seeds)
-        return must.judge(Interval(mean, half)) != "cannot tell"
+        return must.judge(Interval(mean, half, within)) != "cannot tell"
 
     if not decides(MAX_SEEDS):
         return None
