@@ -80,7 +80,7 @@ class Table:
         >>> import tailback as tb
         >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
         >>> run.groups.meanings["fairness"].split(":")[0]
-        "Jain's index of the flows' goodputs"
+        "Jain's index"
         """
         known = {table: dict(columns) for table, _, columns in _core.described_tables()}.get(self.name, {})
         return {column: known[column] for column in self if column in known}

@@ -150,7 +150,7 @@ def test_errors_are_shown_at_their_places(opened: Open) -> None:
     write(page, sound.replace("Mbps", "Mbits", 1))
     problem = page.locator("#problems li").first
     expect(problem).to_contain_text("has an unknown unit: `Mbits`")
-    for part in ("topology.dumbbell.rate", "given", "expected", "did you mean"):
+    for part in ("topology.dumbbell.rate", "given", "expected", "write `10 Mbps`"):
         expect(problem).to_contain_text(part)
     expect(page.locator("#toml .cm-lint-marker-error")).to_have_count(1)
     # The valid text still runs.

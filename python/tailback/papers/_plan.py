@@ -32,7 +32,8 @@ class Plan:
         self.experiments = experiments
         self.seeds = seeds
         self.requested = sum(experiment.runs(seeds) for experiment in experiments)
-        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)}"
+        options = "" if seeds is None else f" --seeds {seeds}"
+        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)}{options}"
         self._measurements = Measurements()
         self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
         self._points: dict[str, list[Runs]] = {}
