@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from tailback._interval import student_t
 from tailback.statistics import batch_means, bootstrap, mser5
 
 # One value per seed, skewed like completion times.
-SKEWED = [1.0, 1.2, 1.5, 1.6, 2.0, 2.4, 3.5, 9.0]
+# Multiples of a quarter: means of others are rounded, and SciPy's comparison with the mean then depends on the unit.
+SKEWED = [1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.5, 9.0]
 
 
 class TestWarmUp:
@@ -81,6 +83,7 @@ class TestBatchMeans:
         assert covered >= 178
 
 
+@pytest.mark.filterwarnings("ignore::tailback.IntervalWarning")
 class TestBootstrap:
     @pytest.mark.parametrize("method", ["bca", "percentile"])
     def test_it_agrees_with_scipy_draw_for_draw(self, method: str) -> None:
@@ -99,6 +102,18 @@ class TestBootstrap:
 
     def test_the_seed_determines_the_results(self) -> None:
         assert bootstrap(SKEWED, seed=1) == bootstrap(SKEWED, seed=1) != bootstrap(SKEWED, seed=2)
+
+    def test_the_unit_does_not_matter(self) -> None:
+        # Resampled means of the original values in another order are neither above nor below their mean.
+        highs = [bootstrap([unit * value for value in (1, 1, 1, 1, 2)], seed=1).high / unit for unit in (1, 0.1, 0.7, 1e-9, 3e8)]
+        assert highs == pytest.approx([highs[0]] * 5, rel=1e-12)
+
+    def test_a_warning_says_that_it_needs_many_values(self) -> None:
+        with pytest.warns(tb.IntervalWarning, match="of 19 values is too narrow; use at least 20, or Student's t"):
+            bootstrap(range(19), seed=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            bootstrap(range(20), seed=1)
 
     def test_equal_values_have_an_interval_of_width_0(self) -> None:
         assert bootstrap([3.0] * 5, seed=1) == tb.statistics.Bounds(3.0, 3.0, 3.0)

@@ -71,6 +71,7 @@ from .errors import (
     HostError as HostError,
     HostWarning as HostWarning,
     InternalError as InternalError,
+    IntervalWarning as IntervalWarning,
     MissingExtra as MissingExtra,
     OutputError as OutputError,
     ParameterError as ParameterError,

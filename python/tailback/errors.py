@@ -29,6 +29,7 @@ Subclasses of `UserWarning`:
 * `ThreadsWarning`: a run uses fewer threads than requested
 * `HostWarning`: a transport ended the connection of a flow before its transfer was complete
 * `StarvationWarning`: flows had data and delivered next to nothing
+* `IntervalWarning`: a bootstrap interval of few values is too narrow
 * `StudyWarning`: runs of a study are repeated, because their files are damaged
 * `UserCodeWarning`: content hashes do not cover an import of user code
 * `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
@@ -54,6 +55,7 @@ __all__ = [
     "EmulationWarning",
     "HostError",
     "HostWarning",
+    "IntervalWarning",
     "InternalError",
     "MissingExtra",
     "OutputError",
@@ -240,6 +242,10 @@ class StarvationWarning(UserWarning):
     The text has the number of flows by group; the column `starved` of `Run.flows` marks them. A usual cause is a congestion
     controller whose settings do not suit the path.
     """
+
+
+class IntervalWarning(UserWarning):
+    """A bootstrap interval is of fewer than 20 values, and too narrow: it contains the mean less often than in 95 % of cases."""
 
 
 class OutputError(TailbackError, OSError):

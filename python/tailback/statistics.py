@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal
 
 from tailback._arguments import arguments_checked
 from tailback._interval import Interval
-from tailback.errors import ParameterError
+from tailback.errors import IntervalWarning, ParameterError, warn
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstrap", "mser5"]
+__all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstrap", "mser5", "resampled_interval", "warn_of_few"]
 
 # White, Cobb and Spratt: means of five values each.
 _BATCH = 5
@@ -30,6 +30,8 @@ _FEWEST_MSER = 10
 # Schmeiser: 10 to 30 batches; with fewer the interval is wide and its width uncertain.
 _FEWEST_BATCHES = 10
 _FEWEST_RESAMPLES = 1000
+# Below, intervals of skewed values contain the mean less often than Student's t.
+_FEWEST_BOOTSTRAPPED = 20
 # Size of a block of random numbers, so that memory does not grow with the number of resamples.
 _DRAWN = 1 << 20
 
@@ -176,7 +178,9 @@ def bootstrap(
 ) -> Bounds:
     """The mean of independent values with its 95 % confidence interval, by bootstrap.
 
-    Unlike Student's t it does not assume normal or symmetric values. With fewer than about ten values both are rough.
+    Unlike Student's t it does not assume normal or symmetric values, but it needs many: with 3, 5, 10 and 20 values of an
+    exponential distribution, 70, 80, 88 and 90 % of 2,000 such intervals contained the mean, and
+    88, 89, 90 and 90 % of those of Student's t (`Interval.of`).
 
     Parameters
     ----------
@@ -194,6 +198,11 @@ def bootstrap(
     ParameterError
         There are too few values or resamples, a value is not a finite number, or there is no such method.
 
+    Warns
+    -----
+    IntervalWarning
+        There are fewer than 20 values.
+
     References
     ----------
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), sections 13.3 and 14.3.
@@ -201,7 +210,7 @@ def bootstrap(
     Examples
     --------
     >>> import tailback as tb
-    >>> found = tb.statistics.bootstrap([1, 2, 3, 4, 20], seed=1)
+    >>> found = tb.statistics.bootstrap([1, 2, 3, 4, 20] * 4, seed=1)
     >>> found.mean - found.low < found.high - found.mean
     True
     """
@@ -212,6 +221,19 @@ def bootstrap(
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise ParameterError(f"`seed` is {seed!r}; expected an integer, at least 0")
     known = _numbers(values, 2)
+    warn_of_few(len(known))
+    return resampled_interval(known, seed, method, resamples)
+
+
+def warn_of_few(count: int) -> None:
+    """Warn if an interval by bootstrap is of too few values."""
+    if count < _FEWEST_BOOTSTRAPPED:
+        message = f"a bootstrap interval of {count} values is too narrow; use at least {_FEWEST_BOOTSTRAPPED}, or Student's t"
+        warn(IntervalWarning(message))
+
+
+def resampled_interval(known: list[float], seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999) -> Bounds:
+    """The interval of `bootstrap`, without checks."""
     mean = fmean(known)
     if min(known) == max(known):
         return Bounds(mean, mean, mean)
@@ -220,7 +242,9 @@ def bootstrap(
     means = _resampled(known, resamples, seed)
     levels = [0.025, 0.975]
     if method == "bca":
-        levels = _corrected(levels, known, below=float(np.mean((means < mean) + 0.5 * (means == mean))))
+        # Means of the same values in another order differ by rounding, whose direction would depend on the unit.
+        equal = np.abs(means - mean) <= len(known) * np.finfo(float).eps * max(map(abs, known))
+        levels = _corrected(levels, known, below=float(np.mean(np.where(equal, 0.5, means < mean))))
     low, high = np.quantile(means, levels)
     return Bounds(mean, float(low), float(high))
 

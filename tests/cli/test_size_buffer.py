@@ -21,6 +21,7 @@ FLAGS = [
     "32",
     "--packet-size",
     "1040 B",
+    "--paced",
 ]
 
 

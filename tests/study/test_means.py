@@ -21,8 +21,10 @@ class TestStatistics:
     def test_a_mean_can_have_a_bootstrap_interval(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY, seeds=4)
         values = study.queues.where(point=2, queue="bottleneck")["utilisation"].tolist()
-        by_hand = tb.statistics.bootstrap(values, seed=8)
-        row = study.means("queues.bottleneck.utilisation", interval="bootstrap", seed=8).to_rows()[2]
+        with pytest.warns(tb.IntervalWarning, match="of 4 values"):
+            by_hand = tb.statistics.bootstrap(values, seed=8)
+        with pytest.warns(tb.IntervalWarning, match="of 4 values"):
+            row = study.means("queues.bottleneck.utilisation", interval="bootstrap", seed=8).to_rows()[2]
         assert (row["mean"], row["low"], row["high"]) == (by_hand.mean, by_hand.low, by_hand.high)
         with pytest.raises(tb.ParameterError, match="`interval` is 'z'; expected `t` or `bootstrap`"):
             study.means(interval="z")  # type: ignore[arg-type]

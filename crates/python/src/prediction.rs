@@ -180,13 +180,13 @@ impl From<SizingInput> for SizingCase {
 /// Name of the rule, packets, upper end of a range, whether it applies, and the reason.
 type RuleFields = (&'static str, Option<u64>, Option<u64>, bool, String);
 
-/// The question in one line; the answers of all rules; the recommended rule, if one reaches the target; and the reason.
+/// The question in one line; the answers of all rules; the recommended rule; whether only a simulation has an answer; the reason.
 #[pyfunction]
-pub fn buffer_answers(py: Python<'_>, question: SizingInput) -> (String, Vec<RuleFields>, Option<&'static str>, String) {
+pub fn buffer_answers(py: Python<'_>, question: SizingInput) -> (String, Vec<RuleFields>, Option<&'static str>, bool, String) {
     let case = SizingCase::from(question);
     let found = py.detach(|| sizing::answers(&case));
     let judged = found.rules.into_iter().map(|rule| (rule.rule, rule.packets, rule.max_packets, rule.applies, rule.why));
-    (case.to_string(), judged.collect(), found.recommended, found.advice)
+    (case.to_string(), judged.collect(), found.recommended, found.is_uncovered, found.advice)
 }
 
 /// Window and over-provisioning of the rule `enachescu`.

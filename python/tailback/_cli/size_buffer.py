@@ -41,7 +41,7 @@ __all__ = ["size_buffer"]
 @click.option(
     "--simulate/--no-simulate",
     default=None,
-    help="Find the smallest buffer by simulation; by default if no rule covers the controllers and the estimated number of "
+    help="Find the smallest buffer by simulation; by default if no rule covers the case and the estimated number of "
     "packets is at most 50 million, some 20 s of work.",
 )
 @click.option("--out", type=options.PATH, metavar="DIR", help="Store the simulated runs in this directory, which is resumed.")

@@ -82,7 +82,7 @@ def resume(
 @study.command()
 @_directory
 @click.argument("quantity", default="goodput", help=f"{_QUANTITY} By default `goodput`.")
-@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for values far from a normal distribution.")
+@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for skewed values with at least 20 seeds.")
 @_as_json
 @command
 def means(directory: Path, quantity: str, interval: str, as_json: bool) -> ExitCode:

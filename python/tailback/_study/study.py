@@ -32,6 +32,7 @@ from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
+from tailback.statistics import warn_of_few
 from tailback.user_code._loading import ClassLocation, place
 from tailback.user_code._registry import provenance_of
 
@@ -207,7 +208,7 @@ class Study:
             formula of such columns; see `Run.value`.
         interval : "t" or "bootstrap"
             Student's t, for approximately normal means, with ends from 0 to 1 for a share (`tailback.statistics.Interval`); or
-            `tailback.statistics.bootstrap` (BCa), for skewed ones.
+            `tailback.statistics.bootstrap` (BCa), for skewed ones with at least 20 seeds.
         seed : int
             Seed of the bootstrap, >= 0.
 
@@ -215,6 +216,11 @@ class Study:
         ------
         ParameterError, UnknownName
             There is no such quantity or interval.
+
+        Warns
+        -----
+        IntervalWarning
+            A bootstrap interval is of fewer than 20 seeds.
         """
         if interval not in ("t", "bootstrap"):
             raise ParameterError(f"`interval` is {interval!r}; expected `t` or `bootstrap`")
@@ -226,7 +232,10 @@ class Study:
                 return _core.is_random(texts[json.dumps(labels)], "", "json")
 
             columns = means.means(samples(ledger, quantity), ledger.plan["columns"], bounds, is_random)
-        return Table(_core.Table(quantity, columns))
+        found = Table(_core.Table(quantity, columns))
+        if interval == "bootstrap" and (resampled := [seeds for seeds in found["seeds"] if seeds > 1]):
+            warn_of_few(min(resampled))
+        return found
 
     @property
     def unconverged(self) -> list[Unconverged]:

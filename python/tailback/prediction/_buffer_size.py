@@ -64,17 +64,19 @@ class SizingResults(Sequence[SizingResult]):
         The question in one line.
     answers : tuple of SizingResult
     recommended : SizingResult or None
-        The answer that applies to this case; None if no buffer reaches the target, or if no rule covers the controllers.
+        The answer that applies to this case; None if no buffer reaches the target, or if no rule covers the case.
     advice : str
         The simulated answer, if there is one, or the reason for the recommendation in one or two sentences.
     simulated : SimulatedBuffer or None
-        The answer by simulation, by default where no rule covers the controllers.
+        The answer by simulation, by default where no rule covers the case.
+    is_uncovered : bool
+        Whether no rule covers the case, although a buffer may reach the target.
 
     Examples
     --------
     >>> import tailback as tb
     >>> trunk = dict(rate="40 Gbps", transmitters=16, inputs=32, base_rtt="100 ms", flows=64000, packet_size="1040 B")
-    >>> answers = tb.size_buffer(**trunk, target="80 %")
+    >>> answers = tb.size_buffer(**trunk, paced=True, target="80 %")
     >>> answers.recommended.rule.name, answers.recommended.buffer
     ('cui_trunk', 16)
     """
@@ -85,6 +87,7 @@ class SizingResults(Sequence[SizingResult]):
     recommended: SizingResult | None
     advice: str
     simulated: SimulatedBuffer | None = None
+    is_uncovered: bool = False
 
     def __getitem__(self, key: Any) -> Any:
         """An answer by name of its rule, or by index."""
@@ -172,7 +175,7 @@ def size_buffer(
     """Compute the buffer size that a bottleneck needs for a target utilisation, by every sizing rule.
 
     The result contains the answer of every rule, and recommends the one whose assumptions hold. Where no rule covers the
-    controllers, the smallest buffer is found by simulation.
+    case, the smallest buffer is found by simulation.
 
     Parameters
     ----------
@@ -204,8 +207,8 @@ def size_buffer(
     link : str, optional
         Link of the scenario whose buffer is sized, by default the one with the smallest capacity per TCP flow.
     simulate : bool, optional
-        Whether to find the smallest buffer by simulation, as `tailback.threshold` does. By default if no rule covers the
-        controllers and the estimated number of packets is at most 50 million, some 20 s of work.
+        Whether to find the smallest buffer by simulation, as `tailback.threshold` does. By default if no rule covers the case
+        and the estimated number of packets is at most 50 million, some 20 s of work.
     out, workers, progress
         Of the simulation, as in `tailback.threshold`.
 
@@ -229,8 +232,8 @@ def size_buffer(
 def with_simulation(
     found: SizingResults, given: Mapping[str, Any], scenario: Scenario | None, *, simulate: bool | None, **options: Any
 ) -> SizingResults:
-    """The answers with the simulated one, if it is requested, or if no rule covers the controllers and it takes little work."""
-    if simulate is None and (found.recommended is not None or not found.question.other_controllers):
+    """The answers with the simulated one, if it is requested, or if no rule covers the case and it takes little work."""
+    if simulate is None and not found.is_uncovered:
         return found
     if simulate is False:
         return found
@@ -251,10 +254,10 @@ def with_simulation(
 
 def answer(question: SizingCase) -> SizingResults:
     """Compute the answers of all rules to a question in numbers."""
-    asked, judged, recommended, advice = _core.buffer_answers(question)
+    asked, judged, recommended, is_uncovered, advice = _core.buffer_answers(question)
     answers = tuple(_answer(question, *each) for each in judged)
     by_name = {one.rule.name: one for one in answers}
-    return SizingResults(question, asked, answers, by_name.get(recommended or ""), advice)
+    return SizingResults(question, asked, answers, by_name.get(recommended or ""), advice, is_uncovered=is_uncovered)
 
 
 def _answer(question: SizingCase, name: str, buffer: int | None, max_buffer: int | None, applies: bool, why: str) -> SizingResult:

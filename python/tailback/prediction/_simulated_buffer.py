@@ -1,4 +1,4 @@
-"""The smallest buffer that reaches a target utilisation in the simulation, where no rule covers the controllers.
+"""The smallest buffer that reaches a target utilisation in the simulation, where no rule covers the case.
 
 A question in numbers becomes a dumbbell of greedy flows, simulated for several cycles of the controllers; a scenario is simulated
 as it is. Only the size of the buffer changes.

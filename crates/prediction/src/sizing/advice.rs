@@ -1,6 +1,6 @@
 //! Selection of the rule that applies to a case, with the reason.
 
-use super::judgement::{SizingResult, has_few_of_a_channel, is_tried};
+use super::judgement::{SizingResult, has_few_of_a_channel, is_too_near_full, is_tried};
 use super::sizing_case::SizingCase;
 use crate::number_text::{digits, packets, thousands};
 use crate::trunk_map::is_measured;
@@ -44,38 +44,55 @@ impl RuleResults<'_> {
     }
 }
 
-/// The recommended rule, or `None` if no buffer reaches the target or no rule covers the controllers; and an explanation in a sentence or two.
-pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'static str>, String) {
+/// A recommendation, with an explanation in a sentence or two.
+pub(super) struct Advice {
+    pub(super) rule: Option<&'static str>,
+    /// Without a rule: whether a simulation may have an answer.
+    pub(super) is_uncovered: bool,
+    pub(super) text: String,
+}
+
+impl Advice {
+    fn rule(rule: &'static str, text: String) -> Self {
+        Self { rule: Some(rule), is_uncovered: false, text }
+    }
+
+    fn none(text: String) -> Self {
+        Self { rule: None, is_uncovered: false, text }
+    }
+
+    fn simulation(text: String) -> Self {
+        Self { rule: None, is_uncovered: true, text }
+    }
+}
+
+pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> Advice {
     let known = RuleResults(answers);
     let poisson = if case.is_plain_link() { "cui_link" } else { "cui_trunk" };
     let target = format!("{} %", digits(100.0 * case.target, 6));
     if let Some(inputs) = case.inputs.filter(|inputs| (*inputs as f64) < case.target * case.transmitters as f64) {
         let max_share = digits(100.0 * inputs as f64 / case.transmitters as f64, 3);
         let why = format!("the inputs, each as fast as a transmitter, carry at most {max_share} % of the capacity");
-        return (None, format!("No buffer achieves {target}: {why}."));
+        return Advice::none(format!("No buffer achieves {target}: {why}."));
     }
     if let Some(load) = case.access_limit().filter(|load| *load < case.target) {
         let max_share = digits(100.0 * load, 3);
-        return (
-            None,
-            format!("No buffer achieves {target}: the senders' access links carry at most {max_share} % of the capacity."),
-        );
+        let why = format!("the senders' access links carry at most {max_share} % of the capacity");
+        return Advice::none(format!("No buffer achieves {target}: {why}."));
     }
     let is_covered = case.other_controllers.is_empty();
     if case.target >= 1.0 && is_covered {
         let rule = if known.packets("full_utilisation").is_some() { "full_utilisation" } else { "bandwidth_delay" };
-        return (Some(rule), format!("Full utilisation requires {} ({rule}).", known.size_text(rule)));
+        return Advice::rule(rule, format!("Full utilisation requires {} ({rule}).", known.size_text(rule)));
     }
     if let Some(load) = case.over_provision().filter(|load| *load <= case.target) {
         let max_share = digits(100.0 * load, 3);
-        return (None, format!("No buffer achieves {target}: at their largest windows all flows together use {max_share} %."));
+        return Advice::none(format!("No buffer achieves {target}: at their largest windows all flows together use {max_share} %."));
     }
     if known.applies("enachescu") {
         let places = known.size_text("enachescu");
-        return (
-            Some("enachescu"),
-            format!("The largest windows do not fill the link, so that the buffer only has to absorb bursts: {places}."),
-        );
+        let why = "The largest windows do not fill the link, so that the buffer only has to absorb bursts";
+        return Advice::rule("enachescu", format!("{why}: {places}."));
     }
     if !is_covered {
         return of_other_controllers(case, &known, &target);
@@ -85,18 +102,22 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> (Option<&'s
     let is_few = case.flows < FEW_FLOWS || known.packets(bursts).is_none();
     let otherwise = if is_few { of_few(case, &known) } else { bursts };
     if known.applies(poisson) && case.flows > 1 {
-        return (Some(poisson), if_smooth(case, &known, poisson, otherwise, &target));
+        return if_smooth(case, &known, poisson, otherwise, &target);
     }
     if is_few {
         return for_few(case, &known, poisson, otherwise, &target);
     }
-    (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
+    if bursts == "appenzeller" && is_too_near_full(case) {
+        let why = known.instead_of(bursts);
+        return Advice::simulation(format!("No rule is accurate enough for {target}: simulate the case.{why}"));
+    }
+    Advice::rule(bursts, format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
 }
 
 /// The rule of one controller, or the nearest answer to flows that no rule covers.
-fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) -> (Option<&'static str>, String) {
+fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) -> Advice {
     if let Some(rule) = ["cubic", "bbr"].into_iter().find(|rule| known.applies(rule)) {
-        return (Some(rule), format!("For {target}: {} ({rule}).", known.size_text(rule)));
+        return Advice::rule(rule, format!("For {target}: {} ({rule}).", known.size_text(rule)));
     }
     let others = case.other_controllers.join(" and ");
     let flows = if case.flows == 1 { "one flow".into() } else { format!("{} flows", thousands(case.flows)) };
@@ -107,10 +128,17 @@ fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) ->
     } else {
         String::new()
     };
-    (None, format!("No rule covers {flows} of {others}: simulate the case.{nearest}"))
+    Advice::simulation(format!("No rule covers {flows} of {others}: simulate the case.{nearest}"))
 }
 
-fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &str, otherwise: &str, target: &str) -> String {
+/// The rule for smooth arrivals where they are known to be smooth; otherwise both rules, of which the larger buffer is recommended.
+fn if_smooth(
+    case: &SizingCase,
+    known: &RuleResults,
+    poisson: &'static str,
+    otherwise: &'static str,
+    target: &str,
+) -> Advice {
     let mut check = String::new();
     if case.target > LOSE_TOGETHER {
         check += "  Verify by simulation: above 85 % paced flows may lose packets at the same time.";
@@ -129,12 +157,13 @@ fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &str, otherwise: &
             check += &format!(" The next rule requires {} ({otherwise}).", known.size_text(otherwise));
         }
     }
-    let text = format!("For {target}: {} ({poisson})", known.size_text(poisson));
+    let smooth = format!("{} ({poisson})", known.size_text(poisson));
     if is_smooth {
-        return format!("{text}.{check}");
+        return Advice::rule(poisson, format!("For {target}: {smooth}.{check}"));
     }
     let smoothly = "if packets arrive smoothly (paced, or over access links of at most a hundredth of the rate)";
-    format!("{text} {smoothly}; otherwise {} ({otherwise}).{check}", known.size_text(otherwise))
+    let text = format!("For {target}: {} ({otherwise}); {smooth} {smoothly}.{check}", known.size_text(otherwise));
+    Advice::rule(otherwise, text)
 }
 
 fn for_few(
@@ -143,7 +172,7 @@ fn for_few(
     poisson: &'static str,
     otherwise: &'static str,
     target: &str,
-) -> (Option<&'static str>, String) {
+) -> Advice {
     let paced = case.smooth() == Some(true) && known.places(poisson) > known.places("synchronised");
     let rule = if paced { poisson } else { otherwise };
     let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "even if they do" } else { "to absorb their bursts" };
@@ -157,7 +186,7 @@ fn for_few(
     if rule != poisson {
         text += &known.instead_of(poisson);
     }
-    (Some(rule), text)
+    Advice::rule(rule, text)
 }
 
 /// The rule for few flows: the one for synchronised halving, or the one for bursts where these are larger.

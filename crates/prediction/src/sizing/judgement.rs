@@ -5,7 +5,8 @@ use crate::number_text::thousands;
 use crate::trunk_map::is_measured;
 use tailback_models::Model;
 use tailback_models::limits::{
-    FEW_FLOWS, FEW_FLOWS_OF_A_CHANNEL, LOSE_TOGETHER, NEARLY_FULL, SHORT_WINDOW, SMALL_WINDOW, TRIED_UTILISATION, TRIED_WINDOWS,
+    FEW_FLOWS, FEW_FLOWS_OF_A_CHANNEL, LOSE_TOGETHER, NEARLY_FULL, SHORT_WINDOW, SMALL_WINDOW, SUM_OF_WINDOWS_ERROR,
+    TRIED_UTILISATION, TRIED_WINDOWS,
 };
 use tailback_models::model::evaluate;
 
@@ -162,7 +163,7 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
             let text = "the flows could overload the bottleneck; computed as if their largest windows filled 95 % of it";
             vec![bursty, reason(!is_limited(case), text)]
         }
-        "appenzeller" => vec![other, few, small, limited],
+        "appenzeller" => vec![other, few, small, limited, reason(is_too_near_full(case), TOO_NEAR_FULL)],
         "synchronised" | "bandwidth_delay" => vec![other, reason(!is_few, &many)],
         "cubic" => vec![
             reason(!case.has_only("cubic"), "for flows of CUBIC"),
@@ -179,6 +180,13 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
         _ => vec![reason(true, "the conditions for this rule are not specified")],
     };
     reasons.into_iter().flatten().collect()
+}
+
+const TOO_NEAR_FULL: &str = "its error of up to two points of utilisation is larger than the distance of the target from 100 %";
+
+/// Whether the target is closer to full utilisation than rules for many flows are accurate.
+pub(super) fn is_too_near_full(case: &SizingCase) -> bool {
+    case.target > 1.0 - SUM_OF_WINDOWS_ERROR
 }
 
 /// Whether `unpaced` was tested with windows of this size.

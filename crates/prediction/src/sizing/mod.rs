@@ -19,16 +19,18 @@ pub use sizing_case::SizingCase;
 pub struct SizingResults {
     /// In the order of the models.
     pub rules: Vec<SizingResult>,
-    /// The rule that applies to this case; `None` if no buffer reaches the target, or no rule covers the controllers.
+    /// The rule that applies to this case; `None` if no buffer reaches the target, or only a simulation has an answer.
     pub recommended: Option<&'static str>,
+    /// Whether a buffer may reach the target, but no rule covers the case.
+    pub is_uncovered: bool,
     /// The reason, in a sentence or two.
     pub advice: String,
 }
 
 pub fn answers(case: &SizingCase) -> SizingResults {
     let rules = judgement::answers(case);
-    let (recommended, advice) = advice::advice(case, &rules);
-    SizingResults { rules, recommended, advice }
+    let advice = advice::advice(case, &rules);
+    SizingResults { rules, recommended: advice.rule, is_uncovered: advice.is_uncovered, advice: advice.text }
 }
 
 #[cfg(test)]
