@@ -41,7 +41,7 @@ def demonstrate(out: Path) -> None:
     buffer.answer(out, kept=out / "study")
 
 
-WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}
+WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 54)}
 
 
 def trial(out: Path, work: Any, at: int) -> dict[str, Any]:

@@ -157,8 +157,8 @@ def test_a_video_makes_room_for_a_download() -> None:
     run = tb.simulate(tb.load(ROOT / "examples/stacks/str0m.toml"))
     assert run.queues["utilisation"][0] > 0.9
     video, download = run.groups["goodput_bps"]
-    # In 55 s, with 30 s shared.
-    assert download * 55 / 30 > 0.45 * 5e6
+    # In 55 s, with 30 s shared: about half of the link, whose packets have 3 to 5 % of headers.
+    assert 0.4 * 5e6 < download * 55 / 30 < 0.55 * 5e6
     assert video > 0.5 * 5e6
 
 
