@@ -87,7 +87,9 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> Advice {
     }
     if let Some(load) = case.over_provision().filter(|load| *load <= case.target) {
         let max_share = digits(100.0 * load, 3);
-        return Advice::none(format!("No buffer achieves {target}: at their largest windows all flows together use {max_share} %."));
+        return Advice::none(format!(
+            "No buffer achieves {target}: at their largest windows all flows together use {max_share} %."
+        ));
     }
     if known.applies("enachescu") {
         let places = known.size_text("enachescu");
@@ -132,13 +134,7 @@ fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) ->
 }
 
 /// The rule for smooth arrivals where they are known to be smooth; otherwise both rules, of which the larger buffer is recommended.
-fn if_smooth(
-    case: &SizingCase,
-    known: &RuleResults,
-    poisson: &'static str,
-    otherwise: &'static str,
-    target: &str,
-) -> Advice {
+fn if_smooth(case: &SizingCase, known: &RuleResults, poisson: &'static str, otherwise: &'static str, target: &str) -> Advice {
     let mut check = String::new();
     if case.target > LOSE_TOGETHER {
         check += "  Verify by simulation: above 85 % paced flows may lose packets at the same time.";
@@ -166,13 +162,7 @@ fn if_smooth(
     Advice::rule(otherwise, text)
 }
 
-fn for_few(
-    case: &SizingCase,
-    known: &RuleResults,
-    poisson: &'static str,
-    otherwise: &'static str,
-    target: &str,
-) -> Advice {
+fn for_few(case: &SizingCase, known: &RuleResults, poisson: &'static str, otherwise: &'static str, target: &str) -> Advice {
     let paced = case.smooth() == Some(true) && known.places(poisson) > known.places("synchronised");
     let rule = if paced { poisson } else { otherwise };
     let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "even if they do" } else { "to absorb their bursts" };

@@ -99,7 +99,7 @@ pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut 
         && let Some(network) = network(description, aside)
         && aside.is_empty()
     {
-        phases::note(&network, report);
+        phases::note(description, &network, report);
     }
 }
 

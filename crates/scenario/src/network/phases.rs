@@ -1,6 +1,7 @@
-//! Phase effects: without randomness, arrivals just after a departure decide which of a few flows loses packets at a full drop-tail queue.
-//! Their shares then depend on differences of round-trip times below a packet time (Floyd and Jacobson, "On traffic phase
-//! effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992).
+//! Phase effects: acknowledgements clock packets, so that at a full drop-tail queue the flows whose packets arrive first after a
+//! departure find the place that became free. Differences of round-trip times below a packet time then decide about shares (Floyd and
+//! Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992), and flows with
+//! longer round trips find shorter queues. Measured in docs/howto/round_trips.md.
 
 use super::chance::{draws, has_chance};
 use crate::problem::Report;
@@ -8,59 +9,91 @@ use crate::schema::Description;
 use crate::schema::Flow;
 use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, Network, PortId, Transport};
+use tailback_core::network::{Buffer, Group, Network, PortId, Transport};
+use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::queue::PolicySpec;
 
-/// Maximum number of flows for which phase effects matter.
-const FEW: usize = 20;
+/// Maximum number of flows for which phase effects were measured.
+const FEW: usize = 100;
 
-/// Whether a note is possible, without building the network: some group is small and nothing is random.
+/// Whether a note is possible, without building the network: several greedy flows, few in each group.
 pub(super) fn may_remark(description: &Description) -> bool {
-    let is_small = |flow: &Flow| {
+    let is_greedy = |flow: &Flow| {
         flow.tcp.as_ref().is_some_and(|tcp| tcp.simulated().is_some())
             && flow.size.is_none()
             && flow.count.is_none_or(|count| count.0 <= FEW as u64)
     };
-    description.flows.values().any(is_small) && !draws(description)
+    let mut greedy = description.flows.values().filter(|flow| is_greedy(flow));
+    greedy.next().is_some_and(|flow| flow.count.is_some() || flow.traffic.is_some() || greedy.next().is_some())
 }
 
-/// Adds a note if few greedy flows share a drop-tail queue and nothing in the scenario is random.
-pub(super) fn note(network: &Network, report: &mut Report) {
-    if has_chance(network) {
-        return;
-    }
-    let mut sharing: BTreeMap<PortId, usize> = BTreeMap::new();
+/// Jitter of this number of packet times ended phase effects in docs/howto/round_trips.md; that of a quarter did not.
+const MIXING: u64 = 16;
+
+/// The flows that share a queue.
+struct Sharing {
+    flows: usize,
+    shortest: TimeDelta,
+    longest: TimeDelta,
+}
+
+/// Adds a note if few greedy flows share a drop-tail queue, and their round trips differ or nothing in the scenario is random.
+pub(super) fn note(description: &Description, network: &Network, report: &mut Report) {
+    let mut sharing: BTreeMap<PortId, Sharing> = BTreeMap::new();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
-        let is_greedy = fills_queues(&group.transport) && group.application.is_none() && flow.size.is_none();
         let route = &network.paths[flow.forward as usize];
         let narrowest = route.iter().copied().min_by_key(|&port| network.ports[port].rate);
-        if let (true, Some(port)) = (is_greedy, narrowest) {
-            *sharing.entry(port).or_default() += 1;
+        let is_greedy = group.application.is_none() && flow.size.is_none();
+        if let Some(port) = narrowest.filter(|&port| is_greedy && is_clocked(group, network.ports[port].rate)) {
+            let rtt = network.base_rtt(flow);
+            let at_port = sharing.entry(port).or_insert(Sharing { flows: 0, shortest: rtt, longest: rtt });
+            at_port.flows += 1;
+            at_port.shortest = at_port.shortest.min(rtt);
+            at_port.longest = at_port.longest.max(rtt);
         }
     }
-    for (port, flows) in sharing {
+    let is_random = draws(description) || has_chance(network);
+    for (port, Sharing { flows, shortest, longest }) in sharing {
         let port = &network.ports[port];
         let drops_at_tail =
             port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
-        if drops_at_tail && (2..=FEW).contains(&flows) {
-            let message = format!(
-                "results may show phase effects: {flows} flows share the drop-tail queue of `{}` and nothing is random, so that a \
-                 tenth of a millisecond of round-trip time decides their shares",
-                port.name
+        if !drops_at_tail || !(2..=FEW).contains(&flows) {
+            continue;
+        }
+        let name = &port.name;
+        if shortest < longest {
+            let problem = report.warn(
+                "",
+                format!(
+                    "round trips may decide the shares of the {flows} flows at the drop-tail queue of `{name}`, whatever else is random: \
+                     acknowledgements clock their packets, and those that arrive first after a departure find a place"
+                ),
             );
-            let problem = report.warn("", message);
             problem.expected(
-                "random round-trip times, such as propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}, or `jitter`, and several seeds",
+                "the same result with `policy = \"codel\"` there, or with `pacing = true` in `tcp`, before a conclusion",
             );
+        } else if !is_random {
+            let problem = report.warn(
+                "",
+                format!(
+                    "results may show phase effects: {flows} flows share the drop-tail queue of `{name}` and nothing is random, so that \
+                     differences below a packet time decide their shares"
+                ),
+            );
+            problem.expected("random starts, such as start = {uniform = [\"0 s\", \"1 s\"]}, and several seeds");
         }
     }
 }
 
-/// TCP with a controller that fills the queue, unlike delay-based ones.
-fn fills_queues(transport: &Transport) -> bool {
-    match transport {
-        Transport::Tcp(_, law) => !matches!(law, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)),
+/// TCP without pacing and with little jitter, whose controller fills the queue, unlike delay-based ones.
+fn is_clocked(group: &Group, rate: Rate) -> bool {
+    match &group.transport {
+        Transport::Tcp(_, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)) => false,
+        Transport::Tcp(spec, law) => {
+            let mixing = TimeDelta(rate.time_to_send(spec.mss + spec.header).0.saturating_mul(MIXING));
+            !spec.pacing && !law.abilities().may_pace && group.jitter < mixing
+        }
         Transport::Datagram(_) => false,
     }
 }
@@ -86,19 +119,39 @@ mod tests {
             said[0].starts_with("results may show phase effects: 2 flows share the drop-tail queue of `bottleneck`"),
             "{said:?}"
         );
-        assert_eq!(notes(&group(2, "propagation_rtt = [\"40 ms\", \"80 ms\"]")).len(), 1);
     }
 
     #[test]
-    fn one_flow_many_flows_and_randomness_cause_no_note() {
+    fn different_round_trips_cause_a_note_whatever_else_is_random() {
+        for more in [
+            "",
+            "start = {uniform = [\"0 s\", \"1 s\"]}",
+            "jitter = \"20 us\"",
+            "send_processing = {uniform = [\"0 us\", \"10 us\"]}",
+            "sender_access = {rate = \"100 Mbps\"}",
+        ] {
+            for round_trips in ["[\"40 ms\", \"42 ms\"]", "{uniform = [\"36 ms\", \"44 ms\"]}"] {
+                let said = notes(&group(2, &format!("propagation_rtt = {round_trips}\n{more}")));
+                assert!(said[0].starts_with("round trips may decide the shares of the 2 flows"), "{said:?}");
+            }
+        }
+        let two_groups = group(1, "propagation_rtt = \"40 ms\"") + &group(1, "propagation_rtt = \"42 ms\"").replace("web", "far");
+        assert_eq!(notes(&two_groups).len(), 1);
+    }
+
+    #[test]
+    fn one_flow_many_flows_pacing_and_delay_based_laws_cause_no_note() {
+        let apart = "propagation_rtt = [\"40 ms\", \"42 ms\"]";
         for flows in [
             group(1, ""),
-            group(21, ""),
-            group(2, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
+            group(101, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
             group(2, "start = {uniform = [\"0 s\", \"1 s\"]}"),
             group(2, "jitter = \"20 us\""),
-            group(2, "").replace("{preset = \"sack\"}", "{preset = \"sack\", controller = \"vegas\"}"),
-            group(2, "size = \"1 MB\""),
+            group(2, apart).replace("{preset = \"sack\"}", "{preset = \"sack\", controller = \"vegas\"}"),
+            group(2, apart).replace("{preset = \"sack\"}", "{preset = \"sack\", pacing = true}"),
+            group(2, apart).replace("{preset = \"sack\"}", "{preset = \"linux/bbr\"}"),
+            group(2, apart) + "jitter = \"20 ms\"\n",
+            group(2, apart) + "size = \"1 MB\"\n",
             group(2, "send_processing = {uniform = [\"0 us\", \"10 us\"]}"),
             group(
                 2,
