@@ -232,7 +232,9 @@ def warn_of_few(count: int) -> None:
         warn(IntervalWarning(message))
 
 
-def resampled_interval(known: list[float], seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999) -> Bounds:
+def resampled_interval(
+    known: list[float], seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999
+) -> Bounds:
     """The interval of `bootstrap`, without checks."""
     mean = fmean(known)
     if min(known) == max(known):

@@ -41,7 +41,9 @@ def test_remarks_are_made_where_nothing_is_random(command: Command, file: Path) 
     assert command("check", file).stderr == ""
     assert "phase effects" not in command("run", file).stdout
     file.write_text(file.read_text().replace("count = 2", 'count = 2\npropagation_rtt = ["40 ms", "42 ms"]'))
-    assert command("check", file).stderr.startswith("note: round trips may decide the shares of the 2 flows at the drop-tail queue")
+    assert command("check", file).stderr.startswith(
+        "note: round trips may decide the shares of the 2 flows at the drop-tail queue"
+    )
 
 
 def test_all_examples_are_valid(command: Command) -> None:
