@@ -19,6 +19,8 @@ pub struct Preset {
     pub spec: fn(tick: Option<TimeDelta>) -> TcpSpec,
     /// Maximum random delay of packets at the sender, unless the flows have a `jitter`.
     pub jitter: TimeDelta,
+    /// Whether the clocks of hosts that send cells are exact, as in the documents' simulators.
+    pub exact_clocks: bool,
 }
 
 /// 100 ns: hosts are not locked in phase, even if their links have the same rate, and otherwise picoseconds would decide the shares of flows.
@@ -32,6 +34,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::Tahoe),
         jitter: TimeDelta::ZERO,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::Reno,
@@ -39,6 +42,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::Reno),
         jitter: TimeDelta::ZERO,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::NewReno,
@@ -46,6 +50,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::NewReno),
         jitter: TimeDelta::ZERO,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::Sack,
@@ -53,6 +58,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(Recovery::Sack),
         jitter: TimeDelta::ZERO,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::Cubic,
@@ -60,6 +66,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::Fractions }),
         spec: |_| modern(Recovery::Sack),
         jitter: TimeDelta::ZERO,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::LinuxReno,
@@ -67,6 +74,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |_| linux(),
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::LinuxCubic,
@@ -74,6 +82,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::LinuxBbr,
@@ -91,6 +100,7 @@ pub const PRESETS: &[Preset] = &[
         }),
         spec: |_| linux(),
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::LinuxDctcp,
@@ -98,6 +108,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0 }),
         spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::DatacentreSwift,
@@ -117,6 +128,7 @@ pub const PRESETS: &[Preset] = &[
         }),
         spec: |_| datacentre(),
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::DatacentreTimely,
@@ -138,6 +150,7 @@ pub const PRESETS: &[Preset] = &[
         }),
         spec: |_| datacentre(),
         jitter: HOST_JITTER,
+        exact_clocks: false,
     },
     Preset {
         name: PresetName::BpdReno,
@@ -146,6 +159,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::Reno, tick),
         jitter: TimeDelta::ZERO,
+        exact_clocks: true,
     },
     Preset {
         name: PresetName::BpdSack,
@@ -153,6 +167,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::BpdSack, tick),
         jitter: TimeDelta::ZERO,
+        exact_clocks: true,
     },
     Preset {
         name: PresetName::SpdTahoe,
@@ -163,6 +178,7 @@ pub const PRESETS: &[Preset] = &[
             ..coarse(Recovery::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(TimeDelta::from_millis(500)))
         },
         jitter: TimeDelta::ZERO,
+        exact_clocks: true,
     },
 ];
 

@@ -43,18 +43,22 @@ pub(super) struct AssignedRoute {
     pub backward: u32,
     /// Round-trip propagation delay between the two nodes.
     rest: TimeDelta,
-    /// Rate of the first link of a sender that is a host.
+    /// Rate of the first link.
+    first: Option<Rate>,
+    /// The same if the sender is a host.
     interface: Option<Rate>,
 }
 
 impl AssignedRoute {
     pub fn of((forward, backward): &RoutePair, sender: usize, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
         let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
+        let first = forward.first().map(|&port| graph.ports[port].rate);
         AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),
             rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
-            interface: forward.first().filter(|_| graph.sites.is_host(sender)).map(|&port| graph.ports[port].rate),
+            first,
+            interface: first.filter(|_| graph.sites.is_host(sender)),
         }
     }
 }
@@ -65,9 +69,13 @@ impl Expansion<'_> {
         if !self.check(&mut problems) {
             return;
         }
+        let has_own_clocks = self.flow.framing.is_some() && !transport::has_exact_clocks(self.flow);
         flows.reserve(self.count as usize);
         for (index, way) in (0..self.count).zip(self.ways.iter().cycle()) {
-            let Some(sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
+            let Some(mut sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
+            if has_own_clocks && sender_access.rate == way.first {
+                sender_access.rate = sender_access.rate.map(|rate| with_own_clock(rate, flows.len()));
+            }
             let Some(size) = self.size(index, transport, &mut problems) else { return };
             let first = Flow {
                 group: self.group,
@@ -176,6 +184,13 @@ impl Expansion<'_> {
     fn stream(&self, index: u64, purpose: Purpose) -> Stream {
         Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index }, purpose)
     }
+}
+
+/// Up to 100 ppm faster, the tolerance of Ethernet's clocks (IEEE 802.3): between equal rates the phases of cells would never change, and
+/// at a full queue one flow would take every place. Multiples of the golden ratio spread the rates of any number of flows evenly.
+fn with_own_clock(rate: Rate, flow: usize) -> Rate {
+    let part = (0.618_033_988_749_895 * (flow as f64 + 1.0)).fract();
+    Rate((rate.0 as f64 * (1.0 + 1e-4 * part)).round() as u64)
 }
 
 fn access(given: Option<&schema::Access>) -> AccessLink {
@@ -349,5 +364,23 @@ mod tests {
         assert_eq!(different, [40, 1500, 5000]);
         assert_share(&sizes, 40, 0.6);
         assert_share(&sizes, 1500, 0.9);
+    }
+
+    fn access_rates(preset: &str) -> Vec<u64> {
+        let text = format!(
+            "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"141 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"99 cells\"}}\n\
+             [flows.vc]\ncount = 20\nsender_access = {{rate = \"141 Mbps\"}}\ntcp = {{preset = \"{preset}\"}}\nframing = {{}}\n"
+        );
+        let network = crate::Scenario::from_toml(&text, "").unwrap().build().unwrap();
+        network.flows.iter().filter_map(|flow| flow.sender_access.rate).map(|Rate(bps)| bps).collect()
+    }
+
+    #[test]
+    fn no_two_hosts_that_send_cells_have_equal_clocks_except_in_documents() {
+        let mut rates = access_rates("reno");
+        assert!(rates.iter().all(|rate| (141_000_000..141_014_101).contains(rate)), "{rates:?}");
+        rates.sort_unstable();
+        assert!(rates.windows(2).all(|pair| pair[0] + 100 < pair[1]), "{rates:?}");
+        assert_eq!(access_rates("spd-1998/tahoe"), [141_000_000; 20]);
     }
 }

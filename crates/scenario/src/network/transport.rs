@@ -61,6 +61,11 @@ pub(crate) fn jitter(flow: &Flow) -> TimeDelta {
     simulated.map_or(TimeDelta::ZERO, |tcp| preset(tcp.preset).jitter)
 }
 
+/// Whether hosts that send cells have equal clocks; those of datagram sources do.
+pub(super) fn has_exact_clocks(flow: &Flow) -> bool {
+    flow.tcp.as_ref().and_then(|tcp| tcp.simulated()).is_none_or(|tcp| preset(tcp.preset).exact_clocks)
+}
+
 /// The same TCP with all settings of its preset filled in. An invalid one is returned as it is.
 pub(crate) fn filled(given: &Tcp) -> Tcp {
     let source = crate::location::Source::default();

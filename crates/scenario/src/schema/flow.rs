@@ -98,7 +98,8 @@ record! {
 record! {
     /// A private link with an unlimited queue.
     pub struct Access {
-        /// Bit rate. Default: no serialisation delay.
+        /// Bit rate. Default: no serialisation delay. For TCP with `framing`, a rate equal to that of the first link becomes up to 100 ppm faster, because no two
+        /// clocks are equal, except with the presets of documents.
         rate: Option<Rate>,
         /// Propagation delay, one way.
         delay: Option<Duration>,
