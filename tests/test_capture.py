@@ -255,7 +255,7 @@ def test_a_file_that_is_not_a_capture_is_rejected(content: bytes, said: str, tmp
     with pytest.raises(tb.CaptureError) as caught:
         tb.analyse(path)
     assert said in str(caught.value)
-    assert "expected pcap or pcapng" in str(caught.value)
+    assert "expected pcap, pcapng, qlog, reports of `iperf3 -J` or `--json-stream`, or a data file of Flent" in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "said"), [("", "the file name is empty"), ("missing", "No such file"), (".", "directory")])

@@ -53,7 +53,7 @@ def test_a_transfer_is_a_connection(tmp_path: Path) -> None:
     assert (forward["sender_address"], forward["receiver_port"], backward["sender_port"]) == ("10.0.0.3", 5202, 5202)
     assert (forward["goodput_bps"], forward["unique_payload_bytes"], forward["retransmitted_packets"]) == (18157920.0, 907896, 3)
     assert [forward[f"{kind}_rtt_s"] for kind in ("min", "mean", "max")] == pytest.approx([5e-3, 5.787e-3, 9e-3])
-    assert (backward["payload_bytes"], math.isnan(backward["goodput_bps"])) == (0, True)
+    assert all(math.isnan(backward[column]) for column in ("payload_bytes", "goodput_bps", "retransmitted_packets"))
     [interval] = analysis.tables["intervals"].to_rows()
     assert (interval["throughput_bps"], interval["cwnd_bytes"], interval["rtt_s"]) == (20127200.0, 53576, pytest.approx(5.787e-3))
     assert str(analysis) == f"{tmp_path / 'report.json'}: 1 connection"
@@ -99,6 +99,104 @@ def test_reports_follow_each_other_in_a_file(tmp_path: Path, command: Command) -
     assert "not analysed: 1 test that failed: unable to connect to server" in done.stdout
 
 
+def test_a_server_that_receives_knows_what_arrived_and_no_retransmissions(tmp_path: Path) -> None:
+    # As iperf 3.12 and 3.21 write it: the server does not know what was sent.
+    report = copy.deepcopy(REPORT)
+    ends = report["end"]["streams"][0]
+    ends["sender"] = {**STREAM, "bytes": 0, "bits_per_second": 0, "sender": False}
+    ends["receiver"]["sender"] = False
+    [forward, _] = analysed(tmp_path / "report.json", report).connections.to_rows()
+    assert (forward["goodput_bps"], forward["unique_payload_bytes"]) == (18157920.0, 907896)
+    assert all(
+        math.isnan(forward[column]) for column in ("payload_bytes", "retransmitted_packets", "max_cwnd_bytes", "min_rtt_s")
+    )
+    assert forward["receiver_port"] == 54949
+
+
+def test_a_server_that_sends_does_not_know_what_arrived(tmp_path: Path) -> None:
+    report = copy.deepcopy(REPORT)
+    report["start"]["test_start"]["reverse"] = 1
+    report["end"]["streams"][0]["receiver"] |= {"bytes": 0, "bits_per_second": 0}
+    [forward, _] = analysed(tmp_path / "report.json", report).connections.to_rows()
+    assert (forward["payload_bytes"], forward["retransmitted_packets"]) == (1006360, 3)
+    assert math.isnan(forward["goodput_bps"])
+    assert math.isnan(forward["unique_payload_bytes"])
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+def test_a_server_that_receives_datagrams_has_their_bytes_elsewhere(tmp_path: Path, streams: int) -> None:
+    report = copy.deepcopy(REPORT)
+    report["start"]["test_start"]["protocol"] = "UDP"
+    report["start"]["connected"] = [{**ENDS, "socket": 5 + place, "remote_port": 6000 + place} for place in range(streams)]
+    span = {"start": 0, "end": 1, "seconds": 1, "sender": False}
+    counts = {"jitter_ms": 0.1, "lost_packets": 5, "packets": 868, "lost_percent": 0.576}
+    report["end"] = {
+        "streams": [{"udp": {**span, **counts, "bytes": 0, "bits_per_second": 0}} for _ in range(streams)],
+        "sum": {**span, **counts, "bytes": 0},
+        "sum_received": {**span, "bytes": streams * 1_250_000, "bits_per_second": streams * 1e7},
+    }
+    received = {**span, **counts, "bytes": 1_250_000, "bits_per_second": 1e7}
+    report["intervals"] = [
+        {"streams": [{**received, "socket": 5 + place, "omitted": omitted} for place in range(streams)]}
+        for omitted in (True, False)
+    ]
+    analysis = analysed(tmp_path / "report.json", report, samples=True)
+    for row in analysis.connections.where(direction="forward").to_rows():
+        assert (row["goodput_bps"], row["unique_payload_bytes"], row["lost_packets"]) == (1e7, 1_250_000, 5)
+        assert math.isnan(row["payload_bytes"])
+    assert analysis.tables["intervals"]["omitted"].tolist() == [1] * streams + [0] * streams
+    assert "1,250,000  10 Mbps     5" in analysis.summary()
+
+
+def streamed(*events: tuple[str, Any]) -> str:
+    return "".join(json.dumps({"event": event, "data": data}) + "\n" for event, data in events)
+
+
+def test_events_of_a_stream_are_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "stream.json"
+    whole = [("start", REPORT["start"]), *(("interval", each) for each in REPORT["intervals"]), ("end", REPORT["end"])]
+    path.write_text(streamed(*whole, *whole[:2]))
+    analysis = tb.analyse(path, samples=True)
+    of_report = analysed(tmp_path / "report.json", REPORT, samples=True)
+    numbers = [column for column, value in of_report.connections.to_rows()[0].items() if not isinstance(value, str)]
+    for column in numbers:
+        ours, theirs = (each.connections[column].tolist() for each in (analysis, of_report))
+        assert ours == pytest.approx(theirs, nan_ok=True)
+    assert analysis.tables["intervals"].to_rows() == of_report.tables["intervals"].to_rows()
+    assert analysis.skipped.to_rows() == [{"reason": "test without an end", "packets": 1}]
+
+
+def test_numbers_beyond_64_bits_are_read(tmp_path: Path) -> None:
+    report = copy.deepcopy(REPORT)
+    report["end"]["streams"][0]["sender"]["bytes"] = 2**70
+    [forward, _] = analysed(tmp_path / "report.json", report).connections.to_rows()
+    assert forward["payload_bytes"] == 2.0**70
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("end", "streams", 0, "sender"), 1, r"`end.streams\[0\].sender` is not an object"),
+        (("end", "streams", 0, "sender", "bytes"), "many", r'`end.streams\[0\].sender.bytes` is "many"; expected a number'),
+        (("end", "streams", 0, "sender", "bytes"), 10**400, r"`end.streams\[0\].sender.bytes` is 1000.*expected a number below"),
+        (("end", "streams"), [], r"`start.connected` has 1 entries and `end.streams` 0"),
+        (("start", "connected", 0, "remote_port"), 70000, "is 70000; expected a port"),
+        (("intervals",), 3, "`intervals` is 3; expected a list"),
+        (("intervals", 0, "streams", 0, "socket"), 9, r"`intervals\[0\].streams\[0\].socket` is not in `start.connected`"),
+        (("start", "timestamp"), {}, "`start.timestamp.timesecs` is missing"),
+    ],
+)
+def test_a_wrong_value_is_reported_with_its_place(tmp_path: Path, path: tuple[Any, ...], value: Any, message: str) -> None:
+    report = copy.deepcopy(REPORT)
+    *parents, last = path
+    place: Any = report
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    with pytest.raises(tb.CaptureError, match=message):
+        analysed(tmp_path / "report.json", report, samples=True)
+
+
 def test_an_incomplete_report_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     whole = json.dumps(REPORT)
@@ -107,5 +205,5 @@ def test_an_incomplete_report_is_refused(tmp_path: Path) -> None:
         tb.analyse(path)
     report = copy.deepcopy(REPORT)
     del report["end"]["streams"][0]["receiver"]
-    with pytest.raises(tb.CaptureError, match="is not a complete report of iperf3: KeyError"):
+    with pytest.raises(tb.CaptureError, match=r"is not a complete report of iperf3: `end.streams\[0\].receiver` is missing"):
         analysed(path, report)

@@ -1,4 +1,4 @@
-"""Measurements of a packet capture, a qlog file or a report of iperf3, per connection."""
+"""Measurements of a packet capture, a qlog file, a report of iperf3 or a data file of Flent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tailback import _core, _iperf3, _store
+from tailback import _core, _flent_data, _iperf3, _store
 from tailback._arguments import arguments_checked
 from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
@@ -23,6 +23,8 @@ from tailback.errors import CaptureError, UnknownName
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
 
 _FIRST_PACKETS = 10_000
+
+_FORMATS = "pcap, pcapng, qlog, reports of `iperf3 -J` or `--json-stream`, or a data file of Flent"
 
 # Columns of the summary, in addition to the two ends. Logs have fewer than captures, and some of their own.
 _COLUMNS = (
@@ -53,7 +55,7 @@ class _Measured:
 
 @arguments_checked
 class Analysis:
-    """The measurements of a packet capture, a qlog file or a report of iperf3, as tables of columns.
+    """The measurements of a packet capture, a qlog file, a report of iperf3 or a data file of Flent, as tables of columns.
 
     Attributes
     ----------
@@ -62,7 +64,7 @@ class Analysis:
     damage : CaptureDamage or None
         Where the file is damaged.
     packets : int
-        Packets in the file, including those in `skipped`; 0 for a report of iperf3.
+        Packets in the file, including those in `skipped`; 0 for reports of iperf3 and files of Flent.
     packets_out_of_time : int
         Packets with an earlier timestamp than the previous packet. If there are any, time-dependent results are less certain.
     comments : list of str
@@ -152,6 +154,8 @@ class Analysis:
 
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
+        if "series" in self._tables:
+            return f"{self.provenance['file']}: {len(self._tables['series']):,} series of Flent"
         connections = len(self.connections) // 2
         plural = "" if connections == 1 else "s"
         packets = f"{self.packets:,} packets, " if self.packets else ""
@@ -176,17 +180,18 @@ def analyse(
     samples: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Analysis:
-    """Measure the TCP connections of a packet capture, as seen at the capture point, or those of a qlog file or of iperf3.
+    """Measure the TCP connections of a packet capture, as seen at the capture point, those of a qlog file or of iperf3, or the
+    series of Flent.
 
     Parameters
     ----------
     path : path
-        A pcap or pcapng file, a qlog file as JSON or JSON text sequence (drafts 01 to 13), or one or more reports of
-        ``iperf3 -J``. Compressed files must be decompressed first.
+        A pcap or pcapng file, a qlog file as JSON or JSON text sequence (drafts 01 to 13), one or more reports of ``iperf3 -J``
+        or ``--json-stream``, or a data file of Flent. Other compressed files must be decompressed first.
     samples : bool
         Also return tables of every RTT sample and of every change of the data in flight, of the metrics in a qlog file, and of
-        the intervals of iperf3. They use some tens of bytes of memory per packet; without them, memory does not grow with the
-        length of a capture. Other files are read into memory.
+        the intervals of iperf3 and the values of Flent. They use some tens of bytes of memory per packet; without them, memory
+        does not grow with the length of a capture. Other files are read into memory.
     progress : callable, optional
         Called about ten times a second with the completed fraction, 0 to 1; for example a `tailback.ProgressBar`.
 
@@ -214,9 +219,13 @@ def analyse(
 
 def listings(analysis: Analysis) -> Iterator[TextTable]:
     """The directions that carry data, those with the most payload first, and the first losses."""
+    if "series" in analysis.tables:
+        series = analysis.tables["series"]
+        yield TextTable.of("series", {column: series.head(column, ROWS) for column in series.columns}, len(series))
+        return
     table = analysis.connections
-    payload = table.head("payload_bytes", len(table))
-    places = sorted((place for place, sent in enumerate(payload) if sent), key=lambda place: -payload[place])
+    payload = _payload(table)
+    places = sorted((place for place, sent in enumerate(payload) if sent > 0), key=lambda place: -payload[place])
     if not places:
         return
     rows = {column: [table.head(column, len(table))[place] for place in places[:ROWS]] for column in table}
@@ -232,6 +241,13 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     losses = analysis.losses
     if len(losses):
         yield TextTable.of("losses", {column: losses.head(column, ROWS) for column in losses.columns}, len(losses))
+
+
+def _payload(table: Table) -> list[float]:
+    """The payload of each row; where iperf3 does not know what was sent, that which arrived."""
+    sent = table.head("payload_bytes", len(table))
+    arrived = table.head("unique_payload_bytes", len(table)) if "unique_payload_bytes" in table else sent
+    return [one if one == one else other for one, other in zip(sent, arrived, strict=True)]
 
 
 def notes(analysis: Analysis) -> Iterator[str]:
@@ -259,7 +275,7 @@ _BEGINNING = 65_536
 
 
 def _of_text(name: str, samples: bool) -> _Measured | None:
-    """The measurements of a qlog file or of iperf3; None of others, and of a pipe, whose beginning could not be read again."""
+    """The measurements of qlog, iperf3 or Flent; None of other files, and of a pipe, whose beginning could not be read again."""
     path = Path(name)
     if not path.is_file():
         return None
@@ -267,6 +283,8 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
         beginning = file.read(_BEGINNING)
     if _iperf3.is_iperf3(beginning):
         return _Measured(_iperf3.tables(path.read_text(errors="replace"), samples=samples), 0, [], None)
+    if _flent_data.is_flent(beginning, path.name):
+        return _Measured(_flent_data.tables(path, samples=samples), 0, [], None)
     if not is_qlog(beginning[:64]):
         return None
     log = read(path.read_bytes())
@@ -275,7 +293,10 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
 
 
 def _of_capture(name: str, samples: bool, progress: Callable[[float], None]) -> _Measured:
-    capture = _core.CaptureAnalysis(name, samples=samples)
+    try:
+        capture = _core.CaptureAnalysis(name, samples=samples)
+    except ValueError as error:
+        raise ValueError(f"{error}; expected {_FORMATS}") from None
     # The size of a pipe is unknown.
     in_slices(
         capture.advance,

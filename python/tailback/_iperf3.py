@@ -1,10 +1,11 @@
-"""Reports of iperf3 (`iperf3 -J`): the transfers of one or more tests in a file, in the terms of captures."""
+"""Reports of iperf3 (`iperf3 -J` and `--json-stream`): the transfers of one or more tests in a file, in the terms of captures."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from tailback._table import Table
@@ -22,26 +23,29 @@ _CONNECTION: dict[str, Any] = {
     "receiver_port": 0,
     "first_s": math.nan,
     "duration_s": math.nan,
-    "payload_bytes": 0,
-    "unique_payload_bytes": 0,
+    "payload_bytes": math.nan,
+    "unique_payload_bytes": math.nan,
     "goodput_bps": math.nan,
-    "retransmitted_packets": 0,
-    "lost_packets": 0,
+    "retransmitted_packets": math.nan,
+    "lost_packets": math.nan,
     "loss_rate": math.nan,
     "jitter_s": math.nan,
     "min_rtt_s": math.nan,
     "mean_rtt_s": math.nan,
     "max_rtt_s": math.nan,
-    "max_cwnd_bytes": 0,
+    "max_cwnd_bytes": math.nan,
 }
 _INTERVAL: dict[str, Any] = {
     "time_s": math.nan,
     "connection": 0,
     "duration_s": math.nan,
-    "payload_bytes": 0,
+    "omitted": 0,
+    "payload_bytes": math.nan,
     "throughput_bps": math.nan,
-    "retransmitted_packets": 0,
-    "cwnd_bytes": 0,
+    "retransmitted_packets": math.nan,
+    "lost_packets": math.nan,
+    "jitter_s": math.nan,
+    "cwnd_bytes": math.nan,
     "rtt_s": math.nan,
 }
 _LOSS: dict[str, Any] = {"time_s": math.nan, "connection": 0}
@@ -65,18 +69,18 @@ def tables(text: str, *, samples: bool) -> dict[str, Table]:
     intervals: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
     first_s: float | None = None
-    try:
-        for report in _reports(text):
-            if "error" in report:
-                skipped.append({"reason": f"test that failed: {report['error']}", "packets": 1})
-                continue
-            began_s = float(report["start"]["timestamp"]["timesecs"])
-            first_s = began_s if first_s is None else first_s
-            number = len(connections) // 2
+    for report in _reports(text):
+        if "error" in report.values:
+            skipped.append({"reason": f"test that failed: {report.values['error']}", "packets": 1})
+            continue
+        began_s = report.object("start").object("timestamp").number("timesecs")
+        first_s = began_s if first_s is None else first_s
+        number = len(connections) // 2
+        if "end" in report.values:
             connections += _connections(report, number, began_s - first_s)
             intervals += _intervals(report, number, began_s - first_s)
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"not a complete report of iperf3: {error!r}") from None
+        else:
+            skipped.append({"reason": "test without an end", "packets": 1})
     found = {
         "connections": Table._of_rows("connections", connections, _CONNECTION),
         "losses": Table._of_rows("losses", [], _LOSS),
@@ -85,85 +89,214 @@ def tables(text: str, *, samples: bool) -> dict[str, Table]:
     return found | ({"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {})
 
 
-def _reports(text: str) -> Iterator[dict[str, Any]]:
-    """The documents of a file, which may have several one after the other."""
-    decoder, place = json.JSONDecoder(), 0
-    while (text := text[place:].lstrip()) != "":
+@dataclass(frozen=True)
+class _Object:
+    """An object of a report, with its path for messages."""
+
+    values: dict[str, Any]
+    at: str = ""
+
+    def object(self, key: str) -> _Object:
+        return _as_object(self._required(key), self._path(key))
+
+    def objects(self, key: str) -> list[_Object]:
+        found = self._required(key)
+        if not isinstance(found, list):
+            raise self._wrong(key, "a list")
+        return [_as_object(each, f"{self._path(key)}[{place}]") for place, each in enumerate(found)]
+
+    def number(self, key: str) -> float:
+        """A required number."""
+        self._required(key)
+        return self.known(key)
+
+    def known(self, key: str) -> float:
+        """A number; NaN if it is missing."""
+        value = self.values.get(key)
+        if value is None:
+            return math.nan
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._wrong(key, "a number")
         try:
-            report, place = decoder.raw_decode(text)
-        except json.JSONDecodeError as error:
+            return float(value)
+        except OverflowError:
+            raise self._wrong(key, "a number below 1.8e308") from None
+
+    def port(self, key: str) -> int:
+        value = self._required(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 65536:
+            raise self._wrong(key, "a port from 0 to 65535")
+        return value
+
+    def text(self, key: str) -> str:
+        return str(self._required(key))
+
+    def _required(self, key: str) -> Any:
+        if key not in self.values:
+            raise ValueError(f"not a complete report of iperf3: `{self._path(key)}` is missing")
+        return self.values[key]
+
+    def _wrong(self, key: str, expected: str) -> ValueError:
+        given = json.dumps(self.values[key])
+        shown = given if len(given) <= 40 else f"{given[:37]}..."
+        return ValueError(f"not a report of iperf3: `{self._path(key)}` is {shown}; expected {expected}")
+
+    def _path(self, key: str) -> str:
+        return f"{self.at}.{key}" if self.at else key
+
+
+def _as_object(value: Any, at: str) -> _Object:
+    if not isinstance(value, dict):
+        raise ValueError(f"not a report of iperf3: `{at or 'a document'}` is not an object")
+    return _Object(value, at)
+
+
+def _reports(text: str) -> Iterator[_Object]:
+    """The tests of a file, which may have several; the events of `--json-stream` become one document per test."""
+    streamed: dict[str, Any] = {}
+    for document in _documents(text):
+        if "event" not in document.values:
+            yield document
+            continue
+        event = document.values["event"]
+        if event == "start" and streamed:
+            yield _Object(streamed)
+            streamed = {}
+        if event == "interval":
+            streamed.setdefault("intervals", []).append(document.values.get("data"))
+        else:
+            # Others, such as `server_output_text`, are not read.
+            streamed[str(event)] = document.values.get("data")
+        if event in ("end", "error"):
+            yield _Object(streamed)
+            streamed = {}
+    if streamed:
+        yield _Object(streamed)
+
+
+def _documents(text: str) -> Iterator[_Object]:
+    decoder, place = json.JSONDecoder(), 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        try:
+            document, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"not a report of iperf3: {error}") from None
-        if not isinstance(report, dict):
-            raise ValueError("not a report of iperf3: a document is not a table")
-        yield report
+        yield _as_object(document, "")
 
 
-def _connections(report: dict[str, Any], first: int, start_s: float) -> Iterator[dict[str, Any]]:
+def _connections(report: _Object, first: int, start_s: float) -> Iterator[dict[str, Any]]:
     """Two rows per stream: its data, and the other direction, of which a report has no measurements."""
-    start, is_reverse = report["start"], bool(report["start"]["test_start"].get("reverse"))
-    for number, (ends, stream) in enumerate(zip(start["connected"], report["end"]["streams"], strict=True)):
-        protocol = str(start["test_start"]["protocol"]).lower()
-        sent = stream["udp"] if "udp" in stream else stream["sender"]
+    start, end = report.object("start"), report.object("end")
+    test = start.object("test_start")
+    connected, streams = start.objects("connected"), end.objects("streams")
+    if len(connected) != len(streams):
+        counts = f"`start.connected` has {len(connected)} entries and `end.streams` {len(streams)}"
+        raise ValueError(f"not a complete report of iperf3: {counts}")
+    for number, (ends, stream) in enumerate(zip(connected, streams, strict=True)):
+        is_udp = "udp" in stream.values
+        sent = stream.object("udp" if is_udp else "sender")
         # Versions before 3.7 do not say which side sends.
-        is_local = bool(sent.get("sender", not is_reverse))
-        local, remote = (ends["local_host"], ends["local_port"]), (ends["remote_host"], ends["remote_port"])
+        is_local = bool(sent.values.get("sender", not test.values.get("reverse")))
+        local, remote = ((ends.text(f"{side}_host"), ends.port(f"{side}_port")) for side in ("local", "remote"))
         sender, receiver = (local, remote) if is_local else (remote, local)
-        common = {"connection": first + number, "protocol": protocol, "first_s": start_s + float(sent["start"])}
-        row = {
+        common = {
+            "connection": first + number,
+            "protocol": test.text("protocol").lower(),
+            "first_s": start_s + sent.number("start"),
+        }
+        measured = (
+            _datagrams(report, sent, ends, is_local, len(streams) == 1) if is_udp else _transfer(sent, stream.object("receiver"))
+        )
+        yield {
             **common,
             "direction": "forward",
             **_ends(sender, receiver),
-            "duration_s": float(sent["seconds"]),
-            "payload_bytes": int(sent["bytes"]),
+            "duration_s": sent.number("seconds"),
+            **measured,
         }
-        if "udp" in stream:
-            lost = float(sent["lost_percent"]) / 100
-            row |= {
-                "unique_payload_bytes": round(sent["bytes"] * (1 - lost)),
-                "goodput_bps": float(sent["bits_per_second"]) * (1 - lost),
-                "lost_packets": int(sent["lost_packets"]),
-                "loss_rate": lost,
-                "jitter_s": float(sent["jitter_ms"]) * 1e-3,
-            }
-        else:
-            received = stream["receiver"]
-            row |= {
-                "unique_payload_bytes": int(received["bytes"]),
-                "goodput_bps": float(received["bits_per_second"]),
-                # Reports of a receiver lack them.
-                "retransmitted_packets": int(sent.get("retransmits", 0)),
-                "max_cwnd_bytes": int(sent.get("max_snd_cwnd", 0)),
-                **{f"{kind}_rtt_s": _microseconds(sent.get(f"{kind}_rtt")) for kind in ("min", "mean", "max")},
-            }
-        yield row
         yield {**common, "direction": "backward", **_ends(receiver, sender)}
+
+
+def _transfer(sent: _Object, received: _Object) -> dict[str, Any]:
+    """The columns of a TCP stream. The report of a server has 0 for what only the client knows, and conversely."""
+    payload, unique = _unless_0(sent.number("bytes")), _unless_0(received.number("bytes"))
+    return {
+        "payload_bytes": payload,
+        "unique_payload_bytes": unique,
+        "goodput_bps": received.number("bits_per_second") if unique == unique else math.nan,
+        "retransmitted_packets": sent.known("retransmits") if payload == payload else math.nan,
+        "max_cwnd_bytes": _unless_0(sent.known("max_snd_cwnd")),
+        **{f"{kind}_rtt_s": 1e-6 * _unless_0(sent.known(f"{kind}_rtt")) for kind in ("min", "mean", "max")},
+    }
+
+
+def _datagrams(report: _Object, stream: _Object, ends: _Object, is_sender: bool, is_only: bool) -> dict[str, Any]:
+    """The columns of a UDP stream. A receiver has its bytes only in the intervals and in `sum_received`."""
+    end = report.object("end")
+    losses = end.object("sum") if is_only and "sum" in end.values else stream
+    loss_rate = losses.known("lost_percent") / 100
+    seconds, sent = stream.number("seconds"), _unless_0(stream.number("bytes"))
+    if is_only and "sum_received" in end.values:
+        received = end.object("sum_received")
+        unique, seconds = received.known("bytes"), received.known("seconds")
+    elif is_sender:
+        unique = sent * (1 - loss_rate)
+    else:
+        unique = sum(
+            each.known("bytes")
+            for each in _streams(report)
+            if each.values.get("socket") == ends.values.get("socket") and not each.values.get("omitted")
+        )
+    unique = _unless_0(round(unique) if math.isfinite(unique) else unique)
+    return {
+        "payload_bytes": sent if is_sender else math.nan,
+        "unique_payload_bytes": unique,
+        "goodput_bps": 8 * unique / seconds if seconds > 0 else math.nan,
+        "lost_packets": losses.known("lost_packets"),
+        "loss_rate": loss_rate,
+        "jitter_s": 1e-3 * stream.known("jitter_ms"),
+    }
 
 
 def _ends(sender: tuple[str, int], receiver: tuple[str, int]) -> dict[str, Any]:
     return {
-        "sender_address": str(sender[0]),
-        "sender_port": int(sender[1]),
-        "receiver_address": str(receiver[0]),
-        "receiver_port": int(receiver[1]),
+        "sender_address": sender[0],
+        "sender_port": sender[1],
+        "receiver_address": receiver[0],
+        "receiver_port": receiver[1],
     }
 
 
-def _intervals(report: dict[str, Any], first: int, start_s: float) -> Iterator[dict[str, Any]]:
-    numbers = {ends["socket"]: first + number for number, ends in enumerate(report["start"]["connected"])}
-    for interval in report["intervals"]:
-        for stream in interval["streams"]:
-            yield {
-                "time_s": start_s + float(stream["start"]),
-                "connection": numbers[stream["socket"]],
-                "duration_s": float(stream["seconds"]),
-                "payload_bytes": int(stream["bytes"]),
-                "throughput_bps": float(stream["bits_per_second"]),
-                "retransmitted_packets": int(stream.get("retransmits", 0)),
-                "cwnd_bytes": int(stream.get("snd_cwnd", 0)),
-                "rtt_s": _microseconds(stream.get("rtt")),
-            }
+def _streams(report: _Object) -> Iterator[_Object]:
+    """The streams of all intervals."""
+    for interval in report.objects("intervals") if "intervals" in report.values else []:
+        yield from interval.objects("streams")
 
 
-def _microseconds(value: Any) -> float:
-    """Seconds; missing where iperf3 writes 0 or nothing."""
-    return float(value) * 1e-6 if value else math.nan
+def _intervals(report: _Object, first: int, start_s: float) -> Iterator[dict[str, Any]]:
+    connected = report.object("start").objects("connected")
+    numbers = {ends.text("socket"): first + number for number, ends in enumerate(connected)}
+    for stream in _streams(report):
+        if stream.text("socket") not in numbers:
+            raise ValueError(f"not a report of iperf3: `{stream.at}.socket` is not in `start.connected`")
+        yield {
+            "time_s": start_s + stream.number("start"),
+            "connection": numbers[stream.text("socket")],
+            "duration_s": stream.number("seconds"),
+            "omitted": int(bool(stream.values.get("omitted"))),
+            "payload_bytes": stream.number("bytes"),
+            "throughput_bps": stream.number("bits_per_second"),
+            "retransmitted_packets": stream.known("retransmits"),
+            "lost_packets": stream.known("lost_packets"),
+            "jitter_s": 1e-3 * stream.known("jitter_ms"),
+            "cwnd_bytes": _unless_0(stream.known("snd_cwnd")),
+            "rtt_s": 1e-6 * _unless_0(stream.known("rtt")),
+        }
+
+
+def _unless_0(value: float) -> float:
+    """Missing where iperf3 writes 0 for what it does not know."""
+    return value or math.nan

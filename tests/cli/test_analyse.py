@@ -88,7 +88,10 @@ def test_a_damaged_file_is_analysed_up_to_the_damage_and_exits_with_1(command: C
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("small.toml", 'error: `small.toml` is not a capture: the file begins with `name = "`; expected pcap or pcapng'),
+        (
+            "small.toml",
+            'error: `small.toml` is not a capture: the file begins with `name = "`; expected pcap, pcapng, qlog, reports of',
+        ),
         ("missing.pcap", "error: `missing.pcap` cannot be read: No such file or directory"),
         (".", "error: `.` cannot be read: Is a directory"),
     ],

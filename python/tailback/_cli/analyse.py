@@ -1,4 +1,4 @@
-"""`tailback analyse FILE`: measure the connections in a packet capture, a qlog file or a report of iperf3."""
+"""`tailback analyse FILE`: measure what a packet capture, a qlog file, a report of iperf3 or a data file of Flent contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ __all__ = ["analyse"]
 
 
 @click.command
-@click.argument("file", type=options.PATH, help="A packet capture (pcap, pcapng), a qlog file, or reports of iperf3 -J.")
+@click.argument(
+    "file",
+    type=options.PATH,
+    help="A packet capture (pcap, pcapng), a qlog file, reports of iperf3 -J or --json-stream, or a data file of Flent.",
+)
 @options.out
 @click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
 @click.option(
@@ -23,7 +27,7 @@ __all__ = ["analyse"]
 )
 @command
 def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> ExitCode:
-    """Measure the TCP connections in a capture, a qlog file or a report of iperf3.
+    """Measure the TCP connections in a capture, a qlog file or a report of iperf3, or the series of Flent.
 
     Without --out, print a summary and write nothing.
     """

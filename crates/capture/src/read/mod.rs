@@ -146,7 +146,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Unreadable(error) => write!(out, "the file cannot be read: {error}"),
-            OpenError::NotACapture(message) => write!(out, "not a capture: {message}; expected pcap or pcapng"),
+            OpenError::NotACapture(message) => write!(out, "not a capture: {message}"),
         }
     }
 }
