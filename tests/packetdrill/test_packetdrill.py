@@ -158,3 +158,58 @@ def test_the_command_prints_differences_and_ends_with_1(tmp_path: Path) -> None:
     missing = CliRunner().invoke(app, ["packetdrill", str(tmp_path / "missing.pkt")])
     assert missing.exit_code == 2
     assert "missing.pkt" in missing.output
+
+
+def test_a_range_of_times_may_begin_with_0(tmp_path: Path) -> None:
+    # As google/packetdrill's scripts have it for calls that block: `+0...0.05 connect`.
+    script = HANDSHAKE + "+0...0.05 read(4, ..., 100) = 0\n+.1...0.3 write(4, ..., 1000) = 1000\n+0 > . 1:1001(1000) ack 1\n"
+    done = replay(tmp_path, script)
+    assert (done.agree, done.differ) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "call", ["sendmsg(4, {msg_iov(2)=[{..., 400}, {..., 600}], msg_flags=0}, 0)", "sendfile(4, 5, [0], 1000)"]
+)
+def test_every_call_that_writes_does_so(tmp_path: Path, call: str) -> None:
+    done = replay(tmp_path, HANDSHAKE + f"+0 {call} = 1000\n+0 > . 1:1001(1000) ack 1\n+0 > . 1001:1002(1) ack 1\n")
+    assert (done.agree, done.differ) == (1, 1)
+
+
+def test_data_behind_a_write_of_an_unknown_number_of_bytes_are_not_compared(tmp_path: Path) -> None:
+    script = HANDSHAKE + "+0 write(4, ..., 500) = 500\n+0 > . 1:501(500) ack 1\n+0 splice(5, NULL, 4, NULL, 60, 0) = 60\n"
+    done = replay(tmp_path, script + "+0 > P. 501:561(60) ack 1\n")
+    assert (done.agree, done.differ) == (1, 0)
+    assert verdicts(done)[7] == ("not compared", "the data of line 6, which are not read, may be part of it")
+
+
+def test_segments_behind_the_last_expectation_are_not_read(tmp_path: Path) -> None:
+    script = HANDSHAKE + "+0 write(4, ..., 3000) = 3000\n+0 > . 1:1001(1000) ack 1\n"
+    assert replay(tmp_path, script).differ == 0
+    assert replay(tmp_path, script + "+0 > . 2001:3001(1000) ack 1\n").differ == 1
+
+
+@pytest.mark.parametrize(("block", "sacked"), [("1001:2001", 1), ("2000:2001", 0), ("1001:1002", 0), ("1500:3001", 1)])
+def test_a_part_of_a_segment_is_not_acknowledged(tmp_path: Path, block: str, sacked: int) -> None:
+    script = (
+        HANDSHAKE
+        + f"""+0 write(4, ..., 4000) = 4000
++.1 < . 1:1(0) ack 1 win 60000 <sack {block},nop,nop>
++0 %{{ assert tcpi_sacked == {sacked} }}%
+"""
+    )
+    assert (replay(tmp_path, script).agree, replay(tmp_path, script).differ) == (1, 0)
+
+
+def test_an_unknown_name_in_a_part_that_is_not_evaluated_is_no_error(tmp_path: Path) -> None:
+    done = replay(tmp_path, HANDSHAKE + "+0 %{ assert tcpi_snd_cwnd == 10 or tcpi_options > 0 }%\n")
+    assert verdicts(done)[4] == ("agrees", "tcpi_snd_cwnd = 10")
+
+
+def test_the_tolerance_can_be_given(tmp_path: Path) -> None:
+    file = tmp_path / "script.pkt"
+    file.write_text(HANDSHAKE + "+0 write(4, ..., 1000) = 1000\n+.02 > . 1:1001(1000) ack 1\n")
+    assert tb.packetdrill(file).differ == 1
+    assert tb.packetdrill(file, tolerance="20 ms").differ == 0
+    assert CliRunner().invoke(app, ["packetdrill", str(file), "--tolerance", "20 ms"]).exit_code == 0
+    with pytest.raises(ParameterError, match="`tolerance` is '20'; expected a time from 0 to 60 s"):
+        tb.packetdrill(file, tolerance="20")

@@ -18,16 +18,17 @@ __all__ = ["packetdrill"]
 @click.option(
     "--preset", metavar="NAME", help="TCP preset; by default `linux/` and the script's congestion control, or linux/cubic."
 )
+@click.option("--tolerance", metavar="TIME", help="Permitted difference of a time; by default that of the script, or 4 ms.")
 @options.out
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict of every line as one JSON document.")
 @command
-def packetdrill(file: Path, preset: str | None, out: Path | None, as_json: bool) -> ExitCode:
+def packetdrill(file: Path, preset: str | None, tolerance: str | None, out: Path | None, as_json: bool) -> ExitCode:
     """Replay a packetdrill script with a simulated sender and compare line by line. Exit code 1 if a line differs, or if nothing
     can be compared."""
     from tailback import _packetdrill, _store
 
     with nullcontext() if out is None else _store.staged(out) as folder:
-        replay = _packetdrill.packetdrill(file, preset=preset)
+        replay = _packetdrill.packetdrill(file, preset=preset, tolerance=tolerance)
         if folder:
             _store.write(replay.tables, replay.provenance, folder)
     if as_json:

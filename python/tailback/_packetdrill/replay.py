@@ -128,7 +128,9 @@ class Replay:
 
 
 @arguments_checked
-def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp: Tcp | None = None) -> Replay:
+def packetdrill(
+    path: str | os.PathLike[str], *, preset: str | None = None, tcp: Tcp | None = None, tolerance: str | None = None
+) -> Replay:
     """Replay a packetdrill script with a simulated sender, and compare what it sends and its state line by line.
 
     The script gives the writes of the application and the acknowledgements of the peer; expected data segments and assertions
@@ -149,6 +151,8 @@ def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp:
         TCP preset. Default: ``linux/`` and the congestion control that the script sets, or else ``linux/cubic``.
     tcp : mapping, optional
         Further TCP settings, as in a scenario.
+    tolerance : str, optional
+        Permitted difference of a time, up to 60 s, such as ``10 ms``. Default: ``--tolerance_usecs`` of the script, or 4 ms.
 
     Returns
     -------
@@ -158,8 +162,8 @@ def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp:
     Raises
     ------
     ParameterError
-        The file or a statement cannot be read; the message gives the line. Or the controller is user code, or requires
-        prices, counted marks or one-way delays.
+        The file, a statement or the tolerance cannot be read; the message gives the line. Or the controller is user
+        code, or requires prices, counted marks or one-way delays.
     ScenarioError
         The preset or a setting is not valid.
 
@@ -185,6 +189,8 @@ def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp:
     (3, 0)
     """
     script = read_script(Path(path))
+    if tolerance is not None:
+        script.tolerance_s = _tolerance(tolerance)
     preset = preset or f"linux/{script.congestion or 'cubic'}"
     settings = _settings(script)
     try:
@@ -197,6 +203,13 @@ def packetdrill(path: str | os.PathLike[str], *, preset: str | None = None, tcp:
     rows += _compared(script, sender)
     rows.sort(key=lambda row: row.line)
     return Replay(os.fspath(path), preset, [f"{name} = {value}" for name, value in settings.items()], rows)
+
+
+def _tolerance(text: str) -> float:
+    found = _core.in_column_units(text)
+    if found is None or found[1] != "s" or not 0 <= found[0] <= 60:
+        raise ParameterError(f"`tolerance` is {text!r}; expected a time from 0 to 60 s, such as `10 ms`")
+    return found[0]
 
 
 def _settings(script: Script) -> Tcp:
@@ -222,7 +235,7 @@ def _play(script: Script, sender: ScriptedSender) -> list[_Row]:
                 sender.open()
                 note(statement, NOT_COMPARED, "")
             case Outgoing():
-                awaited.update(sender.pieces(statement.start, statement.end) if statement.start < statement.end else [])
+                awaited.update(sender.pieces(statement.start, statement.end) if _is_read(statement, script) else [])
                 sender.wait(awaited, _latest(statement) + script.tolerance_s)
             case Incoming() if "R" in statement.flags:
                 note(statement, NOT_COMPARED, "a reset has no effect here")
@@ -245,7 +258,8 @@ def _asserted(assertion: Assertion, info: Mapping[str, int]) -> tuple[str, str]:
         does_hold = holds(assertion.condition, info)
     except Unavailable as error:
         return NOT_COMPARED, str(error)
-    measured = ", ".join(f"{name} = {info[name]}" for name in names(assertion.condition))
+    # Python does not evaluate the rest of a condition that is decided.
+    measured = ", ".join(f"{name} = {info[name]}" for name in names(assertion.condition) if name in info)
     return (AGREES if does_hold else DIFFERS), measured
 
 
@@ -255,10 +269,13 @@ def _compared(script: Script, sender: ScriptedSender) -> Iterator[_Row]:
     for statement in script.statements:
         if not isinstance(statement, Outgoing) or statement.is_syn:
             continue
-        pieces = sender.pieces(statement.start, statement.end) if statement.start < statement.end else []
+        pieces = sender.pieces(statement.start, statement.end) if _is_read(statement, script) else []
         expected += [(statement, piece) for piece in pieces]
+        unread = script.unread_write
         if statement.start == statement.end:
             yield _row(statement, NOT_COMPARED, "segments without data are not sent here")
+        elif unread is not None and unread.line < statement.line:
+            yield _row(statement, NOT_COMPARED, f"the data of line {unread.line}, which are not read, may be part of it")
         elif not pieces:
             yield _row(statement, DIFFERS, "contains data that nothing has written")
     if not expected:
@@ -270,14 +287,25 @@ def _compared(script: Script, sender: ScriptedSender) -> Iterator[_Row]:
         members = list(group)
         statement = members[0][1][0]
         yield _verdict(statement, [sent[found[place]] if place in found else None for place, _ in members], script, sender.now_s)
-    last = max(_latest(statement) for statement, _ in expected) + script.tolerance_s
     matched = set(found.values())
-    for place, one in enumerate(sent):
-        if place not in matched and one.time_s <= last:
+    # packetdrill does not read what is sent behind the last segment that it awaits.
+    if len(expected) - 1 in found:
+        read = sent[: found[len(expected) - 1]]
+    else:
+        last = max(_latest(statement) for statement, _ in expected) + script.tolerance_s
+        read = [one for one in sent if one.time_s <= last]
+    for place, one in enumerate(read):
+        if place not in matched and not (script.unread_write and script.unread_write.time_s <= one.time_s):
             causes = (statement for statement in script.statements if isinstance(statement, Incoming | Write))
             cause = max((cause for cause in causes if cause.time_s <= one.time_s), key=lambda cause: cause.line)
             what = f"sends {one.start}:{one.end}({one.end - one.start}) at {one.time_s:.6g} s"
             yield _Row(cause.line, one.time_s, "no such segment", DIFFERS, what)
+
+
+def _is_read(statement: Outgoing, script: Script) -> bool:
+    """Whether the segment has data, all of which the script describes."""
+    unread = script.unread_write
+    return statement.start < statement.end and (unread is None or statement.line < unread.line)
 
 
 def _latest(statement: Outgoing) -> float:

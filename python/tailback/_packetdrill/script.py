@@ -112,6 +112,8 @@ class Script:
         By which the windows of the peer are to be multiplied, after its SYN.
     congestion : str or None
         The congestion control that the script sets.
+    unread_write : Statement or None
+        The first write of an unknown number of bytes.
     """
 
     statements: list[Statement] = field(default_factory=list)
@@ -122,11 +124,13 @@ class Script:
     ecn: bool = False
     window_scale: int = 0
     congestion: str | None = None
+    unread_write: Statement | None = None
 
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _OPTION = re.compile(r"--(\w+)(?:=(\S+))?")
-_NUMBER = r"\d+(?:\.\d*)?|\.\d+"
+# A point that two others follow is the beginning of a range: `0...0.05`.
+_NUMBER = r"\d+(?:\.(?!\.)\d*)?|\.\d+"
 _TIME = re.compile(rf"\*|(?P<plus>\+)?(?P<time>{_NUMBER})(?:(?P<join>~|\.\.\.)(?P<plus2>\+)?(?P<end>{_NUMBER}))?")
 _BLOCK = re.compile(r"%\{(.*?)\}%", re.DOTALL)
 _COMMAND = re.compile(r"`([^`]*)`")
@@ -144,7 +148,10 @@ _SCALE = re.compile(r"\bwscale\s+(\d+)")
 _STAMP = re.compile(r"\bTS\s+val\s+(\d+)\s+ecr\s+(\d+)", re.IGNORECASE)
 _SACK = re.compile(r"\bsack\s+((?:\d+:\d+\s*)+)")
 _CONGESTION = re.compile(r"tcp_congestion_control\s*=\s*\"?(\w+)|TCP_CONGESTION\s*,\s*\[?\s*\"(\w+)\"")
-_WRITES = {"write": 2, "send": 2, "sendto": 2}
+# Calls that write, with the place of their last required argument. Their result is the number of bytes.
+_WRITES = {"write": 2, "writev": 2, "send": 2, "sendto": 2, "sendmsg": 2, "sendfile": 3}
+# Calls that may write to a connection, of which a script does not say how much.
+_UNREAD_WRITES = ("splice", "vmsplice", "tee", "sendmmsg", "io_submit")
 
 
 def read_script(file: Path) -> Script:
@@ -275,11 +282,14 @@ class _Reader:
             if found := _CONGESTION.search(arguments):
                 self.script.congestion = found[1] or found[2]
             self._add(Unused, text, "", at)
+            if name in _UNREAD_WRITES:
+                self.script.unread_write = self.script.unread_write or self.script.statements[-1]
             return
         sizes = [argument.strip() for argument in arguments.split(",")]
         written = re.match(r"\d+", result[1]) if result else None
         if written is None or len(sizes) <= place:
             self._add(Unused, text, "the number of written bytes cannot be read", at)
+            self.script.unread_write = self.script.unread_write or self.script.statements[-1]
         else:
             self._add(Write, text, self._number(written[0], "the number of written bytes", _MAX_SEQUENCE, at), at)
             self._write_places.append(at)

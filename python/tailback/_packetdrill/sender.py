@@ -84,7 +84,7 @@ class ScriptedSender:
         if segment.window is not None:
             self._window = segment.window << (0 if segment.is_syn else self._script.window_scale)
         ack, is_whole = self._next_segment(segment.ack or 0)
-        blocks = [(self._next_segment(start)[0], self._next_segment(end)[0]) for start, end in segment.blocks]
+        blocks = [(self._first_whole(start), self._next_segment(end)[0]) for start, end in segment.blocks]
         blocks = [(first, end) for first, end in blocks if first < end]
         delivered = {*range(self._acked, ack), *(place for block in blocks for place in range(*block))} - self._delivered
         if delivered:
@@ -136,6 +136,11 @@ class ScriptedSender:
         if whole == len(self._ends) and number > begins + 1:
             return whole + 2, True
         return whole + 1, number == begins or whole == len(self._ends)
+
+    def _first_whole(self, number: int) -> int:
+        """The first segment that does not begin before this byte."""
+        segment, begins = self._next_segment(number)
+        return segment if begins else segment + 1
 
     def _collect(self) -> None:
         for nanoseconds, segment, _, reports_reduction in self._core.take_departures():
