@@ -207,3 +207,164 @@ def test_a_log_of_datagrams_has_no_counts_of_losses_and_no_protocol(tmp_path: Pa
     assert datagrams["payload_bytes"] > 100_000
     in_flight = tb.analyse(tmp_path / "run.qlog", samples=True).in_flight
     assert set(in_flight.head("connection", len(in_flight))) == {tcp["connection"]}
+
+
+def logged(path: Path, *events: tuple[float, str, dict[str, Any]], version: str = "0.3", **trace: Any) -> tb.Analysis:
+    """The analysis of a log of these events; a packet is `number` and its frames."""
+    common = {"vantage_point": {"type": "client"}, **trace}
+    rows = [{"time": time, "name": name, "data": data} for time, name, data in events]
+    path.write_text(json.dumps({"qlog_version": version, "traces": [{**common, "events": rows}]}))
+    return tb.analyse(path, samples=True)
+
+
+def packet(number: int, *frames: dict[str, Any], kind: str = "1RTT", size: int | None = 1200, **header: Any) -> dict[str, Any]:
+    raw = {} if size is None else {"raw": {"length": size}}
+    return {"header": {"packet_type": kind, "packet_number": number, **header}, "frames": list(frames), **raw}
+
+
+def stream(offset: int, length: int = 1000, **more: Any) -> dict[str, Any]:
+    return {"frame_type": "stream", "stream_id": 0, "offset": offset, "length": length, **more}
+
+
+def ack(*ranges: list[int], **more: Any) -> dict[str, Any]:
+    return {"frame_type": "ack", "acked_ranges": list(ranges), **more}
+
+
+SENT, RECEIVED, LOST = "quic:packet_sent", "quic:packet_received", "quic:packet_lost"
+
+
+def test_events_out_of_order_give_no_negative_durations(tmp_path: Path) -> None:
+    [sent, _] = logged(
+        tmp_path / "log", (5.0, SENT, packet(1, stream(1000))), (1.0, SENT, packet(0, stream(0)))
+    ).connections.to_rows()
+    assert (sent["first_s"], sent["duration_s"]) == pytest.approx((0.0, 0.004))
+
+
+def test_an_unset_threshold_is_missing_and_metrics_have_their_new_name(tmp_path: Path) -> None:
+    # The crate `qlog` 0.18.2, of which quiche is a user, since its schema quic-12.
+    event = "quic:recovery_metrics_updated"
+    metrics = logged(tmp_path / "log", (1.0, event, {"ssthresh": 2**64 - 1, "smoothed_rtt": 20.0})).tables["metrics"].to_rows()
+    assert (math.isnan(metrics[0]["ssthresh_bytes"]), metrics[0]["smoothed_rtt_s"]) == (True, 0.02)
+
+
+def test_round_trips_in_seconds_are_recognised_by_the_packets(tmp_path: Path) -> None:
+    # quinn-proto 0.11.19 writes event times in milliseconds, and round trips in seconds.
+    analysis = logged(
+        tmp_path / "log",
+        (0.0, SENT, packet(0, stream(0))),
+        (40.0, RECEIVED, packet(0, ack([0, 0]))),
+        (40.0, "recovery:metrics_updated", {"latest_rtt": 0.04, "smoothed_rtt": 0.04}),
+    )
+    assert analysis.tables["metrics"].to_rows()[0]["smoothed_rtt_s"] == pytest.approx(0.04)
+    assert "are in seconds" in analysis.summary()
+
+
+def test_round_trips_of_draft_00_are_in_the_unit_of_its_trace(tmp_path: Path) -> None:
+    # Picoquic 1.1.53; it also names streams `id`.
+    frames = [{"frame_type": "stream", "id": number, "offset": 0, "length": 1000} for number in (0, 4, 8)]
+    trace: dict[str, Any] = {"configuration": {"time_units": "us"}}
+    events: list[tuple[float, str, dict[str, Any]]] = [(0.0, SENT, packet(0, *frames))]
+    events.append((40_000.0, "recovery:metrics_updated", {"smoothed_rtt": 40_000}))
+    analysis = logged(tmp_path / "log", *events, version="draft-00", **trace)
+    assert analysis.tables["metrics"].to_rows()[0]["smoothed_rtt_s"] == pytest.approx(0.04)
+    assert analysis.connections.to_rows()[0]["retransmitted_packets"] == 0
+
+
+def test_ranges_that_end_behind_the_last_packet_are_recognised(tmp_path: Path) -> None:
+    # noq 1.4.0: frames have only `raw.length`, packets `header.length`, and ACK ranges are half-open.
+    def of(number: int) -> dict[str, Any]:
+        frame = {"frame_type": "stream", "stream_id": 0, "offset": 1000 * number, "raw": {"length": 1000}}
+        return packet(number, frame, size=None, length=1200)
+
+    sends = [(float(number), SENT, of(number)) for number in range(3)]
+    lost = (45.0, LOST, {"header": {"packet_type": "1RTT", "packet_number": 1}})
+    analysis = logged(tmp_path / "log", *sends, (42.0, RECEIVED, packet(0, ack([0, 1], [2, 3]), size=50)), lost)
+    [sent, _] = analysis.connections.to_rows()
+    assert (sent["lost_packets"], sent["spurious_losses"], sent["payload_bytes"]) == (1, 0, 3000)
+    assert sent["max_in_flight_bytes"] == 3600
+    assert sent["min_rtt_s"] == pytest.approx(0.04)
+    assert "ACKs report packets that were not sent" in analysis.summary()
+
+
+def test_each_path_of_multipath_has_its_own_packet_numbers(tmp_path: Path) -> None:
+    sends = [(float(path), SENT, packet(0, stream(1000 * path), path_id=path)) for path in (0, 1)]
+    acked = {"frame_type": "path_ack", "path_id": 1, "acked_ranges": [[0, 0]]}
+    analysis = logged(tmp_path / "log", *sends, (31.0, RECEIVED, packet(0, acked)))
+    assert analysis.rtt["rtt_s"] == pytest.approx([0.03])
+    assert analysis.in_flight.head("in_flight_packets", 3) == [1, 2, 1]
+    assert analysis.connections.to_rows()[0]["acks"] == 1
+
+
+def test_losses_that_are_only_counted(tmp_path: Path) -> None:
+    # quiche, for example in netty 4.2.18: no `packet_lost`, and a pacing rate in bytes per second.
+    counted = {"cf_lost_packets": 3, "pacing_rate": 1e6}
+    sends = [(0.0, SENT, packet(0, stream(0))), (1.0, SENT, packet(1, stream(1000)))]
+    events = [*sends, (30.0, RECEIVED, packet(0, ack([1, 1]))), (30.0, "quic:recovery_metrics_updated", counted)]
+    analysis = logged(tmp_path / "log", *events)
+    [sent, _] = analysis.connections.to_rows()
+    assert (sent["lost_packets"], math.isnan(sent["max_in_flight_packets"])) == (3, True)
+    assert analysis.tables["metrics"].to_rows()[0]["pacing_rate_bps"] == 8e6
+
+
+def test_packets_without_contents_say_nothing_about_losses(tmp_path: Path) -> None:
+    # qh3 2.1.0 has packets without numbers and frames.
+    analysis = logged(tmp_path / "log", (0.0, SENT, {"raw": {"length": 1200}}), (30.0, RECEIVED, {"raw": {"length": 50}}))
+    [sent, _] = analysis.connections.to_rows()
+    unknown = ("lost_packets", "spurious_losses", "retransmitted_packets", "goodput_bps", "max_in_flight_packets")
+    assert [column for column in unknown if not math.isnan(sent[column])] == []
+    assert "packets have no frames" in analysis.summary()
+
+
+def test_packets_without_a_size_leave_the_flight(tmp_path: Path) -> None:
+    sends = [(float(number), SENT, packet(number, stream(1000 * number), size=None)) for number in range(3)]
+    analysis = logged(tmp_path / "log", *sends, (30.0, RECEIVED, packet(0, ack([0, 2]))))
+    assert analysis.in_flight.head("in_flight_packets", 6) == [1, 2, 3, 2, 1, 0]
+
+
+def test_a_lost_datagram_is_never_sent_again(tmp_path: Path) -> None:
+    frame = {"frame_type": "datagram", "length": 1000}
+    lost = (40.0, LOST, {"header": {"packet_type": "1RTT", "packet_number": 0}})
+    events = [(0.0, SENT, packet(0, frame)), (1.0, SENT, packet(1, frame)), lost, (50.0, SENT, packet(2, frame))]
+    [loss] = logged(tmp_path / "log", *events).losses.to_rows()
+    assert loss["repair"] == "none"
+
+
+def test_packets_of_discarded_keys_leave_the_flight(tmp_path: Path) -> None:
+    # RFC 9002 section 6.4; a client discards the Initial keys with its first Handshake packet (RFC 9001 section 4.9.1).
+    crypto = {"frame_type": "crypto", "offset": 0, "length": 300}
+    first, second = packet(0, crypto, kind="initial"), packet(0, crypto, kind="handshake")
+    retired = (60.0, "security:key_retired", {"key_type": "client_handshake_secret"})
+    last = (70.0, RECEIVED, packet(0, ack([0, 0])))
+    analysis = logged(tmp_path / "log", (0.0, SENT, first), (50.0, SENT, second), retired, last)
+    assert analysis.in_flight.head("in_flight_packets", 4) == [1, 0, 1, 0]
+
+
+def test_marks_that_the_peer_reports_are_counted(tmp_path: Path) -> None:
+    frames = [ack([0, 0], ect0=1, ce=1), ack([0, 1], ect0=3, ce=2)]
+    sends = [(float(number), SENT, packet(number, stream(1000 * number))) for number in range(2)]
+    reports = [(30.0 + place, RECEIVED, packet(place, frame)) for place, frame in enumerate(frames)]
+    [sent, _] = logged(tmp_path / "log", *sends, *reports).connections.to_rows()
+    assert (sent["ect_packets"], sent["ce_packets"]) == (3, 2)
+
+
+def test_traces_with_equal_names_are_different_connections(tmp_path: Path) -> None:
+    events = [{"time": 0.0, "name": SENT, "data": packet(0, stream(0))}]
+    trace = {"vantage_point": {"type": "client", "name": "library"}, "events": events}
+    (tmp_path / "log").write_text(json.dumps({"qlog_version": "0.3", "traces": [trace, trace]}))
+    rows = tb.analyse(tmp_path / "log").connections.where(direction="forward").to_rows()
+    assert [(row["connection"], row["interface"], row["packets"]) for row in rows] == [(0, "library", 1), (1, "library 1", 1)]
+    assert [row["retransmitted_packets"] for row in rows] == [0, 0]
+
+
+def test_an_unknown_version_is_named(tmp_path: Path) -> None:
+    analysis = logged(tmp_path / "log", (0.0, SENT, packet(0, stream(0))), version="2.0")
+    assert 'the qlog version "2.0" is not known' in analysis.summary()
+
+
+def test_many_losses_that_are_never_repaired_are_read(tmp_path: Path) -> None:
+    count = 20_000
+    sends = [(0.01 * number, SENT, packet(number, stream(1000 * number))) for number in range(count)]
+    losses = [(300.0, LOST, {"header": {"packet_type": "1RTT", "packet_number": number}}) for number in range(0, count, 2)]
+    again = [(400.0 + number, SENT, packet(count + number, stream(2000 * number))) for number in range(10)]
+    table = logged(tmp_path / "log", *sends, *losses, *again).losses
+    assert (len(table), table.head("repair", 12)) == (count // 2, ["fast"] * 10 + ["none"] * 2)

@@ -51,6 +51,7 @@ class _Measured:
     packets_out_of_time: int = 0
     losses_left_out: int = 0
     began_ns: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @arguments_checked
@@ -81,6 +82,7 @@ class Analysis:
         self.packets_out_of_time = measured.packets_out_of_time
         self.comments = measured.comments
         self._losses_left_out = measured.losses_left_out
+        self._notes = measured.notes
         self.provenance: dict[str, Any] = {
             "file": file,
             "version": _core.__version__,
@@ -90,6 +92,7 @@ class Analysis:
             "packets_out_of_time": self.packets_out_of_time,
             "began": None if measured.began_ns is None else _iso(measured.began_ns),
             "comments": self.comments,
+            "notes": list(measured.notes),
         }
 
     @property
@@ -252,6 +255,7 @@ def _payload(table: Table) -> list[float]:
 
 def notes(analysis: Analysis) -> Iterator[str]:
     """Notes that affect the interpretation of the results."""
+    yield from analysis._notes
     reasons = zip(analysis.skipped.head("reason", ROWS), analysis.skipped.head("packets", ROWS), strict=True)
     skipped = [f"{packets:,} {reason}" for reason, packets in reasons]
     if len(analysis.skipped) > ROWS:
@@ -289,7 +293,7 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
         return None
     log = read(path.read_bytes())
     packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
-    return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage)
+    return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage, notes=tuple(log.notes))
 
 
 def _of_capture(name: str, samples: bool, progress: Callable[[float], None]) -> _Measured:

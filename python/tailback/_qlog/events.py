@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tailback._capture_damage import CaptureDamage
@@ -16,6 +16,8 @@ from tailback._capture_damage import CaptureDamage
 __all__ = ["Event", "Log", "QlogReadError", "as_object", "is_qlog", "read"]
 
 _RECORD = b"\x1e"
+# Of drafts 00 to 13.
+_KNOWN = ("draft-0", "0.1", "0.2", "0.3", "0.4", "urn:ietf:params:qlog:file:")
 
 
 class QlogReadError(ValueError):
@@ -29,7 +31,7 @@ class Event:
     Attributes
     ----------
     trace : str
-        Title of the trace, with the group of the event if the trace has several.
+        Title of the trace, with the group of the event if the trace has several, and with its number if titles are equal.
     vantage : str
         ``client``, ``server``, ``network`` or ``unknown``.
     time_s : float
@@ -38,6 +40,8 @@ class Event:
         Without its category.
     data : dict
         Its fields.
+    rtt_unit_s : float
+        Unit of its round trips.
     """
 
     trace: str
@@ -45,15 +49,17 @@ class Event:
     time_s: float
     name: str
     data: dict[str, Any]
+    rtt_unit_s: float = 1e-3
 
 
 @dataclass
 class Log:
-    """A file: its title and description, its events, and where it is damaged."""
+    """A file: its title and description, its events, where it is damaged, and what limits its measurements."""
 
     comments: list[str]
     events: list[Event]
     damage: CaptureDamage | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def is_qlog(beginning: bytes) -> bool:
@@ -78,10 +84,14 @@ def read(content: bytes) -> Log:
     whole = _parsed(content)
     if not isinstance(whole, dict) or not isinstance(whole.get("traces"), list):
         raise QlogReadError("JSON without the field `traces` of a qlog file")
-    log = Log(_comments(whole), [])
+    log = Log(_comments(whole), [], notes=_notes(whole))
+    titles: set[str] = set()
     for number, trace in enumerate(whole["traces"]):
         if isinstance(trace, dict) and isinstance(trace.get("events"), list):
-            reader = _TraceReader(trace, number)
+            reader = _TraceReader(trace, number, whole)
+            # Libraries give all their traces one name.
+            reader.title = reader.title if reader.title not in titles else f"{reader.title} {number}"
+            titles.add(reader.title)
             for place, raw in enumerate(trace["events"]):
                 log.events += reader.events(raw, f"trace {number}, event {place}")
     return log
@@ -109,8 +119,8 @@ def _sequence(content: bytes, separator: bytes) -> Log:
                 header = _header(text)
                 if header is None:
                     raise QlogReadError("a sequence of records whose first is not the header of a qlog file")
-                log.comments = _comments(header)
-                reader = _TraceReader(header.get("trace") or {}, 0)
+                log.comments, log.notes = _comments(header), _notes(header)
+                reader = _TraceReader(header.get("trace") or {}, 0, header)
             else:
                 log.events += reader.events(_parsed(text), "in a record")
         except QlogReadError as error:
@@ -134,6 +144,14 @@ def _parsed(text: bytes) -> Any:
         raise QlogReadError(f"not JSON that can be read: {error}") from None
 
 
+def _notes(file: Mapping[str, Any]) -> list[str]:
+    """A version that is newer than this reader, or that no draft has."""
+    version = file.get("qlog_version", file.get("file_schema"))
+    if version is None or str(version).startswith(_KNOWN):
+        return []
+    return [f"the qlog version {json.dumps(version)[:60]} is not known; fields that it renames are missing"]
+
+
 def _comments(file: Mapping[str, Any]) -> list[str]:
     return [str(file[key]) for key in ("title", "description") if file.get(key)]
 
@@ -141,7 +159,7 @@ def _comments(file: Mapping[str, Any]) -> list[str]:
 class _TraceReader:
     """The events of one trace, with the fields that they have in common."""
 
-    def __init__(self, trace: Mapping[str, Any], number: int) -> None:
+    def __init__(self, trace: Mapping[str, Any], number: int, file: Mapping[str, Any]) -> None:
         common = as_object(trace.get("common_fields"))
         vantage = as_object(trace.get("vantage_point"))
         self.title = str(trace.get("title") or vantage.get("name") or number)
@@ -152,6 +170,8 @@ class _TraceReader:
         self.is_delta = format_ in {"delta", "relative_to_previous_event"} or "delta_time" in self.fields
         unit = as_object(trace.get("configuration")).get("time_units", common.get("time_units", "ms"))
         self.unit_s = {"us": 1e-6, "ns": 1e-9}.get(str(unit), 1e-3)
+        # Later drafts fix milliseconds. Picoquic 1.1.53 writes draft-00.
+        self.rtt_unit_s = self.unit_s if file.get("qlog_version") == "draft-00" else 1e-3
         self.time = 0.0
 
     def events(self, raw: Any, where: str) -> list[Event]:
@@ -170,9 +190,8 @@ class _TraceReader:
         self.time = self.time + elapsed if self.is_delta else elapsed
         group = fields.get("group_id", self.group)
         title = self.title if group is None or str(group) == self.title else f"{self.title} {group}"
-        return [
-            Event(title, self.vantage, self.time * self.unit_s, name.rpartition(":")[2].lower(), as_object(fields.get("data")))
-        ]
+        kind, data = name.rpartition(":")[2].lower(), as_object(fields.get("data"))
+        return [Event(title, self.vantage, self.time * self.unit_s, kind, data, self.rtt_unit_s)]
 
 
 def as_object(value: Any) -> dict[str, Any]:

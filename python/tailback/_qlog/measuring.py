@@ -15,36 +15,51 @@ __all__ = ["tables"]
 
 Packet = tuple[str, int]
 """Packet number space and number (RFC 9000 section 12.3)."""
+Payload = tuple[tuple[str, str], int, int]
+"""Kind and number of a stream, first byte and end."""
 
 _MAX_PACKET = 2**32
 """Sizes of packets and frames are below, in bytes; the packets of simulated runs may exceed an IP packet."""
 
 _SPACES = {"initial": "initial", "handshake": "handshake"}
 _METRICS = {
-    "congestion_window": ("congestion_window_bytes", 1.0),
-    "cwnd": ("congestion_window_bytes", 1.0),
-    "ssthresh": ("ssthresh_bytes", 1.0),
-    "bytes_in_flight": ("bytes_in_flight", 1.0),
-    "latest_rtt": ("latest_rtt_s", 1e-3),
-    "smoothed_rtt": ("smoothed_rtt_s", 1e-3),
-    "rtt_variance": ("rtt_variance_s", 1e-3),
-    "min_rtt": ("min_rtt_s", 1e-3),
-    "pacing_rate": ("pacing_rate_bps", 1.0),
+    "congestion_window": "congestion_window_bytes",
+    "cwnd": "congestion_window_bytes",
+    "ssthresh": "ssthresh_bytes",
+    "bytes_in_flight": "bytes_in_flight",
+    "latest_rtt": "latest_rtt_s",
+    "smoothed_rtt": "smoothed_rtt_s",
+    "rtt_variance": "rtt_variance_s",
+    "min_rtt": "min_rtt_s",
+    "pacing_rate": "pacing_rate_bps",
 }
-"""Fields of ``metrics_updated``, and their columns and units. Times are in milliseconds."""
+"""Fields of ``metrics_updated``, and their columns."""
+_RTTS = ("latest_rtt_s", "smoothed_rtt_s", "rtt_variance_s", "min_rtt_s")
+_UNSET = 2**62
+"""Implementations write their largest integer for a threshold that is not set; QUIC's are smaller (RFC 9000 section 16)."""
+_SECONDS = 200.0
+"""Round trips that packets show, over those that metrics say, from which the metrics are in seconds instead of milliseconds."""
 
 
 def tables(log: Log, *, samples: bool) -> dict[str, Table]:
-    """Tables ``connections``, ``losses`` and ``skipped``; with samples ``rtt``, ``in_flight`` and ``metrics``."""
+    """Tables ``connections``, ``losses`` and ``skipped``; with samples ``rtt``, ``in_flight`` and ``metrics``.
+
+    What limits the measurements is added to the notes of the log.
+    """
     first_s = min((event.time_s for event in log.events), default=0.0)
+    half_open = _half_open(log.events)
     connections: dict[str, _Connection] = {}
     skipped: dict[str, int] = {}
     for event in log.events:
         if event.trace not in connections:
-            connections[event.trace] = _Connection(len(connections), event, first_s)
+            connections[event.trace] = _Connection(len(connections), event, first_s, event.trace in half_open)
         if not connections[event.trace].take(event):
             skipped[event.name] = skipped.get(event.name, 0) + 1
     every = list(connections.values())
+    for connection in every:
+        connection.end()
+    for note in sorted({note for connection in every for note in connection.notes()}):
+        log.notes.append(note)
     found = {
         "connections": Table._of_rows("connections", [row for one in every for row in one.rows()], _CONNECTION),
         "losses": Table._of_rows("losses", [loss.row(one) for one in every for loss in one.losses.values()], _LOSS),
@@ -57,6 +72,23 @@ def tables(log: Log, *, samples: bool) -> dict[str, Table]:
         changes = [row for one in every if one.has_acks() for row in one.in_flight.changes]
         found["in_flight"] = Table._of_rows("in_flight", changes, _IN_FLIGHT)
         found["metrics"] = Table._of_rows("metrics", [row for one in every for row in one.metrics], _METRIC)
+    return found
+
+
+def _half_open(events: list[Event]) -> set[str]:
+    """Traces whose ACKs report packets that were not sent yet: their ranges end behind the last packet (noq 1.4.0)."""
+    largest: dict[tuple[str, str], int] = {}
+    found = set()
+    for event in events:
+        if event.name == "packet_sent" and (packet := _packet(event.data)):
+            key = (event.trace, packet[0])
+            largest[key] = max(largest.get(key, -1), packet[1])
+        elif event.name == "packet_received" and event.trace not in found:
+            for frame in _frames(event.data):
+                if frame["frame_type"] in _ACKS and (ranges := _acked(frame)):
+                    sent = largest.get((event.trace, _acked_space(event.data, frame)))
+                    if sent is not None and max(last for _, last in ranges) > sent:
+                        found.add(event.trace)
     return found
 
 
@@ -80,7 +112,7 @@ class _Ranges:
 class _Loss:
     packet: Packet
     sent_s: float
-    payload: list[tuple[Any, int, int]]
+    payload: list[Payload]
     repair: str
     repaired_s: float = math.nan
     evidence: str = "recorded"
@@ -104,26 +136,30 @@ class _Direction:
     def __init__(self) -> None:
         self.streams: dict[Any, _Ranges] = {}
         self.times: list[float] = []
+        self.has_contents = self.has_numbers = False
         self.counts = dict.fromkeys(
             ("packets", "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "retransmitted_packets",
              "retransmitted_bytes", "acks", "ect_packets", "ce_packets"), 0
         )  # fmt: skip
 
-    def packet(self, time_s: float, data: dict[str, Any]) -> list[tuple[Any, int, int]]:
-        """Count a packet. Returns its stream data: stream, first byte and end."""
+    def packet(self, time_s: float, data: dict[str, Any]) -> list[Payload]:
+        """Count a packet. Returns its stream data."""
         counts, payload = self.counts, []
-        self.times = [self.times[0] if self.times else time_s, time_s]
+        # Events may be out of order.
+        self.times = [min([time_s, *self.times]), max([time_s, *self.times])]
+        self.has_contents |= isinstance(data.get("frames"), list)
+        self.has_numbers |= _packet(data) is not None
         counts["packets"] += 1
         counts["ect_packets"] += str(data.get("ecn", "")).startswith("ECT")
         counts["ce_packets"] += data.get("ecn") == "CE"
         new = 0
         for frame in _frames(data):
             kind = frame.get("frame_type")
-            counts["acks"] += kind == "ack"
-            length = _whole(frame.get("length", as_object(frame.get("raw")).get("payload_length")), _MAX_PACKET)
+            counts["acks"] += kind in _ACKS
+            length = _length(frame)
             if kind in {"stream", "crypto", "datagram"} and length:
                 # Each packet number space has its own CRYPTO stream (RFC 9000 section 7).
-                stream = (kind, str(frame.get("stream_id", _space(data))))
+                stream = (str(kind), str(frame.get("stream_id", frame.get("id", _space(data)))))
                 offset = _whole(frame.get("offset")) or 0
                 payload.append((stream, offset, offset + length))
                 new += length if kind == "datagram" else self.streams.setdefault(stream, _Ranges()).add(offset, offset + length)
@@ -147,13 +183,13 @@ class _InFlight:
         self.first_s = self.last_s = math.nan
         self.changes: list[dict[str, Any]] = []
 
-    def change(self, time_s: float, origin_s: float, size: int) -> None:
-        """`size`: of a packet that is sent, or negative of one that left."""
+    def change(self, time_s: float, origin_s: float, size: int, packets: int) -> None:
+        """`size` and `packets`: what is sent, or negative what left."""
         if math.isnan(self.first_s):
             self.first_s = self.last_s = time_s
         self.byte_seconds += self.bytes * (time_s - self.last_s)
         self.last_s = time_s
-        self.bytes, self.packets = self.bytes + size, self.packets + (1 if size >= 0 else -1)
+        self.bytes, self.packets = self.bytes + size, self.packets + packets
         self.max_bytes, self.max_packets = max(self.max_bytes, self.bytes), max(self.max_packets, self.packets)
         self.changes.append({
             "time_s": time_s - origin_s, "connection": self.connection, "direction": "forward",
@@ -168,16 +204,23 @@ class _InFlight:
 class _Connection:
     """One connection at the endpoint that logged it."""
 
-    def __init__(self, number: int, first: Event, origin_s: float) -> None:
+    def __init__(self, number: int, first: Event, origin_s: float, is_half_open: bool) -> None:
         self.number, self.title, self.vantage, self.origin_s = number, first.trace, first.vantage, origin_s
+        self.is_half_open = is_half_open
+        # The marks of the peer's ACK frames, and quiche's count of lost packets.
+        self.marks = {"ect_packets": 0, "ce_packets": 0}
+        self.counted_losses: int | None = None
+        self.is_in_seconds = False
         self.sent, self.received = _Direction(), _Direction()
         self.in_flight = _InFlight(number)
         # Time, size and payload of the packets in flight, by space and number.
-        self.outstanding: dict[str, dict[int, tuple[float, int, list[tuple[Any, int, int]]]]] = {}
+        self.outstanding: dict[str, dict[int, tuple[float, int, list[Payload]]]] = {}
         self.losses: dict[Packet, _Loss] = {}
         # The numbers of lost packets that no acknowledgement has refuted, sorted.
         self.lost: dict[str, list[int]] = {}
-        self.unrepaired: dict[Packet, _Loss] = {}
+        # The lost data of each stream that were not sent again, sorted: first byte, end, packet; and the longest length.
+        self.unrepaired: dict[tuple[str, str], list[tuple[int, int, Packet]]] = {}
+        self.longest = 0
         self.rtts: list[dict[str, Any]] = []
         self.metrics: list[dict[str, Any]] = []
 
@@ -190,7 +233,9 @@ class _Connection:
                 self._on_received(event)
             case "packet_lost":
                 self._on_lost(event)
-            case "metrics_updated" | "metric_update":
+            case "key_discarded" | "key_retired":
+                self._discard(event, next((space for space in _SPACES if space in str(event.data.get("key_type"))), ""))
+            case "metrics_updated" | "metric_update" | "recovery_metrics_updated":
                 self._on_metrics(event)
             case _:
                 return False
@@ -198,24 +243,45 @@ class _Connection:
 
     def _on_sent(self, event: Event) -> None:
         payload = self.sent.packet(event.time_s, event.data)
-        for lost, loss in list(self.unrepaired.items()):
-            if any(s == t and start < stop and begin < end for s, start, end in payload for t, begin, stop in loss.payload):
-                loss.repaired_s = event.time_s
-                del self.unrepaired[lost]
+        for stream, start, end in payload:
+            self._repair(event.time_s, self.unrepaired.get(stream, []), start, end)
+        if self.vantage == "client" and _space(event.data) == "handshake":
+            self._discard(event, "initial")
         packet = _packet(event.data)
         # ACK, PADDING and CONNECTION_CLOSE frames do not elicit acknowledgements and are not in flight (RFC 9002 section 2).
         elicits = any(frame.get("frame_type") not in {"ack", "padding", "connection_close"} for frame in _frames(event.data))
         if packet is not None and elicits:
             size = _size(event.data)
             self.outstanding.setdefault(packet[0], {})[packet[1]] = (event.time_s, size, payload)
-            self.in_flight.change(event.time_s, self.origin_s, size)
+            self.in_flight.change(event.time_s, self.origin_s, size, 1)
+
+    def _repair(self, time_s: float, unrepaired: list[tuple[int, int, Packet]], start: int, end: int) -> None:
+        """Data that are sent repair the losses with which they overlap."""
+        first, last = bisect_left(unrepaired, (start - self.longest,)), bisect_left(unrepaired, (end,))
+        for _, _, packet in (repaired := [one for one in unrepaired[first:last] if one[1] > start]):
+            self.losses[packet].repaired_s = time_s
+        if repaired:
+            unrepaired[first:last] = [one for one in unrepaired[first:last] if one[1] <= start]
+
+    def _discard(self, event: Event, space: str) -> None:
+        """With the keys of a space its packets leave the flight (RFC 9002 section 6.4)."""
+        left = self.outstanding.pop(space, {})
+        if left:
+            self.in_flight.change(event.time_s, self.origin_s, -sum(size for _, size, _ in left.values()), -len(left))
 
     def _on_received(self, event: Event) -> None:
         self.received.packet(event.time_s, event.data)
-        space = _space(event.data)
+        if self.vantage == "server" and _space(event.data) == "handshake":
+            self._discard(event, "initial")
         for frame in _frames(event.data):
-            if frame.get("frame_type") == "ack":
-                self._on_ack(event.time_s, space, _acked(frame))
+            if frame["frame_type"] in _ACKS:
+                ranges = _acked(frame)
+                if self.is_half_open:
+                    ranges = [(first, last - 1) for first, last in ranges if last > first]
+                self._on_ack(event.time_s, _acked_space(event.data, frame), ranges)
+                seen = {"ect_packets": (_whole(frame.get("ect0")) or 0) + (_whole(frame.get("ect1")) or 0)}
+                seen["ce_packets"] = _whole(frame.get("ce")) or 0
+                self.marks = {name: max(count, seen[name]) for name, count in self.marks.items()}
 
     def _on_ack(self, time_s: float, space: str, ranges: list[tuple[int, int]]) -> None:
         outstanding, lost = self.outstanding.get(space, {}), self.lost.get(space, [])
@@ -226,7 +292,7 @@ class _Connection:
             for number in range(max(first, oldest), min(last, newest) + 1):
                 if number in outstanding:
                     sent_s, size, _ = outstanding.pop(number)
-                    self.in_flight.change(time_s, self.origin_s, -size)
+                    self.in_flight.change(time_s, self.origin_s, -size, -1)
                     # RFC 9002 section 5.1: a sample is of the largest acknowledged packet, if newly acknowledged.
                     if number == largest:
                         sample = {"connection": self.number, "direction": "forward", "rtt_s": time_s - sent_s}
@@ -242,18 +308,53 @@ class _Connection:
             return
         sent_s, size, payload = self.outstanding.get(packet[0], {}).pop(packet[1], (math.nan, -1, []))
         if size >= 0:
-            self.in_flight.change(event.time_s, self.origin_s, -size)
+            self.in_flight.change(event.time_s, self.origin_s, -size, -1)
         repair = "timeout" if "pto" in str(event.data.get("trigger", "")) else "fast"
-        self.losses[packet] = self.unrepaired[packet] = _Loss(packet, sent_s, payload, repair)
+        self.losses[packet] = _Loss(packet, sent_s, payload, repair)
+        for stream, start, end in payload:
+            # DATAGRAM frames are never sent again (RFC 9221 section 5.2).
+            if stream[0] != "datagram":
+                self.longest = max(self.longest, end - start)
+                insort(self.unrepaired.setdefault(stream, []), (start, end, packet))
         insort(self.lost.setdefault(packet[0], []), packet[1])
 
     def _on_metrics(self, event: Event) -> None:
         row: dict[str, Any] = {"time_s": event.time_s - self.origin_s, "connection": self.number}
-        for key, (column, unit) in _METRICS.items():
+        lost = _whole(event.data.get("cf_lost_packets"))
+        if lost is not None:
+            self.counted_losses = max(lost, self.counted_losses or 0)
+        for key, column in _METRICS.items():
             value = event.data.get(key)
-            if isinstance(value, int | float):
-                row[column] = value * unit
+            if isinstance(value, int | float) and not isinstance(value, bool) and value < _UNSET:
+                row[column] = value * (event.rtt_unit_s if column in _RTTS else 1)
         self.metrics.append(row)
+
+    def end(self) -> None:
+        """Corrects the units of metrics by what packets show."""
+        if self.counted_losses is not None:
+            for row in self.metrics:
+                # quiche writes bytes per second.
+                row["pacing_rate_bps"] = 8 * row.get("pacing_rate_bps", math.nan)
+        said = sorted(row["latest_rtt_s"] for row in self.metrics if row.get("latest_rtt_s", 0) > 0)
+        shown = sorted(row["rtt_s"] for row in self.rtts)
+        if said and shown and shown[len(shown) // 2] > _SECONDS * said[len(said) // 2]:
+            self.is_in_seconds = True
+            for row in self.metrics:
+                row |= {column: 1000 * row[column] for column in _RTTS if column in row}
+
+    def notes(self) -> Iterator[str]:
+        """What limits the measurements."""
+        if self.is_half_open:
+            yield f"{self.title}: ACKs report packets that were not sent; their ranges are read without the last packet"
+        if self.is_in_seconds:
+            yield f"{self.title}: the round trips of metrics are in seconds, not in milliseconds, as packets show"
+        if self.counted_losses is not None:
+            yield f"{self.title}: lost packets are counted and not named, so that data in flight are not known"
+        directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
+        if directions and not any(each.has_contents for each in directions):
+            yield f"{self.title}: packets have no frames, so that payload, losses and retransmissions are not known"
+        elif directions and not any(each.has_numbers for each in directions):
+            yield f"{self.title}: packets have no numbers, so that losses and round trips are not known"
 
     def has_acks(self) -> bool:
         """Without them, nothing ever leaves the data in flight."""
@@ -263,8 +364,8 @@ class _Connection:
         """The two directions: sent and received by the logging endpoint."""
         peer = {"client": "server", "server": "client"}.get(self.vantage, "peer")
         rtts = sorted(row["rtt_s"] for row in self.rtts)
-        measured = {
-            "lost_packets": len(self.losses),
+        measured: dict[str, Any] = {
+            "lost_packets": len(self.losses) if self.counted_losses is None else self.counted_losses,
             "spurious_losses": sum(loss.evidence == "refuted" for loss in self.losses.values()),
             "rtt_samples": len(rtts),
             **({"min_rtt_s": rtts[0], "mean_rtt_s": sum(rtts) / len(rtts), "max_rtt_s": rtts[-1]} if rtts else {}),
@@ -276,8 +377,12 @@ class _Connection:
         # A log without packets of the other direction and without losses says nothing about the fate of what was sent: that of a
         # flow of datagrams, or of a stack, whose contents are unknown, too.
         unknown: set[str] = set()
-        if not self.has_acks():
+        if not self.has_acks() or self.counted_losses is not None:
             unknown |= _ACKNOWLEDGED
+        if not (self.sent.has_numbers and self.sent.has_contents):
+            unknown |= _ACKNOWLEDGED | _LOST
+        if not self.sent.has_contents:
+            unknown |= _REPEATED
         if not (self.received.counts["packets"] or self.losses):
             unknown |= _LOST if self.sent.streams else _LOST | _REPEATED
         # ACKs are counted in the row of the data that they acknowledge.
@@ -295,7 +400,10 @@ class _Connection:
                 if elapsed > 0:
                     row["throughput_bps"] = row["payload_bytes"] * 8 / elapsed
                     row["goodput_bps"] = row["unique_payload_bytes"] * 8 / elapsed
-            yield row | measured | dict.fromkeys(unknown, math.nan) if name == "forward" else row
+            if name == "forward":
+                marks = {name: max(count, row[name]) for name, count in self.marks.items()}
+                row |= measured | marks | dict.fromkeys(unknown, math.nan)
+            yield row
 
 
 _NAN = math.nan
@@ -318,7 +426,7 @@ _LOSS = {
 _SKIPPED = {"reason": "", "packets": 0}
 _RTT = {"time_s": _NAN, "connection": 0, "direction": "", "rtt_s": _NAN}
 _IN_FLIGHT = {"time_s": _NAN, "connection": 0, "direction": "", "in_flight_bytes": 0, "in_flight_packets": 0}
-_METRIC = {"time_s": _NAN, "connection": 0} | {column: _NAN for column, _ in _METRICS.values()}
+_METRIC = {"time_s": _NAN, "connection": 0} | dict.fromkeys(_METRICS.values(), _NAN)
 
 
 def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -328,10 +436,31 @@ def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**frame, "frame_type": str(frame.get("frame_type"))} for frame in frames if isinstance(frame, dict)]
 
 
+_ACKS = {"ack", "path_ack"}
+
+
+def _length(frame: dict[str, Any]) -> int | None:
+    """Payload of a frame; writers disagree on its field, and some give that of the whole frame as well."""
+    raw = as_object(frame.get("raw"))
+    given = (raw.get("payload_length"), frame.get("length"), raw.get("length"))
+    return _whole(next((length for length in given if length is not None), None), _MAX_PACKET)
+
+
 def _space(data: dict[str, Any]) -> str:
+    """The packet number space; with multipath QUIC each path has its own."""
     header = as_object(data.get("header"))
     kind = header.get("packet_type", data.get("packet_type", data.get("type")))
-    return _SPACES.get(str(kind).lower(), "application")
+    space = _SPACES.get(str(kind).lower(), "application")
+    return _of_path(space, header.get("path_id"))
+
+
+def _acked_space(data: dict[str, Any], frame: dict[str, Any]) -> str:
+    """The space of the packets that an ACK frame reports."""
+    return _of_path("application", frame.get("path_id")) if frame["frame_type"] == "path_ack" else _space(data)
+
+
+def _of_path(space: str, path: Any) -> str:
+    return space if path in (None, 0) else f"{space} of path {path}"
 
 
 def _packet(data: dict[str, Any]) -> Packet | None:
@@ -341,7 +470,8 @@ def _packet(data: dict[str, Any]) -> Packet | None:
 
 def _size(data: dict[str, Any]) -> int:
     header = as_object(data.get("header"))
-    return _whole(as_object(data.get("raw")).get("length", header.get("packet_size", data.get("packet_size"))), _MAX_PACKET) or 0
+    sizes = (as_object(data.get("raw")).get("length"), header.get("packet_size"), data.get("packet_size"), header.get("length"))
+    return _whole(next((size for size in sizes if size is not None), None), _MAX_PACKET) or 0
 
 
 def _acked(frame: dict[str, Any]) -> list[tuple[int, int]]:
