@@ -43,18 +43,18 @@ pub(super) struct AssignedRoute {
     pub backward: u32,
     /// Round-trip propagation delay between the two nodes.
     rest: TimeDelta,
-    /// Rate of the first link of a sender that is a host.
+    /// Rate of the sender's interface, if the scenario does not describe its queue.
     interface: Option<Rate>,
 }
 
 impl AssignedRoute {
-    pub fn of((forward, backward): &RoutePair, sender: usize, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
+    pub fn of((forward, backward): &RoutePair, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
         let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
         AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),
             rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
-            interface: forward.first().filter(|_| graph.sites.is_host(sender)).map(|&port| graph.ports[port].rate),
+            interface: forward.first().filter(|&&port| graph.is_interface(port)).map(|&port| graph.ports[port].rate),
         }
     }
 }
