@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn a_reverse_link_that_data_cross_has_the_queue_of_its_link() {
         // A quarter of 8 Mbit/s x 60 ms, and of 2 Mbit/s x 60 ms, in packets of 1500 bytes.
-        let queue = "queue = {policy = \"pie\", buffer = \"25 %\", bdp_rtt = \"60 ms\", shaper = {rate = \"1 Mbps\"}}\n";
+        let queue = "queue = {policy = \"pie\", buffer = \"25 %\", bdp_rtt = \"60 ms\", shaper = {rate = \"1 Mbps\", burst = \"15 kB\"}}\n";
         let buffers = |link: &str, more: &str| {
             let wire = WIRE.replace(
                 "queue = {buffer = \"50 %\", bdp_rtt = \"100 ms\"}\n",
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(buffers("reverse = {queue = {buffer = \"7 packets\"}}\n", &tcp), [Buffer::Units(10), Buffer::Units(7)]);
         assert_eq!(buffers("reverse = {queue = {buffer = \"unlimited\"}}\n", &tcp), [Buffer::Units(10), Buffer::Unlimited]);
         // Data take another reverse link from 0.5 s on. Ports are in the order of the links' names.
-        let rerouted = "[links.other]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Gbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\", policy = \"pie\", shaper = {rate = \"1 Mbps\"}}\n\
+        let rerouted = "[links.other]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Gbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\", policy = \"pie\", shaper = {rate = \"1 Mbps\", burst = \"15 kB\"}}\n\
             [[timeline]]\nat = \"0.5 s\"\ngroup = \"web\"\nroute = [\"other.reverse\"]\nreturn_route = [\"other\"]\n";
         assert_eq!(buffers("", rerouted)[..2], [Buffer::Units(9); 2]);
     }
