@@ -383,9 +383,9 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
     exec(compile(CHAIN.with_({"topology.chain.delays": ["3 ms", "0 ms"]}).export("mininet").text, "chain.py", "exec"), names)
     names["built"]()
     assert links == [
-        # 40 packets, and 2.5 on the delay line.
+        # 40 packets, and 2.5 on the delay line. Data cross the second link in both directions.
         ("h0", "h1", {"bw": 10.0, "delay": "3000us", "max_queue_size": 42}, {"bw": 10.0, "delay": "3000us"}),
-        ("h1", "h2", {"bw": 20.0, "max_queue_size": 40}, {"bw": 20.0}),
+        ("h1", "h2", {"bw": 20.0, "max_queue_size": 40}, {"bw": 20.0, "max_queue_size": 40}),
     ]
     assert ("h0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "Run", "advance", "read_run", "with_changes"]
 
 _FIRST_EVENTS = 10_000
+# A note names unlimited queues in which packets wait for more base round-trip times than this on average.
+_LONG_WAIT_RTTS = 10
 
 
 @arguments_checked
@@ -366,7 +370,8 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """Notes that affect the interpretation of the results (`Scenario.notes`)."""
-        return [*Scenario(self.scenario).notes(), *self._not_measured(), *self._beyond_range(), *starved_flows([self._tables])]
+        measured = (self._not_measured(), self._beyond_range(), self._long_waits(), starved_flows([self._tables]))
+        return [*Scenario(self.scenario).notes(), *chain.from_iterable(measured)]
 
     def _not_measured(self) -> Iterator[str]:
         """A note if the run was interrupted within its warm-up."""
@@ -384,6 +389,19 @@ class Run:
             if beyond:
                 yield (
                     f"the price of `{queue}` left the range of `prices` and was clamped to it for {beyond} of {departed} packets"
+                )
+
+    def _long_waits(self) -> Iterator[str]:
+        """A note for each unlimited queue in which packets wait for more than ten base round-trip times on average."""
+        shortest = min((rtt for rtt in self.flows["base_rtt_s"] if rtt > 0), default=math.inf)
+        waits = dict(zip(self.queues["queue"], self.queues["mean_wait_s"], strict=True))
+        if not any(wait > _LONG_WAIT_RTTS * shortest for wait in waits.values()):
+            return
+        for queue, base_rtt_s in _core.unlimited_queues(json.dumps(self.scenario), "", "json"):
+            if waits[queue] > _LONG_WAIT_RTTS * base_rtt_s:
+                yield (
+                    f"the queue of `{queue}` is unlimited, and its mean wait of {waits[queue]:.3g} s exceeds {_LONG_WAIT_RTTS} "
+                    f"base round-trip times ({base_rtt_s:.3g} s): equipment with a buffer would discard packets"
                 )
 
     def fairness(self, weights: Mapping[str, float] | None = None) -> Fairness:

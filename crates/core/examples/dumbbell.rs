@@ -152,7 +152,7 @@ impl Dumbbell {
             random_loss: 0.0,
             listed_drops: Vec::new(),
             impairments: Impairments::default(),
-            trace: None,
+            varying: None,
         };
         let places = of.get("buf") as u64;
         let bpd = BpdSpec { lower_threshold: places * 4 / 10, upper_threshold: places * 9 / 10, gap: 25 };

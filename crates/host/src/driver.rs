@@ -169,7 +169,7 @@ mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
             impairments: Impairments::default(),
-            trace: None,
+            varying: None,
         }
     }
 

@@ -43,6 +43,13 @@ pub fn notes(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<V
     Ok(notes.list.iter().map(errors::data).zip(notes.texts()).collect())
 }
 
+/// Names of the unlimited queues, each with the longest base RTT in seconds of the flows that cross it.
+#[pyfunction]
+pub fn unlimited_queues(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(String, f64)>> {
+    let scenario = parse(py, text, file, format)?;
+    Ok(py.detach(|| scenario.unlimited_queues()))
+}
+
 /// The scenario as JSON with all defaults filled in.
 #[pyfunction]
 pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<String> {

@@ -38,6 +38,7 @@ mod _core {
         ParsedScenario, argument_errors, check, content_hashes, described_flows, described_tables, expanded, flow_ends,
         flow_ends_of_topology, hint, in_column_units, is_random, listed, named_user_code, nearest_word, normalise,
         normalise_with_files, notes, renamed_names, scenario_error, scenario_errors, schema, sources, toml_as_json, topologies,
+        unlimited_queues,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]

@@ -15,7 +15,7 @@ use crate::values::whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use tailback_core::network::{DeliveryTrace, Opportunities, TraceFault};
+use tailback_core::network::{DeliveryTrace, Opportunities, TraceFault, VaryingRate};
 use tailback_core::primitives::units;
 
 /// Rate of a link.
@@ -32,12 +32,21 @@ impl LinkRate {
         match self {
             LinkRate::Fixed(rate) => rate.rate(),
             LinkRate::Trace(trace) => trace.mean_rate(),
-            LinkRate::Table(table) => table.mean(),
+            LinkRate::Table(table) => table.schedule().mean_rate(),
         }
     }
 
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(self, LinkRate::Fixed(_))
+    }
+
+    /// The rate as the engine uses it, if it varies.
+    pub(crate) fn varying(&self) -> Option<VaryingRate> {
+        match self {
+            LinkRate::Fixed(_) => None,
+            LinkRate::Trace(trace) => Some(VaryingRate::Opportunities(trace.clone())),
+            LinkRate::Table(table) => Some(VaryingRate::Schedule(table.schedule())),
+        }
     }
 
     pub(crate) fn table(&self) -> Option<&RateTable> {
@@ -49,7 +58,8 @@ impl std::fmt::Display for LinkRate {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             LinkRate::Fixed(rate) => write!(out, "{rate}"),
-            LinkRate::Trace(_) | LinkRate::Table(_) => write!(out, "{} bps, the mean of its trace", self.mean().0),
+            LinkRate::Trace(_) => write!(out, "{} bps, the mean of its trace", self.mean().0),
+            LinkRate::Table(_) => write!(out, "{} bps, the mean of its table", self.mean().0),
         }
     }
 }

@@ -249,6 +249,11 @@ impl<'a> Report<'a> {
         Report { source, problems: Vec::new(), more: 0, warnings: Vec::new(), invalid: Vec::new(), counts_only: false }
     }
 
+    /// An empty report about the same scenario.
+    pub fn aside(&self) -> Report<'a> {
+        Report::new(self.source)
+    }
+
     /// The name of the scenario's file; empty if there is none.
     pub fn file(&self) -> &str {
         &self.source.file

@@ -14,12 +14,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tailback_core::network::{DeliveryTrace, Opportunities};
+use tailback_core::network::{RateSchedule, RateStep};
 use tailback_core::primitives::units::{self, TimeDelta};
 
 /// A table of rates. Copies share its data.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RateTable(Arc<RateColumns>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct RateTable {
+    columns: Arc<RateColumns>,
+    schedule: RateSchedule,
+}
 
 record! {
     /// Rate, delay and loss of a link over time, with one value per row. A row holds until the next one, and the last one as long as the one before it. Then the table repeats.
@@ -47,80 +50,26 @@ pub(crate) struct RowChange {
     pub loss: Option<Probability>,
 }
 
-/// Maximum length of a run with such a table in milliseconds: 4.6 hours.
-const MAX_MILLISECONDS: u64 = 1 << 24;
-
-/// Picoseconds of a millisecond.
-const MILLISECOND: u64 = 1_000_000_000;
-
 impl RateTable {
-    /// Time after which the table repeats, in picoseconds.
-    fn period(&self) -> u64 {
-        let at = &self.0.at;
-        let [before, last] = [at[at.len() - 2].base(), at[at.len() - 1].base()];
-        last + (last - before)
+    /// Begin of each row up to `end` in picoseconds, with its index.
+    fn begins(&self, end: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let (at, period) = (&self.columns.at, period(&self.columns.at));
+        let of_pass =
+            move |pass: u64| (0..at.len()).map(move |row| (pass.saturating_mul(period).saturating_add(at[row].base()), row));
+        (0..).flat_map(of_pass).take_while(move |&(begin, _)| begin < end)
     }
 
-    /// Begin, end and row of each interval up to `end`, in picoseconds.
-    fn intervals(&self, end: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
-        let (at, period) = (&self.0.at, self.period());
-        let of_pass = move |pass: u64| {
-            (0..at.len()).map(move |row| {
-                let until = at.get(row + 1).map_or(period, |next| next.base());
-                (pass * period + at[row].base(), pass * period + until, row)
-            })
-        };
-        (0..).flat_map(of_pass).take_while(move |&(begin, ..)| begin < end)
-    }
-
-    /// The mean over a period, rounded, at least 1 bit/s.
-    pub(crate) fn mean(&self) -> units::Rate {
-        let bits = self.intervals(self.period()).map(|(begin, end, row)| u128::from(end - begin) * u128::from(self.bps(row)));
-        units::Rate(((bits.sum::<u128>() / u128::from(self.period())) as u64).max(1))
-    }
-
-    fn bps(&self, row: usize) -> u64 {
-        self.0.rate[row].0.base()
-    }
-
-    /// Transmission opportunities for a run; `None` if it is too long. An opportunity is in the millisecond in which another 1500 bytes
-    /// are complete.
-    pub(crate) fn trace(&self, duration: TimeDelta) -> Option<DeliveryTrace> {
-        let last = duration.0.div_ceil(MILLISECOND) + 1;
-        if last > MAX_MILLISECONDS {
-            return None;
-        }
-        let opportunity = u128::from(DeliveryTrace::OPPORTUNITY.0) * 8 * 1_000_000_000_000;
-        let (mut instants, mut waiting) = (Vec::new(), 0);
-        for (begin, end, row) in self.intervals(last * MILLISECOND) {
-            let mut now = begin;
-            while now < end {
-                // The end of the millisecond, and of the row.
-                let next = (now / MILLISECOND + 1) * MILLISECOND;
-                let until = next.min(end);
-                waiting += u128::from(until - now) * u128::from(self.bps(row));
-                if until == next {
-                    let (millisecond, count) = ((next / MILLISECOND) as u32, (waiting / opportunity) as u32);
-                    waiting %= opportunity;
-                    if count > 0 {
-                        instants.push(Opportunities { millisecond, count });
-                    }
-                }
-                now = until;
-            }
-        }
-        // Traces repeat after their last opportunity, which therefore is after the end of the run.
-        let end = (last + 1) as u32;
-        instants.retain(|instant| instant.millisecond < end);
-        instants.push(Opportunities { millisecond: end, count: 1 });
-        DeliveryTrace::new(instants).ok()
+    /// The rate over time.
+    pub(crate) fn schedule(&self) -> RateSchedule {
+        self.schedule.clone()
     }
 
     /// Changes of delay and loss in a run, from 0 s on.
     pub(crate) fn changes(&self, duration: TimeDelta) -> impl Iterator<Item = RowChange> + '_ {
-        let RateColumns { delay, loss, .. } = &*self.0;
+        let RateColumns { delay, loss, .. } = &*self.columns;
         let (mut old_delay, mut old_loss) = (None, None);
-        self.intervals(duration.0).filter_map(move |(begin, _, row)| {
+        let end = if delay.is_some() || loss.is_some() { duration.0 } else { 0 };
+        self.begins(end).filter_map(move |(begin, row)| {
             let delay = delay.as_ref().map(|delays| delays[row]).filter(|delay| old_delay.replace(*delay) != Some(*delay));
             let loss = loss.as_ref().map(|losses| losses[row]).filter(|loss| old_loss.replace(*loss) != Some(*loss));
             (delay.is_some() || loss.is_some()).then_some(RowChange { at: TimeDelta(begin), delay, loss })
@@ -129,7 +78,7 @@ impl RateTable {
 
     /// The delay of the first row.
     pub(crate) fn first_delay(&self) -> Option<Duration> {
-        self.0.delay.as_ref().and_then(|delays| delays.first().copied())
+        self.columns.delay.as_ref().and_then(|delays| delays.first().copied())
     }
 
     /// Reads a CSV file.
@@ -150,6 +99,15 @@ impl RateTable {
             columns.loss = columns.loss.zip(loss.flatten()).map(|(losses, loss)| with(losses, loss));
         }
         RateTable::checked(columns, decoder)
+    }
+
+    pub(crate) fn decode(node: &Node, decoder: &mut Decoder) -> Option<RateTable> {
+        let columns = RateColumns::decode(node, decoder)?;
+        RateTable::checked(columns, decoder)
+    }
+
+    fn expected() -> String {
+        "a CSV file with columns `at`, `rate`, and optionally `delay` and `loss`, or a table of these lists".into()
     }
 
     fn checked(columns: RateColumns, decoder: &mut Decoder) -> Option<RateTable> {
@@ -177,8 +135,17 @@ impl RateTable {
                 .expected("at least two rows with ascending times from 0 s on, and a rate above 0");
             return None;
         }
-        Some(RateTable(Arc::new(columns)))
+        let step = |(at, rate): (&Duration, &TableRate)| RateStep { at: at.time_delta(), rate: units::Rate(rate.0.base()) };
+        let steps = at.iter().zip(rate).map(step).collect();
+        let schedule = RateSchedule::new(steps, TimeDelta(period(at))).ok()?;
+        Some(RateTable { columns: Arc::new(columns), schedule })
     }
+}
+
+/// Time after which a table with these rows repeats, in picoseconds.
+fn period(at: &[Duration]) -> u64 {
+    let [before, last] = [at[at.len() - 2].base(), at[at.len() - 1].base()];
+    last.saturating_add(last - before)
 }
 
 fn with<T>(mut list: Vec<T>, value: T) -> Vec<T> {
@@ -188,18 +155,7 @@ fn with<T>(mut list: Vec<T>, value: T) -> Vec<T> {
 
 impl Serialize for RateTable {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl Decode for RateTable {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<RateTable> {
-        let columns = RateColumns::decode(node, decoder)?;
-        RateTable::checked(columns, decoder)
-    }
-
-    fn expected() -> String {
-        "a CSV file with columns `at`, `rate`, and optionally `delay` and `loss`, or a table of these lists".into()
+        self.columns.serialize(serializer)
     }
 }
 
@@ -246,45 +202,38 @@ impl JsonSchema for TableRate {
 mod tests {
     use super::*;
 
-    fn table(rows: &[(u64, u64)]) -> RateTable {
-        let at = rows.iter().map(|(ms, _)| Duration::new(ms * MILLISECOND)).collect();
-        let rate = rows.iter().map(|(_, bps)| TableRate(Rate::new(*bps))).collect();
-        RateTable(Arc::new(RateColumns { at, rate, delay: None, loss: None }))
+    use crate::location::Source;
+    use crate::problem::Report;
+    use tailback_core::primitives::units::Time;
+
+    const MILLISECOND: u64 = 1_000_000_000;
+
+    fn table(columns: RateColumns) -> RateTable {
+        let source = Source::default();
+        RateTable::checked(columns, &mut Decoder::new(Report::new(&source))).expect("a table")
     }
 
     #[test]
-    fn an_opportunity_is_where_another_packet_is_complete() {
-        // 12 Mbit/s are a packet per millisecond; 6 Mbit/s a packet in two; the last row lasts 2 ms, like the one before.
-        let table = table(&[(0, 12_000_000), (3, 0), (5, 6_000_000)]);
-        let trace = table.trace(TimeDelta::from_millis(12)).unwrap();
-        let found: Vec<(u32, u32)> = trace.instants().iter().map(|at| (at.millisecond, at.count)).collect();
-        assert_eq!(found, [(1, 1), (2, 1), (3, 1), (7, 1), (8, 1), (9, 1), (10, 1), (14, 1)]);
-        // 48 kbit in 7 ms.
-        assert_eq!(table.mean(), units::Rate(6_857_142));
-    }
-
-    #[test]
-    fn a_rate_changes_within_a_millisecond() {
-        let table = RateTable(Arc::new(RateColumns {
-            at: vec![Duration::new(0), Duration::new(MILLISECOND / 2)],
-            rate: vec![TableRate(Rate::new(36_000_000)), TableRate(Rate::new(12_000_000))],
-            delay: None,
-            loss: None,
-        }));
-        let trace = table.trace(TimeDelta::from_millis(2)).unwrap();
-        assert_eq!(trace.instants()[0], Opportunities { millisecond: 1, count: 2 });
+    fn the_last_row_lasts_as_long_as_the_one_before_it() {
+        let at = [0, 3, 5].map(|ms| Duration::new(ms * MILLISECOND)).to_vec();
+        let rate = [12_000_000, 0, 6_000_000].map(|bps| TableRate(Rate::new(bps))).to_vec();
+        let schedule = table(RateColumns { at, rate, delay: None, loss: None }).schedule();
+        // 36 kbit in 3 ms, nothing in 2 ms, and 12 kbit in 2 ms.
+        assert_eq!(schedule.mean_rate(), units::Rate(6_857_142));
+        // From 2 ms on: 12 kbit until the pause, and 6 kbit after it.
+        let sent = schedule.capacity_before(Time(2 * MILLISECOND)) + RateSchedule::capacity_of(units::Bytes(18_000 / 8));
+        assert_eq!(schedule.time_of(sent), Time(6 * MILLISECOND));
     }
 
     #[test]
     fn equal_rows_are_no_change() {
         let delay = |ms: u64| Duration::new(ms * MILLISECOND);
-        let columns = RateColumns {
+        let table = table(RateColumns {
             at: vec![delay(0), delay(10), delay(20)],
             rate: vec![TableRate(Rate::new(1)); 3],
             delay: Some(vec![delay(5), delay(5), delay(7)]),
             loss: None,
-        };
-        let table = RateTable(Arc::new(columns));
+        });
         let found: Vec<u64> = table.changes(TimeDelta::from_millis(61)).map(|change| change.at.0 / MILLISECOND).collect();
         // Each pass of 30 ms has 5 ms of delay from its begin, and 7 ms from 20 ms on.
         assert_eq!(found, [0, 20, 30, 50, 60]);

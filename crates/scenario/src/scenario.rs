@@ -174,6 +174,14 @@ impl Scenario {
         report.warnings()
     }
 
+    /// Names of the queues that are unlimited for the whole run, each with the longest base RTT in seconds of the flows that cross it; none if
+    /// the network cannot be built.
+    pub fn unlimited_queues(&self) -> Vec<(String, f64)> {
+        let mut aside = Report::new(&self.source);
+        let network = network::network(&self.description, &mut aside).filter(|_| aside.is_empty());
+        network.as_ref().map_or_else(Vec::new, network::unlimited_queues)
+    }
+
     /// Whether results may depend on the seed; false only if nothing is random.
     pub fn is_random(&self) -> bool {
         network::may_be_random(&self.description, &mut Report::new(&self.source))

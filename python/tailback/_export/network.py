@@ -21,6 +21,11 @@ class Omissions(list[tuple[str, str]]):
             self.append((at, reason))
 
 
+_UNLIMITED = {"policy": "drop_tail", "buffer": "unlimited"}
+# The queue of a sender in front of its access link.
+_INTERFACE = {"policy": "drop_tail", "buffer": "1000 packets"}
+
+
 @dataclass(frozen=True)
 class Port:
     """One direction of a link.
@@ -93,6 +98,11 @@ class Network:
         self.ports = {port.name: port for name, link in description["links"].items() for port in _ports(name, link)}
         self.groups: dict[str, dict[str, Any]] = description["flows"]
         counted: dict[str, int] = dict.fromkeys(self.groups, 0)
+        for name in {name for flow in flows for name in flow["forward"]}:
+            port = self.ports[name]
+            # A reverse link that data cross has the queue of its link, unless it has its own.
+            if name.endswith(".reverse") and "queue" not in port.settings:
+                self.ports[name] = replace(port, queue=self.ports[name.removesuffix(".reverse")].queue)
         self.flows = []
         for flow in flows:
             index = counted[flow["group"]]
@@ -114,8 +124,7 @@ class Network:
         if reverse := self.reverse(port):
             return reverse
         omitted.add(port.at, "gets a second direction with the same rate and delay, without losses and with an unlimited buffer")
-        queue = {"policy": "drop_tail", "buffer": "unlimited"}
-        return replace(port, queue=queue, settings={}, opportunities=(), table={}, is_down=False, is_out=False)
+        return replace(port, queue=_UNLIMITED, settings={}, opportunities=(), table={}, is_down=False, is_out=False)
 
     def _flow(self, flow: dict[str, Any], index: int) -> Flow:
         source, sink = flow["source"], flow["sink"]
@@ -136,8 +145,7 @@ class Network:
             name += "_"
         self.nodes.append(name)
         link = f"{name}-access"
-        queue = {"policy": "drop_tail", "buffer": "unlimited"}
-        for title, source, sink in ((link, name, at), (f"{link}.reverse", at, name)):
+        for title, source, sink, queue in ((link, name, at, _INTERFACE), (f"{link}.reverse", at, name, _UNLIMITED)):
             self.ports[title] = Port(title, source, sink, access["rate_bps"], access["delay_s"], queue, {}, f"flows.{name}")
         return name, link
 
@@ -149,7 +157,7 @@ def _is_link(access: Mapping[str, Any]) -> bool:
 def _ports(name: str, link: Mapping[str, Any]) -> Iterator[Port]:
     yield _port(name, link["from"], link["to"], link, link, f"links.{name}")
     if link["duplex"]:
-        reverse = {"queue": {"policy": "drop_tail", "buffer": "unlimited"}, **(link.get("reverse") or {})}
+        reverse = link.get("reverse") or {}
         yield _port(f"{name}.reverse", link["to"], link["from"], link, reverse, f"links.{name}.reverse")
 
 
@@ -166,7 +174,19 @@ def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mappi
     else:
         mean = quantity(rate)[0]
     transmitters = link["transmitters"]
-    return Port(name, source, sink, mean * transmitters, seconds(delay), own["queue"], own, at, trace, table or {}, transmitters)
+    return Port(
+        name,
+        source,
+        sink,
+        mean * transmitters,
+        seconds(delay),
+        own.get("queue", _UNLIMITED),
+        own,
+        at,
+        trace,
+        table or {},
+        transmitters,
+    )
 
 
 def _mean(table: Mapping[str, Any]) -> float:

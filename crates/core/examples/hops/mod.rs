@@ -44,7 +44,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: TimeDelta, buffer: Buffer) -> 
         random_loss: 0.0,
         listed_drops: Vec::new(),
         impairments: Impairments::default(),
-        trace: None,
+        varying: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Minimum completion time of a transfer.
 
-use super::{AccessLink, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
+use super::{AccessLink, ChangeKind, Group, Network, Port, PortId, Switching, Transport, VaryingRate};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Rate, TimeDelta};
 
@@ -44,7 +44,8 @@ impl Network {
     pub(crate) fn best_links(&self) -> Vec<Hop> {
         let link = |port: &Port| {
             let cuts_through = port.switching == Switching::CutThrough;
-            Hop { rate: Some(port.rate), delay: port.delay, transmitters: port.transmitters.into(), cuts_through }
+            let rate = port.varying.as_ref().map_or(port.rate, VaryingRate::highest_rate);
+            Hop { rate: Some(rate), delay: port.delay, transmitters: port.transmitters.into(), cuts_through }
         };
         let mut links: Vec<Hop> = self.ports.iter().map(link).collect();
         for change in &self.changes {

@@ -10,11 +10,15 @@ mod delay;
 mod delivery_trace;
 mod impairments;
 mod min_completion_time;
+mod rate_schedule;
+mod varying_rate;
 
 pub use delay::Delay;
 pub use delivery_trace::{DeliveryTrace, Opportunities, TraceFault};
 pub use impairments::{GilbertElliott, Impairments, Jitter, LossAt};
 pub(crate) use min_completion_time::{Hop, Transfer};
+pub use rate_schedule::{Capacity, RateSchedule, RateStep, ScheduleFault};
+pub use varying_rate::VaryingRate;
 
 use crate::abr::SourceSpec;
 use crate::congestion::ControllerSpec;
@@ -117,10 +121,10 @@ impl Network {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
     pub name: String,
-    /// For a port with a `trace`, its mean rate.
+    /// For a port whose rate varies, its mean rate.
     pub rate: Rate,
-    /// The delivery trace, if any. Such a port has one transmitter, is not cut-through and does not feed a cut-through port.
-    pub trace: Option<DeliveryTrace>,
+    /// Present if the rate varies. Such a port has one transmitter, is not cut-through and does not feed a cut-through port.
+    pub varying: Option<VaryingRate>,
     pub delay: TimeDelta,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
@@ -150,7 +154,8 @@ impl Port {
         match () {
             () if self.scheduling.is_some() => Some("has several queues"),
             () if self.shaper.is_some() => Some("has a shaper"),
-            () if self.trace.is_some() => Some("follows a delivery trace"),
+            () if matches!(self.varying, Some(VaryingRate::Schedule(_))) => Some("has a rate that varies"),
+            () if self.varying.is_some() => Some("follows a delivery trace"),
             () if bursts.is_some() => Some("loses packets in bursts"),
             () if self.random_loss > 0.0 && loss_at == LossAt::BeforeQueue => Some("loses packets before the queue"),
             () if jitter.is_some() => Some("has jitter"),
@@ -274,7 +279,7 @@ pub struct Group {
     pub abr: Option<Abr>,
     /// Serial, order-preserving server at the sender before the access link.
     pub send_processing: Option<Delay>,
-    /// The same at the receiver, before the acknowledgement.
+    /// The same at the receiver, for each packet that arrives: it is received when it has been served.
     pub receive_processing: Option<Delay>,
     /// Delays each data packet at the sender by a uniform draw from 0 to this value; order is kept.
     pub jitter: TimeDelta,
@@ -384,7 +389,7 @@ pub struct Flow {
     pub size: Option<Bytes>,
 }
 
-/// A private link with an unlimited buffer: `departure = max(arrival, free) + service`, then the delay.
+/// A private link: `departure = max(arrival, free) + service`, then the delay. At most 1000 data packets wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccessLink {
     /// `None`: no serialisation.

@@ -134,7 +134,7 @@ pub const TABLES: &[Described] = &[
             (
                 "utilisation",
                 "Share of the measurement interval in which the link was transmitting; the mean over several transmitters. For a link with a \
-                 delivery trace, the used share of the opportunities' bytes.",
+                 rate that varies, the used share of its capacity.",
             ),
             (
                 "mean_queue_units",

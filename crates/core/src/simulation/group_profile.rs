@@ -81,7 +81,7 @@ pub(crate) struct SignalGroup {
 pub(crate) struct RunMode {
     /// Every hop is an event.
     pub(crate) stepped: bool,
-    /// Arrivals are recorded, or some host takes time.
+    /// Arrivals are recorded, or some receiver takes time.
     pub(crate) observed: bool,
     /// Actions are performed in order of time: every hop is an event, several senders are traced, or user code may fail.
     pub(crate) in_time_order: bool,

@@ -116,6 +116,11 @@ impl Hosts {
     pub(crate) fn receive(&mut self, time: Time, group: &Group) -> Time {
         self.receive.serve(time, group.receive_processing)
     }
+
+    /// Time at which an RM cell that arrived at `time`, and takes no time itself, is behind the packets before it.
+    pub(crate) fn follow(&self, time: Time) -> Time {
+        self.receive.free.max(time)
+    }
 }
 
 impl Interface {

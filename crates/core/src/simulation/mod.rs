@@ -1,5 +1,6 @@
 //! The event loop. It dispatches events and computes hops ahead of time where that replaces an event.
 
+mod access_queue;
 mod adaptation;
 mod conservation;
 mod datagrams;

@@ -1,5 +1,5 @@
-//! The receiving ends. A packet past its last port crosses the private link, is reassembled from cells, is received, and becomes the
-//! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
+//! The receiving ends. A packet past its last port crosses the private link, is reassembled from cells, is processed by the host, is received,
+//! and becomes the acknowledgement that it causes. Packets that return to a sender are queued in a line there.
 
 use super::adaptation::ReassemblyState;
 use super::datagrams::{DatagramOutcome, Fate};
@@ -72,6 +72,13 @@ impl Path {
             sim.pool.push(&mut self.ack_line, *packet);
             return false;
         }
+        if let Some(queues) = sim.access_queues.get_mut(flow.index())
+            && !(C::CELLS && packet.is_cell())
+            && !queues.receive.arrive(packet.time, packet.bytes())
+        {
+            self.discard_at_access(packet, sim);
+            return false;
+        }
         packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), &mut sim.rates);
         if C::CELLS && packet.is_cell() {
             let channel = &mut sim.channels[flow];
@@ -95,6 +102,11 @@ impl Path {
             // An RM cell stays behind the packet before it.
             packet.time += profile.reassembly();
         }
+        if !profile.plain
+            && let Some(hosts) = sim.hosts.get_mut(flow.index())
+        {
+            packet.time = if packet.is_rm() { hosts.follow(packet.time) } else { hosts.receive(packet.time, &profile.group) };
+        }
         let may_wait = profile.arrivals != ArrivalEvents::Never || route == Route::Changing;
         if may_wait && (!self.deliver.is_empty() || arrives_by_event(packet, profile, sim, route)) {
             if self.deliver.is_empty() {
@@ -104,6 +116,20 @@ impl Path {
             return false;
         }
         if profile.plain { self.receive_as::<Plain>(packet, profile, sim) } else { self.receive_unit(packet, profile, sim) }
+    }
+
+    /// The queue in front of an access link is full when a data packet arrives there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn discard_at_access(&mut self, packet: &mut Packet, sim: &mut SimState) {
+        if packet.has_price() {
+            packet.take_price(&mut sim.prices);
+        }
+        if packet.time > sim.now {
+            sim.to_be_discarded.push_back((packet.time, packet.flow));
+        }
+        self.counts.discarded_in_all += 1;
+        self.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, packet.time]));
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
@@ -266,12 +292,7 @@ impl Path {
         profile: &GroupProfile,
         sim: &mut SimState,
     ) {
-        let mut time = packet.time;
-        if !R::PLAIN
-            && let Some(hosts) = sim.hosts.get_mut(packet.flow.index())
-        {
-            time = hosts.receive(time, &profile.group);
-        }
+        let time = packet.time;
         if !R::PLAIN
             && profile.delayed_ack.is_some()
             && let Some(echo) = self.receiver.acknowledged(&sim.out_of_order)

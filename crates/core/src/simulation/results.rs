@@ -355,7 +355,7 @@ impl Engine {
         named("queues", columns)
     }
 
-    /// For a port that follows a delivery trace: used share of the opportunities' bytes.
+    /// For a port whose rate varies: used share of its capacity.
     fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
         let Engine { network, fabric, .. } = self;
         let by_trace = fabric.ports[port].stepped().and_then(|stepped| stepped.used_share(until));

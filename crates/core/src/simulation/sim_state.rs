@@ -1,5 +1,6 @@
 //! State shared by all flows and ports: the calendar, the packets in lines, side pools and recordings.
 
+use super::access_queue::AccessQueues;
 use super::adaptation::Channel;
 use super::datagrams::Fate;
 use super::domain_boundary::DomainBoundary;
@@ -43,6 +44,8 @@ pub(crate) struct SimState {
     /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
     pub(crate) ack_unit: Option<Bytes>,
     pub(crate) hosts: Vec<Hosts>,
+    /// By flow; empty if none can be full.
+    pub(crate) access_queues: Vec<AccessQueues>,
     /// Packets in flight.
     pub(crate) pool: Pool<Packet>,
     /// Packets in the buffers of ports that compute departures ahead.
@@ -127,6 +130,7 @@ impl SimState {
             rates: AccessRates::of(&network.flows),
             ack_unit: None,
             hosts: Hosts::of(network),
+            access_queues: AccessQueues::of(network),
             pool: Pool::default(),
             waiting: Pool::default(),
             early_acks: Vec::new(),

@@ -68,6 +68,17 @@ impl Pacer {
         }
     }
 
+    /// The rate has fallen now: the gap after the transmission at `last` becomes that of the new rate. RFC 9002 section 7.7 paces
+    /// retransmissions, too: at the old rate, which has just filled the queue, the first one would be lost as well.
+    pub(in crate::tcp) fn slow_down(&mut self, [last, now]: [Time; 2], pace: Pace) {
+        if self.until != Pacer::OFF
+            && let Some(gap) = pace.gap()
+            && last + gap > now
+        {
+            self.until = self.until.max(last + gap);
+        }
+    }
+
     /// Whether transmissions are paced now.
     #[inline(always)]
     pub(in crate::tcp) fn paces(&self, pace: Pace) -> bool {

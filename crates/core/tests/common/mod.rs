@@ -62,7 +62,7 @@ pub fn port(name: &str, rate: Rate, delay: TimeDelta) -> Port {
         random_loss: 0.0,
         listed_drops: Vec::new(),
         impairments: Impairments::default(),
-        trace: None,
+        varying: None,
     }
 }
 

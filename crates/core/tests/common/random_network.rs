@@ -468,15 +468,15 @@ fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Ve
     for id in PortId::all(ports.len()).filter(|_| is_impaired) {
         let cuts_through = |port: PortId| ports[port].switching == Switching::CutThrough;
         let feeds_heads = paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == id && cuts_through(hop[1]));
-        let may_send_by_trace = !feeds_heads && !cuts_through(id);
+        let may_vary = !feeds_heads && !cuts_through(id);
         let port = &mut ports[id];
         port.impairments = random_impairments(&mut dice, in_cells);
         if feeds_heads {
             (port.impairments.jitter, port.impairments.duplication) = (None, 0.0);
         }
-        if dice.chance(4) && may_send_by_trace {
-            let trace = random_trace(&mut dice);
-            (port.transmitters, port.rate, port.trace) = (1, trace.mean_rate(), Some(trace));
+        if dice.chance(4) && may_vary {
+            let rate = random_rate(&mut dice);
+            (port.transmitters, port.rate, port.varying) = (1, rate.mean_rate(), Some(rate));
             changes.retain(|change| !matches!(change.what, ChangeKind::Rate(port, _) if port == id));
         }
     }
@@ -504,6 +504,22 @@ fn random_impairments(dice: &mut TestRandom, in_cells: bool) -> Impairments {
         duplication: if !in_cells && dice.chance(4) { share(dice) / 10.0 } else { 0.0 },
         mtu: (!in_cells && dice.chance(8)).then(|| Bytes(dice.pick(300, 1600))),
     }
+}
+
+fn random_rate(dice: &mut TestRandom) -> VaryingRate {
+    let trace = random_trace(dice);
+    if dice.chance(2) {
+        return VaryingRate::Opportunities(trace);
+    }
+    // Steps at the milliseconds of a trace, with a pause in places.
+    let rate = |dice: &mut TestRandom| Rate(dice.one_of(&[0, 700_000, 3_000_000, 12_345_678]));
+    let first = RateStep { at: TimeDelta::ZERO, rate: Rate(1_000_003) };
+    let mut steps = vec![first];
+    for instant in trace.instants().iter().filter(|instant| instant.millisecond > 0) {
+        steps.push(RateStep { at: TimeDelta::from_millis(instant.millisecond.into()), rate: rate(dice) });
+    }
+    let period = trace.period() + TimeDelta::from_micros(dice.pick(1, 900));
+    VaryingRate::Schedule(RateSchedule::new(steps, period).expect("a schedule"))
 }
 
 /// A trace of a few milliseconds, some of them with several opportunities, with long gaps in places.

@@ -93,7 +93,7 @@ fn goodput_is_possible(seed: u64, network: &Network, results: &Results) {
         let (goodput, transfer_rate) = (goodputs[index], transfer_rates[index]);
         assert!(goodput.is_finite(), "seed {seed}: a goodput of {goodput} of flow {index}");
         let path = &network.paths[flow.forward as usize];
-        let is_limited = |port: &Port| port.trace.is_none() && port.impairments.duplication == 0.0;
+        let is_limited = |port: &Port| port.varying.is_none() && port.impairments.duplication == 0.0;
         let is_rerouted = changes(|what| matches!(what, ChangeKind::Route(..)));
         if is_rerouted || !path.iter().all(|&port| is_limited(&network.ports[port])) {
             continue;

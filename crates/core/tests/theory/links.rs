@@ -7,6 +7,7 @@ use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, 
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
+use tailback_core::queue::{PieSpec, PolicySpec};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
@@ -197,7 +198,50 @@ fn trace(instants: &[(u32, u32)]) -> DeliveryTrace {
 }
 
 fn by_trace(trace: DeliveryTrace) -> Port {
-    Port { rate: trace.mean_rate(), trace: Some(trace), ..link("link", 8, TimeDelta::from_millis(20), Buffer::Unlimited) }
+    Port {
+        rate: trace.mean_rate(),
+        varying: Some(VaryingRate::Opportunities(trace)),
+        ..link("link", 8, TimeDelta::from_millis(20), Buffer::Unlimited)
+    }
+}
+
+fn by_schedule(steps: &[(u64, u64)], period: TimeDelta) -> Port {
+    let step = |&(us, rate): &(u64, u64)| RateStep { at: TimeDelta::from_micros(us), rate: Rate(rate) };
+    let schedule = RateSchedule::new(steps.iter().map(step).collect(), period).unwrap();
+    Port {
+        rate: schedule.mean_rate(),
+        varying: Some(VaryingRate::Schedule(schedule)),
+        ..link("link", 8, TimeDelta::from_millis(20), Buffer::Unlimited)
+    }
+}
+
+/// 8 Mbit/s, from 4.5 ms on 0, from 6 ms on 2 Mbit/s until 8 ms, and again.
+#[test]
+fn packets_are_sent_at_the_rate_of_the_schedule() {
+    let link = by_schedule(&[(0, 8_000_000), (4_500, 0), (6_000, 2_000_000)], TimeDelta::from_millis(8));
+    // A packet of 1000 bytes takes 1 ms at 8 Mbit/s, and one arrives every millisecond. The fifth, which arrives at 4 ms, is half sent when
+    // the pause begins, and takes another 2 ms after it, until 8 ms.
+    let arrivals: Vec<f64> =
+        fates_of(7, TimeDelta::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
+    assert_eq!(arrivals, [21.0, 22.0, 23.0, 24.0, 28.0, 29.0, 30.0]);
+}
+
+#[test]
+fn equal_steps_of_a_schedule_are_a_constant_rate() {
+    let results_of = |link: Port| {
+        let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
+        run(dumbbell(
+            Port { policy: PolicySpec::Pie(PieSpec::default()), ..link },
+            group("tcp", reno(tcp(Recovery::Sack))),
+            flows,
+            TimeDelta::from_millis(5000),
+        ))
+    };
+    let steps = by_schedule(&[(0, 8_000_000), (333, 8_000_000)], TimeDelta(777_777_777));
+    let constant = Port { varying: None, ..steps.clone() };
+    let [steps, constant] = [steps, constant].map(results_of);
+    assert_eq!(steps.flows, constant.flows);
+    assert_eq!(floats(&steps.queues, "mean_wait_s"), floats(&constant.queues, "mean_wait_s"));
 }
 
 /// Three opportunities at 4 ms and one at 10 ms, repeated: alternating outages of 6 and 4 ms.

@@ -10,6 +10,7 @@ mod dctcp;
 mod delay_laws;
 mod delayed_acks;
 mod exact;
+mod hosts;
 mod l4s;
 mod links;
 mod loss;

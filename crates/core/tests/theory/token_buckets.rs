@@ -4,7 +4,7 @@ use crate::common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{
     Buffer, ClassQueue, DeliveryTrace, Group, Network, Opportunities, Port, Queues, Recording, Scheduling, Trace, TraceKind,
-    Transport,
+    Transport, VaryingRate,
 };
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
@@ -55,7 +55,7 @@ fn opportunities_of_a_trace_that_pass_while_a_packet_waits_for_tokens_are_lost()
     // has its tokens at 2, 4, 6 ms, just too late for the opportunity at that instant, and uses the next one: at 3, 5, 7 ms.
     let Ok(trace) = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]) else { panic!("no trace") };
     let shaper = Some(BucketSpec { rate: Rate(4_000_000), burst: Bytes(1000) });
-    let link = Port { rate: trace.mean_rate(), trace: Some(trace), shaper, ..link() };
+    let link = Port { rate: trace.mean_rate(), varying: Some(VaryingRate::Opportunities(trace)), shaper, ..link() };
     let results = run(network(link, TimeDelta::from_millis(10_000)));
     assert_eq!(first(&results.queues, "departed_units"), 5000.0);
 }

@@ -13,7 +13,7 @@ use crate::rate_table::RowChange;
 use crate::schema::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
-use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, FlowId, Port, PortId, Queues, Scheduling};
+use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, FlowId, Port, PortId, Queues, Scheduling};
 use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::{Kind, Value};
@@ -146,7 +146,7 @@ impl Changes {
         }
         self.failures.extend(failure);
         let rate_at = format!("{at}.rate");
-        if event.rate.is_some() && graph.ports[port].trace.is_some() && report.is_valid(&rate_at) {
+        if event.rate.is_some() && graph.ports[port].varying.is_some() && report.is_valid(&rate_at) {
             let problem = report.add(rate_at, "`rate` cannot change on a link with a trace");
             problem.expected("no `rate`, or a trace that contains the change");
         }
@@ -291,13 +291,10 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
     }
 }
 
-/// Bit rate of a port; with a trace, the mean over the run.
+/// Bit rate of a port; if it varies, the mean over the run.
 fn speed_at_first(port: &Port, duration: TimeDelta) -> u128 {
-    let by_trace = port.trace.as_ref().map(|trace| {
-        let bits = u128::from(trace.count_before(time(duration))) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8;
-        (bits * 1_000_000_000_000).div_ceil(u128::from(duration.0.max(1)))
-    });
-    by_trace.unwrap_or_else(|| speed(port, port.rate))
+    let varying = port.varying.as_ref().map(|rate| rate.mean_rate_before(time(duration)).ceil() as u128);
+    varying.unwrap_or_else(|| speed(port, port.rate))
 }
 
 fn speed(port: &Port, rate: Rate) -> u128 {

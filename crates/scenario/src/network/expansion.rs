@@ -45,12 +45,12 @@ pub(super) struct AssignedRoute {
     rest: TimeDelta,
     /// Rate of the first link.
     first: Option<Rate>,
-    /// The same if the sender is a host.
+    /// Rate of the sender's interface, if the scenario does not describe its queue.
     interface: Option<Rate>,
 }
 
 impl AssignedRoute {
-    pub fn of((forward, backward): &RoutePair, sender: usize, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
+    pub fn of((forward, backward): &RoutePair, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
         let delays = forward.iter().chain(backward).map(|&port| graph.ports[port].delay);
         let first = forward.first().map(|&port| graph.ports[port].rate);
         AssignedRoute {
@@ -58,7 +58,7 @@ impl AssignedRoute {
             backward: paths.of(backward.clone()),
             rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
             first,
-            interface: first.filter(|_| graph.sites.is_host(sender)),
+            interface: forward.first().filter(|&&port| graph.is_interface(port)).map(|&port| graph.ports[port].rate),
         }
     }
 }

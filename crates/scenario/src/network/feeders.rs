@@ -124,7 +124,7 @@ impl Feeders<'_> {
 /// The reason why packets may leave a link with gaps, if there is one.
 fn disorder(port: &Port) -> Option<&'static str> {
     match () {
-        () if port.trace.is_some() => Some("has a trace"),
+        () if port.varying.is_some() => Some("has a rate that varies"),
         () if port.impairments.jitter.is_some() => Some("has jitter"),
         () if port.impairments.duplication > 0.0 => Some("duplicates packets"),
         () => None,

@@ -69,10 +69,10 @@ pub(super) fn flows(
         let is_hashed = description.routing == Routing::Ecmp && (routes.forward.is_none() || routes.backward.is_none());
         let hashed = || PossiblePairs::Listed(pairs.clone().unwrap_or_default());
         let hashed = (is_hashed && flow.propagation_rtt.is_some()).then(hashed);
-        if let Some((pairs, routes)) = pairs.and_then(find) {
+        if let Some((_, routes)) = pairs.and_then(find) {
             check_connections(possible.as_ref(), &ways, &at, report);
-            let assign = |(&(sender, _), way)| AssignedRoute::of(way, sender, graph, paths);
-            let dealt: Vec<AssignedRoute> = pairs.iter().zip(&routes).map(assign).collect();
+            let assign = |way| AssignedRoute::of(way, graph, paths);
+            let dealt: Vec<AssignedRoute> = routes.iter().map(assign).collect();
             let distinct = distinct(&dealt, routes);
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();

@@ -6,6 +6,7 @@ use super::sites::{Made, Sites, Taken};
 use crate::problem::{RepeatedErrors, Report, key};
 use crate::schema::{Buffer, Description, Link, PortName};
 use crate::values::Name;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use tailback_core::network::{Port, PortId};
 
@@ -26,6 +27,10 @@ pub(super) struct Graph {
     mirror: Vec<Option<PortId>>,
     /// Delays and losses of ports that vary by a table.
     pub tables: Vec<(PortId, Varying)>,
+    /// Reverse links without a queue of their own, with the queue of their link.
+    with_queues_of_links: BTreeMap<PortId, Rc<Half>>,
+    /// Interfaces of hosts whose queue the scenario does not describe.
+    interfaces: BTreeSet<PortId>,
 }
 
 /// A link of the scenario or of a generator.
@@ -48,8 +53,10 @@ impl Graph {
             arriving: vec![Vec::new(); nodes],
             mirror: vec![],
             tables: vec![],
+            with_queues_of_links: BTreeMap::new(),
+            interfaces: BTreeSet::new(),
         };
-        let context = Context { groups, duration: description.duration.time_delta() };
+        let context = Context { groups };
         // Common settings of links are resolved once.
         let pairs: Vec<Vec<Pair>> = made.iter().map(|made| pairs(made, &context, report)).collect();
         let mut links: Vec<(&Name, Origin)> =
@@ -123,7 +130,7 @@ impl Graph {
     fn add_port(
         &mut self,
         name: String,
-        Half { port, buffer, place, varying }: Half,
+        Half { port, buffer, place, varying, with_queue_of_link, is_of_host }: Half,
         ends: Option<(usize, usize)>,
         mirror: Option<PortId>,
     ) {
@@ -134,6 +141,8 @@ impl Graph {
         }
         self.ports.push(Port { name, ..port });
         self.tables.extend(varying.map(|varying| (id, varying)));
+        self.with_queues_of_links.extend(with_queue_of_link.map(|half| (id, half)));
+        self.interfaces.extend(is_of_host.then_some(id));
         self.written.push((buffer, place));
         self.ends.push(ends);
         self.mirror.push(mirror);
@@ -151,6 +160,22 @@ impl Graph {
             report.unknown(at, "link", &name.0, known);
         }
         found
+    }
+
+    /// Whether the port is the interface of a host, with a queue that the scenario does not describe.
+    pub fn is_interface(&self, port: PortId) -> bool {
+        self.interfaces.contains(&port)
+    }
+
+    /// A reverse link that data cross has the queue of its link, unless it has its own.
+    pub fn complete_queues(&mut self, crossed_by_data: impl Iterator<Item = PortId>) {
+        for port in crossed_by_data {
+            let Some(half) = self.with_queues_of_links.remove(&port) else { continue };
+            let Port { buffer, counts_in_service, policy, scheduling, shaper, .. } = half.port.clone();
+            let own = &mut self.ports[port];
+            *own = Port { buffer, counts_in_service, policy, scheduling, shaper, ..own.clone() };
+            self.written[port] = (half.buffer, half.place.clone());
+        }
     }
 
     /// The port and that of the other direction of its link, if there is one.

@@ -12,10 +12,10 @@ use crate::rate_table::RateTable;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, Queue, Style, policy_spec};
 use crate::values::Word;
 use std::rc::Rc;
-use tailback_core::network::{self, DeliveryTrace, Impairments, ListedDrop, LossAt, Port, Queues, Scheduling, Switching};
+use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, Queues, Scheduling, Switching};
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
-use tailback_core::primitives::units::{Bytes, TimeDelta};
+use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 use tailback_core::settings::PlainWords;
 
@@ -41,6 +41,10 @@ pub(super) struct Half {
     pub buffer: Buffer,
     pub place: Rc<str>,
     pub varying: Option<Varying>,
+    /// For a reverse link without a queue of its own: the same with the queue of the link.
+    pub with_queue_of_link: Option<Rc<Half>>,
+    /// The queue of a host that the scenario does not describe.
+    pub is_of_host: bool,
 }
 
 /// Both directions of a link, with the paths of their queues.
@@ -55,7 +59,11 @@ pub(super) fn pairs(made: &Made, context: &Context, report: &mut Report) -> Vec<
     let one = |style: &Style| {
         let places = style.queues.map(|key| format!("{}.{key}", made.at));
         let back = if style.is_alike { made.at.to_string() } else { format!("{}.reverse", made.at) };
-        pair(&style.link, [made.at, &back], places, context, report)
+        let mut pair = pair(&style.link, [made.at, &back], places, context, report);
+        if let Some(back) = &mut pair.back {
+            back.is_of_host = style.lacks_host_queue;
+        }
+        pair
     };
     made.plan.styles.iter().map(one).collect()
 }
@@ -78,7 +86,9 @@ pub(super) fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], c
     let varying = |table: &RateTable| Varying { table: table.clone(), has_delays: true, has_losses: true };
     let varying = link.rate.table().map(varying);
     let port = direction.port(transmitters, varying.as_ref(), [at, &there], context, report);
-    let there = Half { port, buffer: link.queue.buffer, place: there.into(), varying };
+    let place: Rc<str> = there.into();
+    let there =
+        Half { port, buffer: link.queue.buffer, place: place.clone(), varying, with_queue_of_link: None, is_of_host: false };
     if !link.duplex {
         return Pair { there, back: None };
     }
@@ -103,14 +113,32 @@ pub(super) fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], c
     let has_delays = is_own || reverse.delay.is_none();
     let varying = direction.rate.table().map(|table| Varying { table: table.clone(), has_delays, has_losses: is_own });
     let port = direction.port(transmitters, varying.as_ref(), [back_at, &back], context, report);
-    let back = Half { port, buffer: direction.queue.buffer, place: back.into(), varying };
-    Pair { there, back: Some(back) }
+    let back = Half {
+        port,
+        buffer: direction.queue.buffer,
+        place: back.into(),
+        varying: varying.clone(),
+        with_queue_of_link: None,
+        is_of_host: false,
+    };
+    if reverse.queue.is_some() {
+        return Pair { there, back: Some(back) };
+    }
+    // Errors in the queue have been reported for the link.
+    let port = Direction { queue: &link.queue, ..direction }.port(
+        transmitters,
+        varying.as_ref(),
+        [back_at, &place],
+        context,
+        &mut report.aside(),
+    );
+    let with_queue_of_link = Half { port, buffer: link.queue.buffer, place, ..back.clone() };
+    Pair { there, back: Some(Half { with_queue_of_link: Some(with_queue_of_link.into()), ..back }) }
 }
 
 /// What links refer to.
 pub(super) struct Context<'d> {
     pub groups: &'d Groups<'d>,
-    pub duration: TimeDelta,
 }
 
 const GIGABYTE: u64 = 1_000_000_000;
@@ -147,7 +175,7 @@ impl Direction<'_> {
         Port {
             name: String::new(),
             rate: self.rate.mean(),
-            trace: self.trace(context.duration, at, report),
+            varying: self.rate.varying(),
             delay: varying.and_then(Varying::first_delay).unwrap_or(self.delay).time_delta(),
             transmitters,
             switching: self.switching.0,
@@ -165,22 +193,6 @@ impl Direction<'_> {
                 duplication: self.duplication.0,
                 mtu: self.mtu(at, report),
             },
-        }
-    }
-
-    fn trace(&self, duration: TimeDelta, at: &str, report: &mut Report) -> Option<DeliveryTrace> {
-        match self.rate {
-            LinkRate::Fixed(_) => None,
-            LinkRate::Trace(trace) => Some(trace.clone()),
-            LinkRate::Table(table) => {
-                let trace = table.trace(duration);
-                let at = format!("{at}.rate");
-                if trace.is_none() && report.is_valid(&at) {
-                    let problem = report.add(at, "the run is too long for a link with a table of rates");
-                    problem.given(Duration::new(duration.0).to_string()).expected("at most 4.6 h");
-                }
-                trace
-            }
         }
     }
 
@@ -235,7 +247,7 @@ impl Direction<'_> {
         }
     }
 
-    /// Reports settings that a trace excludes: its opportunities are for whole packets of one transmitter.
+    /// Reports settings that a rate that varies excludes: it is that of one transmitter, which sends whole packets.
     fn check_trace(&self, transmitters: u32, at: &str, report: &mut Report) {
         if self.rate.is_fixed() {
             return;
@@ -327,7 +339,7 @@ mod tests {
         let (scenario, network) = built("rate = {opportunities = [[1, 1], [3, 2]]}\n");
         let [there, back] = network.ports.as_slice() else { panic!("two ports") };
         assert_eq!((there.rate, back.rate), (Rate(12_000_000), Rate(12_000_000)));
-        assert!(there.trace.as_ref().zip(back.trace.as_ref()).is_some_and(|(there, back)| there.shares_data_with(back)));
+        assert!(there.varying.as_ref().zip(back.varying.as_ref()).is_some_and(|(there, back)| there.shares_data_with(back)));
         // Half of 12 Mbit/s x 100 ms / 1500 B.
         assert_eq!(there.buffer, Buffer::Units(50));
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
@@ -370,6 +382,37 @@ mod tests {
         let larger = refused("mtu = \"1499 B\"\n");
         assert!(larger.contains("packets of `web` are larger than the `mtu` of `wire`"), "{larger}");
         assert!(refused("mtu = \"67 B\"\n").contains("`mtu` is out of range"));
+    }
+
+    #[test]
+    fn a_reverse_link_that_data_cross_has_the_queue_of_its_link() {
+        // A quarter of 8 Mbit/s x 60 ms, and of 2 Mbit/s x 60 ms, in packets of 1500 bytes.
+        let queue = "queue = {policy = \"pie\", buffer = \"25 %\", bdp_rtt = \"60 ms\", shaper = {rate = \"1 Mbps\", burst = \"15 kB\"}}\n";
+        let buffers = |link: &str, more: &str| {
+            let wire = WIRE.replace(
+                "queue = {buffer = \"50 %\", bdp_rtt = \"100 ms\"}\n",
+                &format!("rate = \"8 Mbps\"\n{queue}{link}{more}"),
+            );
+            let scenario = Scenario::from_toml(&wire, "").unwrap_or_else(|errors| panic!("{errors}"));
+            let ports = scenario.build().unwrap_or_else(|errors| panic!("{errors}")).ports;
+            assert_eq!(ports[0].policy == ports[1].policy, ports[0].shaper == ports[1].shaper);
+            ports.into_iter().map(|port| port.buffer).collect::<Vec<_>>()
+        };
+        let back = "[flows.back]\nfrom = \"b\"\nto = \"a\"\n";
+        let tcp = format!("{back}tcp = {{preset = \"sack\"}}\n");
+        let datagrams = format!("{back}source = {{kind = \"constant\", rate = \"1 Mbps\", packet_size = \"100 B\"}}\n");
+        let requests = "[flows.back]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}\napplication = {kind = \"requests\", request_size = \"1 kB\", response_size = \"1 MB\"}\n";
+        assert_eq!(buffers("", ""), [Buffer::Units(10), Buffer::Unlimited]);
+        for data in [&tcp, &datagrams, requests] {
+            assert_eq!(buffers("", data), [Buffer::Units(10); 2]);
+        }
+        assert_eq!(buffers("reverse = {rate = \"2 Mbps\"}\n", &tcp), [Buffer::Units(10), Buffer::Units(3)]);
+        assert_eq!(buffers("reverse = {queue = {buffer = \"7 packets\"}}\n", &tcp), [Buffer::Units(10), Buffer::Units(7)]);
+        assert_eq!(buffers("reverse = {queue = {buffer = \"unlimited\"}}\n", &tcp), [Buffer::Units(10), Buffer::Unlimited]);
+        // Data take another reverse link from 0.5 s on. Ports are in the order of the links' names.
+        let rerouted = "[links.other]\nfrom = \"b\"\nto = \"a\"\nrate = \"1 Gbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\", policy = \"pie\", shaper = {rate = \"1 Mbps\", burst = \"15 kB\"}}\n\
+            [[timeline]]\nat = \"0.5 s\"\ngroup = \"web\"\nroute = [\"other.reverse\"]\nreturn_route = [\"other\"]\n";
+        assert_eq!(buffers("", rerouted)[..2], [Buffer::Units(9); 2]);
     }
 
     #[test]

@@ -43,7 +43,8 @@ use paths::Paths;
 use routing::{RouteQuery, Ways};
 use sites::Sites;
 pub(crate) use sites::{expanded, min_bytes};
-use tailback_core::network::Network;
+use std::collections::{BTreeMap, BTreeSet};
+use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, PortId, Queues, Scheduling};
 use tailback_core::primitives::random::Stream;
 pub(crate) use transport::{IP_HEADER, filled, jitter};
 
@@ -52,7 +53,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     check_times(description, report);
     let sites = Sites::new(description, report);
     let groups = Groups::new(description, &sites, report)?;
-    let graph = Graph::new(description, sites, &groups, report);
+    let mut graph = Graph::new(description, sites, &groups, report);
     let mut paths = Paths::default();
     let mut changes = changes::changes(description, &groups, &graph, &mut paths, report);
     let (mut core_groups, mut flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
@@ -60,6 +61,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     changes.list.extend(rerouted);
     changes.list.sort_by_key(|change| change.at);
     let messages = messages::messages(description, &groups, &changes.list, (&mut core_groups, &mut flows), report);
+    graph.complete_queues(crossed_by_data(&paths, &changes.list, &flows));
     paths.check(report);
     Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
     let prices = prices::prices(description, report);
@@ -93,6 +95,16 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     Some(network)
 }
 
+/// Ports that data cross, now or after a change.
+fn crossed_by_data(paths: &Paths, changes: &[Change], flows: &[Flow]) -> impl Iterator<Item = PortId> {
+    let later = changes.iter().filter_map(|change| match change.what {
+        ChangeKind::Route(_, forward, _) => Some(forward),
+        _ => None,
+    });
+    let used: BTreeSet<u32> = flows.iter().map(|flow| flow.forward).chain(later).collect();
+    used.into_iter().filter_map(|path| paths.list.get(path as usize)).flatten().copied()
+}
+
 /// Notes for readers of the results; none if the network cannot be built.
 pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut Report) {
     if phases::may_remark(description)
@@ -101,6 +113,33 @@ pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut 
     {
         phases::note(description, &network, report);
     }
+}
+
+/// Names of the queues that are unlimited for the whole run, each with the longest base RTT in seconds of the flows that cross it.
+pub(crate) fn unlimited_queues(network: &Network) -> Vec<(String, f64)> {
+    let mut longest: BTreeMap<PortId, f64> = BTreeMap::new();
+    for flow in &network.flows {
+        let base_rtt = network.base_rtt(flow).seconds();
+        for &port in [flow.forward, flow.backward].into_iter().flat_map(|path| &network.paths[path as usize]) {
+            let longest = longest.entry(port).or_default();
+            *longest = longest.max(base_rtt);
+        }
+    }
+    let is_unlimited = |port: PortId| {
+        let of_classes = match network.ports[port].scheduling.as_deref() {
+            Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => &queues[..],
+            _ => &[],
+        };
+        let later = network.changes.iter().filter_map(|change| match change.what {
+            ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
+            _ => None,
+        });
+        let is_unlimited = |buffer: Buffer| buffer == Buffer::Unlimited;
+        let some_class = of_classes.is_empty() || of_classes.iter().any(|queue| is_unlimited(queue.buffer));
+        some_class && later.chain([network.ports[port].buffer]).all(is_unlimited)
+    };
+    let unlimited = longest.into_iter().filter(|&(port, _)| is_unlimited(port));
+    unlimited.map(|(port, base_rtt)| (network.ports[port].name.clone(), base_rtt)).collect()
 }
 
 /// False only if every seed gives the same run. True if the network cannot be built.

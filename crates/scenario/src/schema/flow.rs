@@ -39,7 +39,7 @@ record! {
         /// Links of the acknowledgements, in order. Default: the reverse of `route`, or by `routing` if that does not exist or routing is
         /// `ecmp`.
         return_route: Option<Vec<PortName>>,
-        /// Private access link of each sender, in both directions, with an unlimited queue.
+        /// Private access link of each sender, in both directions, with a queue of 1000 packets.
         sender_access: Option<Access>,
         /// Private access link of each receiver.
         receiver_access: Option<Access>,
@@ -58,7 +58,7 @@ record! {
         jitter: Option<Duration>; "10 us",
         /// Processing time of each data packet at the sender. Default: that of the node.
         send_processing: Option<Processing>,
-        /// Processing time of each packet at the receiver. Default: that of the node.
+        /// Processing time of each data packet or datagram at the receiver. Default: that of the node.
         receive_processing: Option<Processing>,
         /// Send packets in ATM cells (AAL5). Each flow is a virtual channel (VC).
         framing: Option<Framing>,
@@ -96,7 +96,7 @@ record! {
 }
 
 record! {
-    /// A private link with an unlimited queue.
+    /// A private link with a queue of 1000 packets, as of an interface in Linux.
     pub struct Access {
         /// Bit rate. Default: no serialisation delay. For TCP with `framing`, a rate equal to that of the first link becomes up to 100 ppm faster, because no two
         /// clocks are equal, except with the presets of documents.

@@ -34,7 +34,7 @@ record! {
         duplication: Probability = Probability(0.0),
         /// Largest packet that the link carries, with its IP header; larger ones are discarded, as with the DF bit. Default: no limit.
         mtu: Option<Size>; "1400 B",
-        /// Create a reverse link, NAME.reverse, with the same rate and delay and an unlimited queue.
+        /// Create a reverse link, NAME.reverse, with the same rate and delay. If data cross it, it has the same queue, otherwise an unlimited one.
         duplex: bool = true,
         /// Settings of the reverse link that differ.
         reverse: Option<Reverse>,
@@ -48,7 +48,7 @@ record! {
         rate: Option<LinkRate>,
         /// One-way propagation delay. Default: that of the link.
         delay: Option<Duration>,
-        /// Queue at the input of the reverse link. Default: unlimited.
+        /// Queue at the input of the reverse link. Default: that of the link if data cross the reverse link, otherwise unlimited.
         queue: Option<Queue>,
         /// Switching mode. Default: that of the link.
         switching: Option<Word<Switching>>,

@@ -24,7 +24,7 @@ record! {
         kind: NodeKind = NodeKind::Router,
         /// Hosts only: processing time of each data packet before it is sent. Each flow has its own FIFO server.
         send_processing: Option<Processing>,
-        /// Hosts only: processing time of each received packet before it is acknowledged.
+        /// Hosts only: processing time of each data packet or datagram that arrives, before it is received. Each flow has its own FIFO server.
         receive_processing: Option<Processing>,
     }
 }

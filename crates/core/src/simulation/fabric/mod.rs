@@ -23,7 +23,7 @@ use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
-use crate::network::{Change, ChangeKind, Network};
+use crate::network::{CELL_BYTES, Change, ChangeKind, Network};
 use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::prefetch::CAN_PREFETCH;
@@ -103,7 +103,7 @@ impl Fabric {
         });
         let sim = SimState::new(network, order, readers);
         let in_time_order = network.stepped || network.user_code().next().is_some();
-        let observed = !sim.delays.is_empty() || !sim.hosts.is_empty();
+        let observed = !sim.delays.is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
         let run = |group: GroupId| {
             let flows = flows_of(network, group);
             let traced = |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
@@ -198,6 +198,13 @@ impl Fabric {
             time = hosts.send(time, packet.bytes, &self.profiles[path.wire.group].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
+        if let Some(queues) = sim.access_queues.get_mut(flow.index()) {
+            let profile = &self.profiles[path.wire.group];
+            let bytes = if profile.framing.is_some() { Bytes(CELL_BYTES.0 * profile.cells(&packet).0) } else { packet.bytes() };
+            if !profile.has_edge && !queues.send.arrive(time, bytes) {
+                return path.discard_at_access(&mut packet, sim);
+            }
+        }
         if !sim.channels.is_empty() {
             let profile = &self.profiles[path.wire.group];
             if profile.framing.is_some() {

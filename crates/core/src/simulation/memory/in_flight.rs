@@ -142,8 +142,8 @@ fn pipes_and_buffers(network: &Network) -> f64 {
 
 /// Capacity of all pipes. Those between ends and ports count at the rate of each port.
 fn pipes(network: &Network) -> f64 {
-    // Over less than a second, a trace may exceed its mean rate.
-    let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
+    // Over less than a second, a rate that varies may exceed its mean.
+    let rate = |port: &Port| port.varying.as_ref().map_or(port.rate.0, |rate| rate.highest_rate().0);
     let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
     let mut longest: Vec<TimeDelta> = network.ports.iter().map(with_jitter).collect();
     for change in &network.changes {
@@ -227,14 +227,14 @@ fn windows(network: &Network) -> f64 {
 
 /// Packets in flight of ACK-clocked senders: acknowledgements per round trip and the window increase that they cause, queued packets, and
 /// initial windows. The rate of acknowledgements is bounded by the narrowest ports, one per path. The result is infinite if a sender has a
-/// rate of its own, if a narrowest port has an unlimited buffer, or if the network changes, including by a delivery trace, jitter or
+/// rate of its own, if a narrowest port has an unlimited buffer, or if the network changes, including by a rate that varies, jitter or
 /// duplication.
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
         Transport::Tcp(_, law) => !law.abilities().may_pace,
     };
-    let changes = |port: &Port| port.trace.is_some() || port.impairments != Impairments::default();
+    let changes = |port: &Port| port.varying.is_some() || port.impairments != Impairments::default();
     if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() || network.ports.iter().any(changes) {
         return f64::INFINITY;
     }

@@ -3,6 +3,7 @@
 mod in_flight;
 mod trace_rows;
 
+use super::access_queue::AccessQueues;
 use super::adaptation::Channel;
 use super::edge::Edge;
 use super::endpoints::End;
@@ -12,7 +13,7 @@ use super::path::Path;
 use super::port::{FlowTotals, MultiQueue, Port, QueuedUnit};
 use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
-use crate::network::{self, DeliveryTrace, Network, Queues, Recording, Scheduling, Transport};
+use crate::network::{self, Network, Queues, Recording, Scheduling, Transport, VaryingRate};
 use crate::price::Estimators;
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::pooled_queue::CHUNK;
@@ -95,15 +96,15 @@ fn queues_of_schedulers(network: &Network) -> usize {
     classes + network.flows.iter().map(|flow| crossed[flow.forward as usize] + crossed[flow.backward as usize]).sum::<usize>()
 }
 
-/// The delivery traces, each counted once.
-fn delivery_traces(network: &Network) -> u64 {
-    let mut traces: Vec<&DeliveryTrace> = Vec::new();
-    for trace in network.ports.iter().filter_map(|port| port.trace.as_ref()) {
-        if !traces.iter().any(|known| known.shares_data_with(trace)) {
-            traces.push(trace);
+/// The rates that vary, each counted once.
+fn varying_rates(network: &Network) -> u64 {
+    let mut rates: Vec<&VaryingRate> = Vec::new();
+    for rate in network.ports.iter().filter_map(|port| port.varying.as_ref()) {
+        if !rates.iter().any(|known| known.shares_data_with(rate)) {
+            rates.push(rate);
         }
     }
-    traces.iter().map(|trace| trace.memory()).sum()
+    rates.iter().map(|rate| rate.memory()).sum()
 }
 
 /// The policies of ports other than drop-tail, and the parts of ports that record.
@@ -141,6 +142,7 @@ fn message_bytes(messages: &MessagesSpec) -> u64 {
 /// Estimate the memory of a run of this network.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
+    let access_queue = if AccessQueues::of(network).is_empty() { 0 } else { size_of::<AccessQueues>() };
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
     // Without the queued packets, and with the slots in the calendar.
     let edge = if network.has_edges() { size_of::<Edge>() + size_of::<Option<Box<Edge>>>() + 4 * 16 } else { 0 };
@@ -151,7 +153,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let watch = if has_watches { size_of::<SlowStartState>() } else { 0 };
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
-    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + channel + edge + application + message_flow + watch + usage;
+    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + access_queue + channel + edge + application + message_flow + watch + usage;
     let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
@@ -208,7 +210,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), MultiQueue::BYTES_PER_QUEUE)
             + policies_and_recordings(network)
-            + delivery_traces(network)
+            + varying_rates(network)
             + network.messages.values().map(message_bytes).sum::<u64>()
             + queue_flows(network),
         cold: of(network.ports.len(), cold),

@@ -6,9 +6,7 @@
 
 use super::in_flight::{is_unlimited, places, units};
 use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
-use crate::network::{
-    Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
-};
+use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Port, Trace, TraceKind, Transport};
 use crate::price::{Price, PriceMeaning};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
@@ -69,12 +67,9 @@ struct RunBounds<'a> {
     copies: f64,
 }
 
-/// Rate of a transmitter in bit/s. For a port that follows a delivery trace, the mean over the run.
+/// Rate of a transmitter in bit/s. For a port whose rate varies, the mean over the run.
 fn rate(port: &Port, duration: TimeDelta) -> f64 {
-    port.trace.as_ref().map_or(port.rate.0 as f64, |trace| {
-        let bytes = trace.count_before(Time(duration.0)) as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
-        bytes * 8.0 / duration.seconds()
-    })
+    port.varying.as_ref().map_or(port.rate.0 as f64, |rate| rate.mean_rate_before(Time(duration.0)))
 }
 
 /// Maximum loss probability of a link.
@@ -372,7 +367,7 @@ fn header(transport: &Transport) -> Bytes {
 pub(super) mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
-    use crate::network::{AccessLink, Group, Impairments, Opportunities, Recording};
+    use crate::network::{AccessLink, DeliveryTrace, Group, Impairments, Opportunities, Recording, VaryingRate};
     use crate::price::PriceSpec;
     use crate::primitives::ids::GroupId;
     use crate::primitives::units::Rate;
@@ -397,7 +392,7 @@ pub(super) mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
             impairments: Impairments::default(),
-            trace: None,
+            varying: None,
         };
         let timer = TimerSpec { min_rto: TimeDelta::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
@@ -454,7 +449,7 @@ pub(super) mod tests {
         // Nothing for 9 s, then 100 opportunities of 1500 bytes: 150 packets of 1000 bytes, and one in transmission.
         let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
         let instants = vec![Opportunities { millisecond: 9000, count: 100 }, Opportunities { millisecond: 20_000, count: 1 }];
-        network.ports[0].trace = DeliveryTrace::new(instants).ok();
+        network.ports[0].varying = DeliveryTrace::new(instants).ok().map(VaryingRate::Opportunities);
         assert_eq!(trace_rows(&network), [151]);
     }
 

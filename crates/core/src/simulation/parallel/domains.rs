@@ -136,6 +136,10 @@ impl Engine {
             own.take_sender(other);
         }
         take(&mut own.sim.edges, &other.sim.edges, flow.index());
+        if let (Some(own), Some(other)) = (own.sim.access_queues.get_mut(flow.index()), other.sim.access_queues.get(flow.index()))
+        {
+            own.send.clone_from(&other.send);
+        }
         if let (Some(Some(own)), Some(Some(other))) =
             (own.sim.messages.get_mut(flow.index()), other.sim.messages.get(flow.index()))
         {
@@ -159,6 +163,9 @@ impl Fabric {
         let (own, other) = (&mut self.sim, &from.sim);
         if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_receiver(other);
+        }
+        if let (Some(own), Some(other)) = (own.access_queues.get_mut(flow.index()), other.access_queues.get(flow.index())) {
+            own.receive.clone_from(&other.receive);
         }
         if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
             own.take_receiver(other);

@@ -13,9 +13,11 @@ mod port_features;
 mod precomputed_queue;
 mod price_writer;
 mod queue;
+mod scheduled_service;
 mod stepped;
 mod train;
 mod transmitters;
+mod varying_service;
 
 pub(crate) use ack_merge::AckMerge;
 pub(crate) use counts::{FlowTotals, PortCounts};

@@ -1,14 +1,15 @@
 //! A port that takes units from its queue one at a time. The reasons are several queues or transmitters, changes on the timeline, a policy
-//! that acts on departures or periodically, a shaper, a delivery trace, jitter, or duplication.
+//! that acts on departures or periodically, a shaper, a rate that varies, jitter, or duplication.
 
 use super::counts::ServiceTimes;
-use super::delivery::{Delivery, ServiceStart};
+use super::delivery::ServiceStart;
 use super::equipment::{BufferState, Equipment, QueueState};
 use super::impairments::ReorderedPackets;
 use super::multi_queue::{ClassCounts, MultiQueue};
 use super::port_features::FullPort;
 use super::queue::Queue;
 use super::transmitters::{PacketInService, Transmitters};
+use super::varying_service::VaryingService;
 use crate::network;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices};
@@ -40,8 +41,8 @@ pub(crate) struct Stepped {
     /// One queue, or the queues of `multi_queue`.
     pub(crate) queues: Vec<Queue>,
     multi_queue: Option<Box<MultiQueue>>,
-    /// The delivery trace, if the port follows one.
-    delivery: Option<Box<Delivery>>,
+    /// Present if the rate of the port varies.
+    varying: Option<Box<VaryingService>>,
     /// Packets on a link on which they may overtake one another; replaces the line.
     reordered: Option<Box<ReorderedPackets>>,
     /// Totals over all queues.
@@ -85,7 +86,7 @@ impl Stepped {
             serving: (FlowId(0), 0),
             queues: vec![Queue::default(); queues],
             multi_queue: multi_queue.map(Box::new),
-            delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace, warmup))),
+            varying: spec.varying.as_ref().map(|rate| Box::new(VaryingService::new(rate, warmup))),
             reordered: spec.impairments.reorders().then(Box::default),
             waiting: 0,
             waiting_bytes: Bytes(0),
@@ -109,6 +110,7 @@ impl Stepped {
         prices: &mut Prices,
     ) -> ArrivalOutcome {
         let now = packet.time;
+        self.update_rate(equipment, now);
         if let Err(reason) = equipment.survives_approach(now, interval) {
             return ArrivalOutcome::Discarded(reason);
         }
@@ -325,6 +327,7 @@ impl Stepped {
             None => self.held(equipment),
             Some(_) => self.queues[queue].held(equipment),
         };
+        self.update_rate(equipment, now);
         let rate = equipment.drain_rate(self.transmitters.count() as u64);
         let first_waited = self.multi_queue.is_some().then(|| first.map_or(TimeDelta::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
@@ -354,12 +357,12 @@ impl Stepped {
         interval: &MeasurementInterval,
     ) -> Time {
         let start = equipment.earliest_departure(now, bytes);
-        let departure = match &mut self.delivery {
+        let departure = match &mut self.varying {
             None => start + equipment.service(bytes),
             // Queued packets arrived before this departure. Opportunities that pass during the wait for tokens are lost.
-            Some(delivery) => {
+            Some(varying) => {
                 let begins = if packet.time < now && start == now { ServiceStart::Queued } else { ServiceStart::Immediate };
-                delivery.send(bytes, start, begins)
+                varying.send(bytes, start, begins)
             }
         };
         let times = ServiceTimes { arrival: packet.time, taken: now, start, departure };
@@ -506,9 +509,17 @@ impl Stepped {
         self.reordered.as_deref_mut()
     }
 
-    /// Used share of the measured opportunities' bytes up to `until`, for a port that follows a delivery trace.
+    /// Used share of the measured capacity up to `until`, for a port whose rate varies.
     pub(crate) fn used_share(&self, until: Time) -> Option<f64> {
-        self.delivery.as_ref().map(|delivery| delivery.used_share(until))
+        self.varying.as_ref().map(|varying| varying.used_share(until))
+    }
+
+    /// Policies and schedulers read the present rate.
+    #[inline]
+    fn update_rate(&self, equipment: &mut Equipment, now: Time) {
+        if let Some(rate) = self.varying.as_ref().and_then(|varying| varying.rate_at(now)) {
+            equipment.set_rate(rate);
+        }
     }
 
     /// The caller has removed a packet from a queue to serve it.

@@ -143,7 +143,7 @@ impl OrderlyReturn {
             && spec.ack_size <= data_size
             && group.ack_cells() == Units(1)
             && port.transmitters == 1
-            && port.trace.is_none()
+            && port.varying.is_none()
             && !port.impairments.disturbs_arrivals()
             && access.rate.is_none_or(|rate| rate >= port.rate)
             && !changing.contains(&last_port);

@@ -46,7 +46,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
         let by_event = network.stepped
             || has_mixed_channels
             || changing.contains(&index)
-            || spec.trace.is_some()
+            || spec.varying.is_some()
             || spec.impairments.disturbs_arrivals();
         let acts_late = spec.policy.is_stepped() || spec.scheduling.is_some() || spec.shaper.is_some();
         let stepping = match () {

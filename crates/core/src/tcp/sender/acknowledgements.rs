@@ -1,6 +1,6 @@
 //! Cumulative acknowledgements and their duplicates.
 
-use super::{Sender, Tcp};
+use super::{Pace, Sender, Tcp};
 use crate::congestion::{Ack, Controller, RoundTrip};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::Signal;
@@ -152,9 +152,16 @@ impl Tcp<'_> {
             DuplicateOutcome::Enters(entry) => {
                 self.lose(self.sender.sequence.snd_una);
                 self.enter_recovery(entry);
+                self.slow_down();
             }
             DuplicateOutcome::Restarts => self.restart_early(),
         }
+    }
+
+    /// The pacer follows the reduced window at once. In Linux, the time of the next segment is set when the last one leaves.
+    fn slow_down(&mut self) {
+        let Sender { sequence, pacer, timer, controller, .. } = &mut *self.sender;
+        pacer.slow_down([sequence.last_active, self.now], Pace { spec: self.spec, controller, estimator: &timer.estimator });
     }
 
     /// The controller's view of an acknowledgement, with the window before it.

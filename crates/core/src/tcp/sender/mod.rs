@@ -288,6 +288,22 @@ mod tests {
         assert_eq!(bench.sender.timer.deadline, Time::NEVER);
     }
 
+    #[test]
+    fn a_fast_retransmission_is_paced_at_the_reduced_window() {
+        // A window of eight in 80 ms: a segment every 10 ms, the last at 70 ms. The third duplicate halves the window to four, so that the
+        // retransmission follows 20 ms after that segment. At the old rate it could leave at once.
+        let spec = TcpSpec { pacing: true, ..plain() };
+        let mut bench = SenderHarness::new(spec, Start { window: 8.0, ssthresh: 8.0, ..Start::default() }, 100);
+        let spec = bench.spec.clone();
+        bench.sender.adopt_handshake(TimeDelta::from_millis(80), &spec);
+        let sent: Vec<_> = (0..8).flat_map(|number| bench.at(10 * number).send()).collect();
+        assert_eq!(sent, [0, 1, 2, 3, 4, 5, 6, 7]);
+        let duplicates = [81, 82, 83].map(|ms| bench.at(ms).process_ack(0, &[]));
+        assert_eq!((duplicates, bench.window()), ([vec![], vec![], vec![]], 4.0));
+        assert_eq!(bench.sender.pacer.wakes_at(), Some(Time(TimeDelta::from_millis(90).0)));
+        assert_eq!([89, 90].map(|ms| bench.at(ms).send()), [vec![], vec![0]]);
+    }
+
     /// An ECN-capable Reno sender with this window, all of it in flight, receives acknowledgements, (number, echo), one by one. Returns its
     /// window, the position of its last reduction, and the segments sent after each acknowledgement.
     fn process_ack(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn every_link_of_every_generator_is_impaired() {
         let at = "rate = \"10 Mbps\", delay = \"1 ms\"";
-        // Not on the reverse link, which has an unlimited queue.
+        // Not on the reverse link.
         for topology in [
             format!("parking_lot = {{hops = 2, {at}, {DISTURBED}}}"),
             format!("chain = {{rates = [\"1 Mbps\", \"2 Mbps\"], delays = [\"1 ms\", \"2 ms\"], {DISTURBED}}}"),
@@ -113,7 +113,7 @@ mod tests {
             (format!("waxman = {{routers = 3, {rate}}}"), "router0", "router1"),
         ] {
             let (network, _) = built(&topology, from, to);
-            assert!(network.ports.iter().all(|port| port.trace.is_some()), "{topology}");
+            assert!(network.ports.iter().all(|port| port.varying.is_some()), "{topology}");
         }
     }
 

@@ -26,7 +26,7 @@ record! {
         duplication: Probability = Probability(0.0),
         /// Largest packet that the bottleneck carries in both directions, with its IP header; larger ones are discarded. Default: no limit.
         mtu: Option<Size>; "1400 B",
-        /// Settings of the reverse link that differ. Its default queue is unlimited.
+        /// Settings of the reverse link that differ.
         reverse: Option<Reverse>,
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Style {
     pub queues: [&'static str; 2],
     /// The impairments of the reverse link are described by the keys of the link.
     pub is_alike: bool,
+    /// The reverse link leaves a host whose queue is not described.
+    pub lacks_host_queue: bool,
 }
 
 /// A link between two nodes of the same plan, given by their positions.
@@ -77,7 +79,7 @@ impl Plan {
 }
 
 impl Style {
-    /// A duplex link with one transmitter, no loss, this queue, and an unlimited queue of the reverse link.
+    /// A duplex link with one transmitter, no loss and this queue, which the reverse link has if data cross it.
     pub fn new(rate: impl Into<LinkRate>, delay: Duration, queue: &Queue) -> Style {
         let link = Link {
             rate: rate.into(),
@@ -88,7 +90,7 @@ impl Style {
             duplex: true,
             ..Link::default()
         };
-        Style { link, queues: ["queue", "queue"], is_alike: false }
+        Style { link, queues: ["queue", "queue"], is_alike: false, lacks_host_queue: false }
     }
 
     /// Sets the queue of the reverse link, described by this key.
