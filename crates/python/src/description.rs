@@ -314,7 +314,7 @@ pub fn checked<T: Send>(
     let built = py.detach(|| {
         memory::fits_when_made(scenario.min_bytes(), file)?;
         let (network, warnings, rest) = build()?;
-        memory::fits(tailback_core::memory_estimate(&network), file)?;
+        memory::fits(&network, file)?;
         Ok((network, warnings, rest))
     });
     let problems = match (built, user_code::check(py, scenario)?) {
