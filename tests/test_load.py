@@ -339,3 +339,48 @@ def test_a_copy_replaces_a_lost_datagram() -> None:
     }
     (flow,) = tb.simulate(scenario).flows.to_rows()
     assert flow["delivered_packets"] / flow["sent_packets"] == pytest.approx(0.75, abs=0.04)
+
+
+def test_a_flow_table_without_sizes_describes_endless_flows(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("source,sink\nleft,right\nleft,right\n")
+    link = {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "100 packets"}}
+    flow: Any = {"traffic": {"table": str(tmp_path / "pairs.csv")}, "tcp": {"preset": "sack"}}
+    run = tb.simulate({"duration": "5 s", "topology": {"dumbbell": link}, "flows": {"all": flow}})
+    assert len(run.flows) == 2
+    assert np.isnan(run.flows["size_bytes"]).all()
+    # They fill the link, on which 1460 of 1500 bytes are payload.
+    assert sum(run.flows["goodput_bps"]) > 0.9 * 10e6 * 1460 / 1500
+
+
+def test_constant_periods_of_a_source_are_exact() -> None:
+    # Datagrams every 8 ms: 13 in each burst of 100 ms, one burst every 200 ms.
+    periods = {"on_periods": "constant", "off_periods": "constant", "mean_on": "100 ms", "mean_off": "100 ms"}
+    run = tb.simulate(datagrams({"kind": "on_off", **periods}))
+    assert run.flows["sent_packets"][0] == 50 * 13
+
+
+def test_pareto_periods_make_aggregated_traffic_burstier_on_all_time_scales() -> None:
+    def variance_ratio(periods: str) -> float:
+        """Variance of the traffic per second over that per 100 ms, of which independent traffic has a tenth."""
+        source = {"kind": "on_off", "rate": "1 Mbps", "mean_on": "100 ms", "mean_off": "300 ms", "shape": 1.3}
+        source |= {"on_periods": periods, "off_periods": periods} if periods == "pareto" else {"shape": 1.5}
+        scenario = datagrams(source, count=40, rate="1 Gbps") | {
+            "duration": "300 s",
+            "record": {"traces": {"throughput": {"flows": ["a"], "bin": "100 ms"}}},
+        }
+        rates = tb.simulate(scenario).trace("throughput")
+        per_bin = np.bincount(np.rint(rates["time_s"] / 0.1).astype(int), weights=rates["throughput_bps"])[100:2900]
+        return float(np.var(per_bin.reshape(-1, 10).mean(axis=1)) / np.var(per_bin))
+
+    # H = (3 - 1.3) / 2 = 0.85: variances decay as m^(2 H - 2) = 10^-0.3 = 0.5; exponential periods have a memory below a second.
+    assert variance_ratio("pareto") > 0.35
+    assert variance_ratio("exponential") < 0.3
+
+
+def test_a_buffer_in_time_is_rate_times_time() -> None:
+    # 10 Mbit/s for 50 ms are 62.5 kB. Overloaded by datagrams of any size, packets wait for up to 50 ms less one packet.
+    for size in ("1000 B", "200 B"):
+        scenario = datagrams({"kind": "constant", "rate": "20 Mbps", "packet_size": size})
+        scenario["topology"]["dumbbell"]["queue"] = {"buffer": "50 ms"}
+        run = tb.simulate(scenario)
+        assert run.queues["max_queue_units"][0] == 62_500 // int(size.removesuffix(" B"))
