@@ -102,6 +102,18 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
     assert "or set TAILBACK_MEMORY" in said
 
 
+def test_an_estimate_of_memory_names_its_cause() -> None:
+    # 100 Gbit/s for 1000 s into a link of 10 Mbit/s are 1.04e10 datagrams of 1200 bytes, which wait behind CoDel.
+    link = {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "unlimited", "policy": "codel"}}
+    source = {"kind": "constant", "rate": "100 Gbps", "packet_size": "1200 B"}
+    scenario: Any = {"duration": "1000 s", "topology": {"dumbbell": link}, "flows": {"a": {"source": source}}}
+    with pytest.raises(tb.ScenarioError, match=r"up to 10415\d{6} packets or cells in the unlimited buffer of `bottleneck`"):
+        tb.Scenario(scenario).check()
+    # A size bounds them.
+    scenario["flows"]["a"]["size"] = "100 kB"
+    tb.Scenario(scenario).check()
+
+
 def test_the_environment_sets_the_memory_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     flows: Any = {"web": {"count": 1000, "tcp": {"preset": "newreno", "receiver_window": 1000000000}}}
     huge: Any = {"rate": "10 Tbps", "delay": "200 s", "buffer": "20 packets", "flows": flows, "duration": "2 s"}

@@ -112,3 +112,31 @@ def test_pages_beside_a_long_flow_wait_in_its_queue_as_in_the_kernel() -> None:
     times = np.array([row["completion_time_s"] for row in run.messages.to_rows() if row["group"] == "page"])
     assert np.nanmean(times) == pytest.approx(0.585, rel=0.1)
     assert run.queues.where(queue="bottleneck")["mean_queue_units"][0] == pytest.approx(56.8, abs=3)
+
+
+def guaranteed(seed: int, *minimums: str | None) -> list[float]:
+    """Goodput in Mbit/s of VCs with these minimum cell rates, over 100 Mbit/s with ERICA."""
+    abr = {"buffer": "unlimited", "pcr": "100 Mbps"}
+    flows: dict[str, Any] = {}
+    for index, minimum in enumerate(minimums):
+        own = {"icr": "10 Mbps"} if minimum is None else {"icr": minimum, "mcr": minimum}
+        flows[f"vc{index}"] = {
+            "framing": {},
+            "sender_access": {"rate": "155 Mbps"},
+            "start": {"uniform": ["0 s", "0.5 s"]},
+            "abr": {**abr, **own},
+            "tcp": {"preset": "sack"},
+        }
+    link = {"rate": "100 Mbps", "delay": "5 ms", "queue": {"buffer": "2000 cells", "policy": "erica"}}
+    scenario = {"duration": "5 s", "warmup": "1 s", "topology": {"dumbbell": link}, "flows": flows}
+    return [float(rate) / 1e6 for rate in tb.simulate(tb.Scenario(scenario), seed=seed).groups["goodput_bps"]]
+
+
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_erica_guarantees_minimum_cell_rates(seed: int) -> None:
+    # Of the target, 90 Mbit/s, the MCR leaves 30, of which both VCs get 15 (Vandalore and others, ICNP 1998). One in 32 cells is
+    # an RM cell, a cell has 48 bytes of payload, and 32 of them carry 1460 bytes. Without MCRs in the switch, seeds had 0 to 56.
+    payload = 31 / 32 * 48 / 53 * 1460 / (32 * 48)
+    assert guaranteed(seed, "60 Mbps", None) == pytest.approx([75 * payload, 15 * payload], rel=0.1)
+    # 30 + 60 / 4 and 15.
+    assert guaranteed(seed, "30 Mbps", None, None, None) == pytest.approx([45 * payload, *[15 * payload] * 3], rel=0.1)

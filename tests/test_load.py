@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
@@ -249,3 +250,137 @@ def test_slowdowns_are_at_least_1_if_a_link_becomes_faster() -> None:
     flows: Any = {"web": {"start": "2 s", "size": "10 kB", "tcp": {"preset": "sack", "initial_window": 100}}}
     run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="20 s", timeline=changes))
     assert run.flows["slowdown"][0] == 1
+
+
+def datagrams(source: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Datagrams of 1000 bytes over 10 Mbit/s and 10 ms, with further keys of the link and of the flows."""
+    link = {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "100 packets"}}
+    link |= {key: more.pop(key) for key in ("rate", "duplication", "loss") if key in more}
+    flow = {"source": {"rate": "1 Mbps", "packet_size": "1000 B", **source}, **more}
+    return {"duration": "10 s", "topology": {"dumbbell": link}, "flows": {"a": flow}}
+
+
+@pytest.mark.parametrize("size", ["100 kB", "99001 B"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_constant_source_of_a_size_completes_after_its_last_datagram(size: str, threads: int) -> None:
+    # 100 datagrams, one every 8 ms; the last arrives after its transmission at 10 Mbit/s and 10 ms.
+    run = tb.simulate(datagrams({"kind": "constant"}, size=size), threads=threads)
+    (flow,) = run.flows.to_rows()
+    last = 1000 if size == "100 kB" else 1
+    assert flow["sent_packets"] == flow["delivered_packets"] == 100
+    assert flow["delivered_bytes"] == 99_000 + last
+    assert flow["completion_time_s"] == pytest.approx(99 * 0.008 + 0.01 + 8 * last / 10e6, abs=1e-12)
+    assert run.groups["completed"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "mean_s"),
+    [
+        # 100 gaps of 8 ms.
+        ({"kind": "poisson"}, 0.8),
+        # At half of the time the source is silent.
+        ({"kind": "on_off", "mean_on": "20 ms", "mean_off": "20 ms"}, 1.6),
+        # Each datagram of 8 ms is followed by an idle time of 8 ms.
+        ({"kind": "alternating", "mean_idle": "8 ms"}, 1.6),
+    ],
+)
+def test_random_sources_of_a_size_complete_at_the_rate_of_the_source(source: dict[str, Any], mean_s: float) -> None:
+    run = tb.simulate(datagrams(source, size="100 kB", count=40, rate="1 Gbps"))
+    assert list(run.flows["delivered_bytes"]) == [100_000] * 40
+    # The standard error of the mean of 40 flows is at most 5 %.
+    assert np.mean(run.flows["completion_time_s"]) == pytest.approx(mean_s, rel=0.2)
+
+
+def test_flows_of_datagrams_that_arrive_have_their_size() -> None:
+    run = tb.simulate(datagrams({"kind": "constant", "rate": "100 Mbps"}, size="10 kB", arrivals={"mean_interval": "100 ms"}))
+    sizes = [
+        bytes_ for bytes_, time in zip(run.flows["delivered_bytes"], run.flows["completion_time_s"], strict=True) if time == time
+    ]
+    assert sizes == [10_000] * len(sizes)
+    assert len(sizes) >= len(run.flows) - 1 > 50
+
+
+def test_datagrams_that_are_lost_are_not_repeated() -> None:
+    # 40 Mbit/s into 10: three quarters are lost once the buffer is full, and the transfer never completes.
+    run = tb.simulate(datagrams({"kind": "constant", "rate": "40 Mbps"}, size="1 MB"))
+    (flow,) = run.flows.to_rows()
+    assert flow["sent_packets"] == 1000
+    assert flow["delivered_packets"] < 500
+    assert np.isnan(flow["completion_time_s"])
+    assert (run.groups["completed"][0], flow["starved"]) == (0, 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_copies_of_datagrams_are_not_delivered_twice(threads: int) -> None:
+    run = tb.simulate(datagrams({"kind": "constant"}, duplication=0.2), threads=threads)
+    (flow,) = run.flows.to_rows()
+    copies = run.queues["duplicated_units"][0]
+    # 1250 datagrams; the last was sent 8 ms before the end and has not arrived.
+    assert flow["delivered_packets"] == 1249
+    assert copies == pytest.approx(250, abs=5 * 14)
+    assert flow["spurious_retransmissions"] in (copies, copies - 1)
+    # A size counts distinct payload, too.
+    (flow,) = tb.simulate(datagrams({"kind": "constant"}, duplication=1.0, size="100 kB")).flows.to_rows()
+    assert flow["delivered_packets"] == flow["spurious_retransmissions"] == 100
+    assert flow["completion_time_s"] == pytest.approx(0.8028)
+
+
+def test_a_copy_replaces_a_lost_datagram() -> None:
+    # Every datagram arrives twice at the second link, which loses each with probability 0.5: three quarters of them arrive.
+    link = {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "100 packets"}}
+    scenario = {
+        "duration": "20 s",
+        "nodes": {"a": {}, "b": {}, "c": {}},
+        "links": {
+            "first": {"from": "a", "to": "b", **link, "duplication": 1.0},
+            "second": {"from": "b", "to": "c", **link, "loss": {"probability": 0.5}},
+        },
+        "flows": {"a": {"from": "a", "to": "c", "source": {"kind": "constant", "rate": "2 Mbps", "packet_size": "1000 B"}}},
+    }
+    (flow,) = tb.simulate(scenario).flows.to_rows()
+    assert flow["delivered_packets"] / flow["sent_packets"] == pytest.approx(0.75, abs=0.04)
+
+
+def test_a_flow_table_without_sizes_describes_endless_flows(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("source,sink\nleft,right\nleft,right\n")
+    link = {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "100 packets"}}
+    flow: Any = {"traffic": {"table": str(tmp_path / "pairs.csv")}, "tcp": {"preset": "sack"}}
+    run = tb.simulate({"duration": "5 s", "topology": {"dumbbell": link}, "flows": {"all": flow}})
+    assert len(run.flows) == 2
+    assert np.isnan(run.flows["size_bytes"]).all()
+    # They fill the link, on which 1460 of 1500 bytes are payload.
+    assert sum(run.flows["goodput_bps"]) > 0.9 * 10e6 * 1460 / 1500
+
+
+def test_constant_periods_of_a_source_are_exact() -> None:
+    # Datagrams every 8 ms: 13 in each burst of 100 ms, one burst every 200 ms.
+    periods = {"on_periods": "constant", "off_periods": "constant", "mean_on": "100 ms", "mean_off": "100 ms"}
+    run = tb.simulate(datagrams({"kind": "on_off", **periods}))
+    assert run.flows["sent_packets"][0] == 50 * 13
+
+
+def test_pareto_periods_make_aggregated_traffic_burstier_on_all_time_scales() -> None:
+    def variance_ratio(periods: str) -> float:
+        """Variance of the traffic per second over that per 100 ms, of which independent traffic has a tenth."""
+        source = {"kind": "on_off", "rate": "1 Mbps", "mean_on": "100 ms", "mean_off": "300 ms", "shape": 1.3}
+        source |= {"on_periods": periods, "off_periods": periods} if periods == "pareto" else {"shape": 1.5}
+        scenario = datagrams(source, count=40, rate="1 Gbps") | {
+            "duration": "300 s",
+            "record": {"traces": {"throughput": {"flows": ["a"], "bin": "100 ms"}}},
+        }
+        rates = tb.simulate(scenario).trace("throughput")
+        per_bin = np.bincount(np.rint(rates["time_s"] / 0.1).astype(int), weights=rates["throughput_bps"])[100:2900]
+        return float(np.var(per_bin.reshape(-1, 10).mean(axis=1)) / np.var(per_bin))
+
+    # H = (3 - 1.3) / 2 = 0.85: variances decay as m^(2 H - 2) = 10^-0.3 = 0.5; exponential periods have a memory below a second.
+    assert variance_ratio("pareto") > 0.35
+    assert variance_ratio("exponential") < 0.3
+
+
+def test_a_buffer_in_time_is_rate_times_time() -> None:
+    # 10 Mbit/s for 50 ms are 62.5 kB. Overloaded by datagrams of any size, packets wait for up to 50 ms less one packet.
+    for size in ("1000 B", "200 B"):
+        scenario = datagrams({"kind": "constant", "rate": "20 Mbps", "packet_size": size})
+        scenario["topology"]["dumbbell"]["queue"] = {"buffer": "50 ms"}
+        run = tb.simulate(scenario)
+        assert run.queues["max_queue_units"][0] == 62_500 // int(size.removesuffix(" B"))

@@ -440,7 +440,6 @@ def test_edges_of_a_file_that_are_left_out_cause_one_warning(tmp_path: Path) -> 
         ({"source": ["host0"], "sink": ["host1"], "size_bytes": [1000.5]}, "whole bytes, such as `1001 B`"),
         ({"source": ["host0"], "sink": ["host99"], "size_bytes": [5]}, "names an unknown node: `host99`"),
         ({"source": ["host0"], "size_bytes": [5]}, "`sink` is missing"),
-        ({"source": ["host0"], "sink": ["host1"]}, "`size` is missing, in the group and in the flow table"),
     ],
 )
 def test_invalid_flow_lists_are_reported(table: Any, said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -101,11 +102,21 @@ def set_at(parent: Any, steps: list[str | int], value: Any, path: str) -> None:
     step, rest = steps[0], steps[1:]
     for place in _chosen(parent, step, path):
         if rest:
-            set_at(parent.setdefault(place, {}) if isinstance(parent, dict) else parent[place], rest, value, path)
+            if isinstance(parent, dict):
+                parent[place] = _long_form(place, parent.get(place, {}))
+            set_at(parent[place], rest, value, path)
         elif value is None and isinstance(parent, dict):
             parent.pop(place, None)
         else:
             parent[place] = value
+
+
+def _long_form(key: str | int, value: Any) -> Any:
+    """The table that a value such as ``queue = "codel"`` stands for; other values unchanged."""
+    if not isinstance(value, (str, int, float)):
+        return value
+    table = _core.long_form(str(key), json.dumps(value))
+    return value if table is None else json.loads(table)
 
 
 def _chosen(parent: Any, step: str | int, path: str) -> list[str | int]:

@@ -58,11 +58,15 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         (folder / target.name).rename(target)
 
 
-def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
-    """Write every table of a run as ``NAME.parquet``, and its provenance with the tables' names and SHA-256."""
+def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path, *, as_csv: bool = False) -> None:
+    """Write every table of a run as ``NAME.parquet`` or ``NAME.csv``, and its provenance with the tables' names and SHA-256."""
+    files = {name: folder / f"{name}.{'csv' if as_csv else 'parquet'}" for name in tables}
     for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
-    stored = {**provenance, _TABLES: {name: _digest(folder / f"{name}.parquet") for name in tables}}
+        if as_csv:
+            files[name].write_text(table.to_csv(), encoding="utf-8", newline="")
+        else:
+            table.write_parquet(files[name])
+    stored = {**provenance, _TABLES: {name: _digest(file) for name, file in files.items()}}
     (folder / "provenance.json").write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
 
 
@@ -100,6 +104,11 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
     folder = Path(directory)
     if not (folder / "provenance.json").exists():
         raise ParameterError(f"{_why_no_run(folder)}; expected the output of `Run.save` or `tailback run --out`")
+    file = folder / "flows.csv"
+    if file.exists():
+        raise ParameterError(
+            f"{folder} has CSV files, which are not read; expected the output of `tailback run --out` without --csv"
+        )
     file = folder / "provenance.json"
     try:
         provenance = json.loads(file.read_text(encoding="utf-8"))

@@ -17,7 +17,18 @@ ROWS = 12
 
 # Its tables and their columns.
 COLUMNS = {
-    "groups": ("group", "flows", "goodput_bps", "fairness", "completed", "completion_p50_s", "completion_p99_s"),
+    "groups": (
+        "group",
+        "flows",
+        "goodput_bps",
+        "fairness",
+        "completed",
+        "completion_p50_s",
+        "completion_p99_s",
+        "delay_p50_s",
+        "delay_p95_s",
+        "delay_p99_s",
+    ),
     "queues": (
         "queue",
         "utilisation",
@@ -26,6 +37,9 @@ COLUMNS = {
         "mean_queue_units",
         "max_queue_units",
         "mean_wait_s",
+        "wait_p50_s",
+        "wait_p95_s",
+        "wait_p99_s",
     ),
     "classes": ("queue", "class", "throughput_bps", "loss_rate", "mean_wait_s"),
     "flows": (

@@ -27,6 +27,9 @@ class Application(TypedDict, total=False):
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+    off_periods: Periods
+    on_periods: Periods
+    shape: float
     repeat: Duration
     writes: Writes
     connections: Connections
@@ -45,14 +48,14 @@ class Application(TypedDict, total=False):
     max_requests: int
     parameters: Parameters
 Bbr1Edition: TypeAlias = Literal['draft_00', 'linux']
-Buffer: TypeAlias = Literal['unlimited'] | str | Size
+Buffer: TypeAlias = Literal['unlimited'] | str | Size | Duration
 class Chain(TypedDict, total=False):
     delays: list[Duration]
     duplication: Probability
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rates: list[LinkRate]
 class ChanceLoss(TypedDict, total=False):
     at: LossAt
@@ -204,13 +207,13 @@ class Dragonfly(TypedDict, total=False):
     global_links: int
     global_rate: LinkRate
     host_delay: Duration
-    host_queue: Queue
+    host_queue: Queue | QueueName
     host_rate: LinkRate
     hosts: int
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     switches: int
 class Drop(TypedDict, total=False):
@@ -224,20 +227,20 @@ DualService: TypeAlias = Literal['weighted_round_robin', 'time_shifted_fifo']
 class Dumbbell(TypedDict, total=False):
     delay: Duration
     duplication: Probability
-    jitter: Jitter
-    loss: Loss
+    jitter: Jitter | JitterMaximum
+    loss: Loss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     reverse: Reverse
 Duration: TypeAlias = str
 DurationDistribution: TypeAlias = Duration | list[Duration] | dict[str, Any]
 class Dwdm(TypedDict, total=False):
     delay: Duration
-    edge_queue: Queue
+    edge_queue: Queue | QueueName
     input_delay: Duration
     inputs: int
-    queue: Queue
+    queue: Queue | QueueName
     rate: Rate
     switching: Switching
     transmitters: int
@@ -267,20 +270,21 @@ class FatTree(TypedDict, total=False):
     delay: Duration
     duplication: Probability
     host_delay: Duration
-    host_queue: Queue
+    host_queue: Queue | QueueName
     host_rate: LinkRate
-    jitter: Jitter
+    jitter: Jitter | JitterMaximum
     k: int
-    loss: ChanceLoss
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
 Feedback: TypeAlias = Literal['exact', 'one_bit']
 Flow = TypedDict("Flow", {"abr": Abr, "application": Application, "arrivals": FlowArrivals, "class": str, "count": int, "framing":
         Framing, "from": str | list[str], "jitter": Duration, "l4s": bool, "propagation_rtt": DurationDistribution,
         "receive_processing": Processing, "receiver_access": Access, "return_route": list[str], "route": list[str],
         "send_processing": Processing, "sender_access": Access, "size": SizeDistribution, "source": Source, "start":
-        DurationDistribution, "stop": Duration, "tcp": Tcp | Stack, "to": str | list[str], "traffic": Traffic}, total=False)
+        DurationDistribution, "stop": Duration, "tcp": Tcp | Stack | TcpName, "to": str | list[str], "traffic": Traffic},
+        total=False)
 class FlowArrivals(TypedDict, total=False):
     load: Probability
     mean_interval: Duration
@@ -306,12 +310,12 @@ class Graph(TypedDict, total=False):
     gml: str
     graphml: str
     hosts: list[str]
-    jitter: Jitter
+    jitter: Jitter | JitterMaximum
     links: list[Edge]
-    loss: ChanceLoss
+    loss: ChanceLoss | LossProbability
     mtu: Size
     name_attribute: str
-    queue: Queue
+    queue: Queue | QueueName
     rate: Rate
     rate_attribute: str
 Identification: TypeAlias = Literal['counting', 'from_one', 'byte_swapped', 'random', 'checksum']
@@ -323,23 +327,24 @@ InitialEstimate: TypeAlias = Literal['min', 'max']
 class Jitter(TypedDict, total=False):
     delay: Processing
     reordering: bool
+JitterMaximum: TypeAlias = str
 class LeafSpine(TypedDict, total=False):
     delay: Duration
     duplication: Probability
     host_delay: Duration
-    host_queue: Queue
+    host_queue: Queue | QueueName
     host_rate: LinkRate
     hosts: int
-    jitter: Jitter
+    jitter: Jitter | JitterMaximum
     leaves: int
-    loss: ChanceLoss
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     spines: int
-Link = TypedDict("Link", {"delay": Duration, "duplex": bool, "duplication": Probability, "from": str, "jitter": Jitter, "loss":
-        Loss, "mtu": Size, "queue": Queue, "rate": LinkRate, "reverse": Reverse, "switching": Switching, "to": str,
-        "transmitters": int}, total=False)
+Link = TypedDict("Link", {"delay": Duration, "duplex": bool, "duplication": Probability, "from": str, "jitter": Jitter |
+        JitterMaximum, "loss": Loss | LossProbability, "mtu": Size, "queue": Queue | QueueName, "rate": LinkRate, "reverse":
+        Reverse, "switching": Switching, "to": str, "transmitters": int}, total=False)
 LinkRate: TypeAlias = Rate | dict[str, Any]
 class Loss(TypedDict, total=False):
     at: LossAt
@@ -347,6 +352,7 @@ class Loss(TypedDict, total=False):
     gilbert_elliott: GilbertElliott
     probability: Probability
 LossAt: TypeAlias = Literal['wire', 'before_queue']
+LossProbability: TypeAlias = float | str
 MappingKind: TypeAlias = Literal['linear', 'logarithmic', 'signed']
 class Matrix(TypedDict, total=False):
     gravity: dict[str, float]
@@ -365,12 +371,13 @@ class ParkingLot(TypedDict, total=False):
     delay: Duration
     duplication: Probability
     hops: int
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
 Paws: TypeAlias = Literal['off', 'rfc7323', 'linux']
+Periods: TypeAlias = Literal['exponential', 'pareto', 'constant']
 class Policy(TypedDict, total=False):
     policy: Literal['drop_tail', 'ppd', 'epd', 'epd_per_vc', 'bpd', 'spd', 'erica', 'red', 'codel', 'cobalt', 'pie', 'pi2', 'rem',
         'threshold', 'ramp', 'policer', 'clamp', 'maxnet', 'rcp', 'xcp'] | str
@@ -440,18 +447,20 @@ Probability: TypeAlias = float | str
 Processing: TypeAlias = Duration | dict[str, Any]
 ProfileEnd: TypeAlias = Literal['repeat', 'stop']
 QueueLength: TypeAlias = str
+QueueName: TypeAlias = (Literal['drop_tail', 'ppd', 'epd', 'epd_per_vc', 'bpd', 'spd', 'erica', 'red', 'codel', 'cobalt', 'pie',
+        'pi2', 'rem', 'threshold', 'ramp', 'policer', 'clamp', 'maxnet', 'rcp', 'xcp'] | Literal['unlimited'] | str)
 class RandomRegular(TypedDict, total=False):
     degree: int
     delay: Duration
     duplication: Probability
     host_delay: Duration
-    host_queue: Queue
+    host_queue: Queue | QueueName
     host_rate: LinkRate
     hosts: int
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     switches: int
 Rate: TypeAlias = str
@@ -472,10 +481,10 @@ ReoWndGrowth: TypeAlias = Literal['any_dsack', 'after_reordering']
 class Reverse(TypedDict, total=False):
     delay: Duration
     duplication: Probability
-    jitter: Jitter
-    loss: Loss
+    jitter: Jitter | JitterMaximum
+    loss: Loss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     switching: Switching
 Routing: TypeAlias = Literal['shortest', 'ecmp']
@@ -512,6 +521,9 @@ class Source(TypedDict, total=False):
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+    off_periods: Periods
+    on_periods: Periods
+    shape: float
     mean_idle: Duration
     parameters: Parameters
 SpdVariant: TypeAlias = Literal['corrected', 'printed']
@@ -555,6 +567,8 @@ class Tcp(TypedDict, total=False):
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation
+TcpName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
+        'linux/dctcp', 'datacentre/swift', 'datacentre/timely', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
 Threshold: TypeAlias = str
 Thresholds: TypeAlias = Literal['exclusive_or', 'printed', 'reversal']
 class Throughput(TypedDict, total=False):
@@ -590,13 +604,13 @@ class Torus(TypedDict, total=False):
     dimensions: list[int]
     duplication: Probability
     host_delay: Duration
-    host_queue: Queue
+    host_queue: Queue | QueueName
     host_rate: LinkRate
     hosts: int
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
 class TraceTable(TypedDict, total=False):
     acks: list[str]
@@ -630,10 +644,10 @@ class Waxman(TypedDict, total=False):
     beta: Probability
     delay: Duration
     duplication: Probability
-    jitter: Jitter
-    loss: ChanceLoss
+    jitter: Jitter | JitterMaximum
+    loss: ChanceLoss | LossProbability
     mtu: Size
-    queue: Queue
+    queue: Queue | QueueName
     rate: LinkRate
     routers: int
 Window: TypeAlias = int | Size

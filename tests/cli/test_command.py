@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tailback as tb
-from support import ROOT, Command
+from support import ROOT, SMALL, Command
 from tailback._core import __commit__
 
 
@@ -40,7 +40,12 @@ def test_commands_are_listed_in_the_order_of_their_definition(command: Command) 
     [
         (["runn"], "No such command 'runn'. Did you mean 'run'?"),
         (["study", "stats"], "No such command 'stats'. Did you mean 'status'?"),
-        (["run", "small.toml", "--jsn"], "No such option '--jsn'. Did you mean '--json'?"),
+        (["run", "small.toml", "--jsn"], "No such option '--jsn'. (Did you mean one of: '--csv', '--json'?)"),
+        (
+            ["run", "small.toml", "--seeds", "5"],
+            "No such option: --seeds; one run has one `--seed`, and `tailback sweep FILE --seeds N` runs N seeds.",
+        ),
+        (["plot"], "No such command 'plot'; `tailback run FILE --plot` plots a run, and `tailback study plot DIR` a study."),
         (["run"], "Missing argument 'FILE'."),
         (["run", "small.toml", "more.toml"], "Got unexpected extra argument (more.toml)"),
         (["run", "small.toml", "--seed", "x"], "Invalid value for '--seed': 'x' is not a valid integer."),
@@ -77,6 +82,40 @@ def test_completion_works_in_bash_as_documented(installed: dict[str, str], typed
     )
     done = subprocess.run(["bash", "-c", f"{told}; {asked}"], env=installed, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{completed}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("export small.toml --as m", "mahimahi mininet"),
+        ("size-buffer --preset linux/c", "linux/cubic"),
+        ("study export x --format c", "csv"),
+        ("sweep small.toml --executor p", "processes"),
+        ("reproduce bpd", "bpd-2001"),
+        ("sweep small.toml --vary topology.dumbbell.queue.pol", "topology.dumbbell.queue.policy="),
+        (
+            "sweep small.toml --vary topology.dumbbell.queue.policy=co",
+            "topology.dumbbell.queue.policy=codel topology.dumbbell.queue.policy=cobalt",
+        ),
+        ("sweep small.toml --vary flows.tcp.tcp.preset=reno,linux/b", "flows.tcp.tcp.preset=reno,linux/bbr"),
+        ("sweep missing.toml --vary flows", ""),
+    ],
+)
+def test_values_are_completed(installed: dict[str, str], tmp_path: Path, typed: str, completed: str) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    words = f"tailback {typed}"
+    asked = {"_TAILBACK_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(["tailback"], env=installed | asked, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [line.removeprefix("plain,") for line in done.stdout.splitlines()]
+    assert [word for word in found if word and not word.startswith("bpd-2001/")] == completed.split()
+
+
+@pytest.mark.parametrize("arguments", [["help"], ["help", "run"], ["study", "help", "means"]])
+def test_help_is_a_command_too(command: Command, arguments: list[str]) -> None:
+    done = command(*arguments)
+    rest = [word for word in arguments if word != "help"]
+    assert (done.returncode, done.stdout) == (0, command(*rest, "--help").stdout)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -246,3 +247,48 @@ def test_a_full_disk_at_the_end_keeps_the_checkpoint(command: Command, tmp_path:
     resumed = command(*arguments)
     assert (resumed.returncode, (tmp_path / "kept").exists()) == (0, False)
     assert (tmp_path / "out" / "flows.parquet").is_file()
+
+
+def test_csv_prints_every_table_after_its_name(command: Command, file: Path) -> None:
+    done = command("run", file, "--csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    parts = [part.splitlines() for part in done.stdout.strip().split("\n\n")]
+    tables = {head.removeprefix("# "): list(csv.DictReader(rows)) for head, *rows in parts}
+    run = tb.simulate(tb.load(file))
+    assert list(tables) == list(run.tables)
+    assert [float(row["goodput_bps"]) for row in tables["flows"]] == list(run.flows["goodput_bps"])
+    # Missing numbers are empty.
+    assert {row["completion_time_s"] for row in tables["flows"]} == {""}
+
+
+def test_csv_with_a_directory_writes_csv_files(command: Command, file: Path) -> None:
+    done = command("run", file, "--csv", "--out", "results")
+    assert done.returncode == 0
+    folder = file.parent / "results"
+    assert {path.name for path in folder.iterdir()} == {
+        *(f"{name}.csv" for name in tb.simulate(tb.load(file)).tables),
+        "provenance.json",
+    }
+    assert (folder / "groups.csv").read_text() == tb.simulate(tb.load(file)).groups.to_csv()
+    with pytest.raises(tb.ParameterError, match="has CSV files, which are not read"):
+        tb.Run.read(folder)
+
+
+def test_csv_and_json_exclude_each_other(command: Command, file: Path) -> None:
+    done = command("run", file, "--csv", "--json")
+    assert done.returncode == 2
+    assert "--json and --csv select different output" in done.stderr
+
+
+def test_the_summary_shows_delay_percentiles_that_are_recorded(command: Command, tmp_path: Path) -> None:
+    # An empty link: 0.8 ms of transmission at 10 Mbit/s and 20 ms, for every datagram.
+    link = 'rate = "10 Mbps"\ndelay = "20 ms"\nqueue = {buffer = "100 packets"}'
+    source = 'source = {kind = "constant", rate = "1 Mbps", packet_size = "1000 B"}'
+    text = f'duration = "2 s"\n[topology.dumbbell]\n{link}\n[flows.voice]\n{source}\n[record]\ndelay_percentiles = true\n'
+    (tmp_path / "voice.toml").write_text(text)
+    done = command("run", "voice.toml")
+    assert done.returncode == 0
+    heads, row = (line.split("  ") for line in done.stdout.splitlines()[3:5])
+    assert [head.strip() for head in heads if "delay" in head] == ["delay p50", "delay p95", "delay p99"]
+    assert [cell.strip() for cell in row if cell.strip()][-3:] == ["20.8 ms"] * 3
+    assert "wait p99" in done.stdout

@@ -6,6 +6,7 @@ import math
 from html import escape
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
@@ -318,6 +319,45 @@ def test_datagrams_use_the_applicable_queue_model(case: str) -> None:
     assert bool(prediction.not_modelled) == (model is None)
     for row in prediction.compare(tb.simulate(scenario)):
         assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_rate") else 0.1), row
+
+
+def mixed_sizes(*, buffer: str = "unlimited", transmitters: int = 1) -> tb.Scenario:
+    """Voice of 200 B and data of 1500 B with exponential payload and a header, at 0.75 of 2.5 Mbit/s."""
+    ends = {"from": "a", "to": "b"}
+    source = {"kind": "poisson", "rate": "500 kbps", "packet_size": "200 B"}
+    bulk = {"kind": "poisson", "rate": "1375 kbps", "packet_size": {"exponential": "1460 B"}, "header": "40 B"}
+    link = {
+        "from": "a",
+        "to": "b",
+        "rate": "2.5 Mbps",
+        "delay": "1 ms",
+        "queue": {"buffer": buffer},
+        "transmitters": transmitters,
+    }
+    flows = {"voice": {**ends, "source": source}, "data": {**ends, "source": bulk}}
+    return tb.Scenario(
+        {"duration": "2000 s", "warmup": "10 s", "nodes": {"a": {}, "b": {}}, "links": {"ab": link}, "flows": flows}
+    )
+
+
+def test_packets_of_several_sizes_wait_as_in_an_mg1_queue() -> None:
+    scenario = mixed_sizes()
+    prediction = tb.predict(scenario)
+    assert [found.model for found in prediction.models] == ["M/G/1"]
+    # Pollaczek-Khinchine: the mean residual work of the arrivals over 1 - load.
+    rates = np.array([500e3 / 1600, 1375e3 / 12000])
+    squares = np.array([1600.0**2, 12000.0**2 + 11680.0**2]) / 2.5e6**2
+    wait = rates @ squares / 2 / (1 - 0.75)
+    assert prediction.queues["mean_wait_s"][0] == pytest.approx(wait, rel=1e-6)
+    for row in prediction.compare(tb.simulate(scenario)):
+        assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_rate") else 0.05), row
+
+
+@pytest.mark.parametrize("link", [{"buffer": "5 packets"}, {"transmitters": 2}])
+def test_several_sizes_are_not_modelled_with_a_buffer_or_several_transmitters(link: dict[str, Any]) -> None:
+    prediction = tb.predict(mixed_sizes(**link))
+    assert not prediction.models
+    assert "packets of several sizes share it" in str(prediction.not_modelled)
 
 
 def test_a_notebook_shows_predictions_models_and_exclusions() -> None:

@@ -39,8 +39,8 @@ pub mod user_code;
 
 pub use simulation::{
     Code, ComparisonState, ConservationError, DatagramContents, DatagramOutcome, Engine, EventComparison, ExternalFlow,
-    ExternalFlows, Fate, MemoryEstimate, NoTransports, NotParallel, PacketInFlight, PacketLocation, ParallelEngine, PortState,
-    Results, RunEvent, SenderState, Transports, memory_estimate, trace_rows,
+    ExternalFlows, Fate, FullestPort, HeldIn, MemoryEstimate, NoTransports, NotParallel, PacketInFlight, PacketLocation,
+    ParallelEngine, PortState, Results, RunEvent, SenderState, Transports, fullest_port, memory_estimate, trace_rows,
 };
 
 /// A hash of the sources that this core was built from. Cores with the same hash give the same results.

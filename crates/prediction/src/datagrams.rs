@@ -6,8 +6,8 @@ use crate::traffic::{FlowGroup, Traffic, Violation, is_drop_tail, link, occupanc
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
-use tailback_models::parameter::{Load, Places, Servers, StableLoad};
-use tailback_models::queues::{erlang_b, md1_mean_wait, md1k, mmck};
+use tailback_models::parameter::{Load, NonNegative, Places, Servers, StableLoad};
+use tailback_models::queues::{md1_mean_wait, md1k, mg1_mean_wait, mmck};
 
 /// Buffer that approximates an unlimited one at any load with a reasonable equilibrium.
 const ROOMY: u64 = 1_000_000;
@@ -21,7 +21,18 @@ struct PoissonSource<'g, 'a> {
     packets_per_s: f64,
     payload_bytes: f64,
     wire_bytes: f64,
-    is_exponential: bool,
+    /// Mean square of the size on the wire.
+    square_bytes: f64,
+    sizes: Sizes,
+}
+
+/// Distribution of the packet sizes at a port.
+#[derive(Clone, Copy, PartialEq)]
+enum Sizes {
+    Constant,
+    Exponential,
+    /// Any other, with this squared coefficient of variation.
+    General(f64),
 }
 
 /// Predicts every link with datagram flows only, if it is the first link of all of them and no source is alternating.
@@ -49,9 +60,6 @@ fn source<'g, 'a>(traffic: &Traffic, port: PortId, group: &'g FlowGroup<'a>) -> 
         return violated("packets do not arrive as a Poisson process");
     };
     let is_exponential = matches!(spec.packet, PacketSize::Exponential { .. });
-    if is_exponential && spec.header.0 > 0 {
-        return violated("packet sizes, including headers, are neither constant nor exponential");
-    }
     if group.path().is_none_or(|path| path[0] != port) {
         let why = format!("{} reaches it over other links, which change the arrival process", group.at());
         return Err((link(traffic.port(port)), why));
@@ -61,13 +69,36 @@ fn source<'g, 'a>(traffic: &Traffic, port: PortId, group: &'g FlowGroup<'a>) -> 
     }
     violation_of_source(group).map_or(Ok(()), Err)?;
     let wire_bytes = payload_bytes + spec.header.0 as f64;
-    Ok(PoissonSource { flows: group, packets_per_s, payload_bytes, wire_bytes, is_exponential })
+    let variance = if is_exponential { payload_bytes * payload_bytes } else { 0.0 };
+    let sizes = match is_exponential {
+        true if spec.header.0 == 0 => Sizes::Exponential,
+        true => Sizes::General(variance / (wire_bytes * wire_bytes)),
+        false => Sizes::Constant,
+    };
+    let square_bytes = wire_bytes * wire_bytes + variance;
+    Ok(PoissonSource { flows: group, packets_per_s, payload_bytes, wire_bytes, square_bytes, sizes })
+}
+
+/// Mean size on the wire of all packets, and the distribution of their sizes.
+fn mixed(sources: &[PoissonSource]) -> (f64, Sizes) {
+    let first = &sources[0];
+    if sources.iter().all(|source| (source.sizes, source.wire_bytes) == (first.sizes, first.wire_bytes)) {
+        return (first.wire_bytes, first.sizes);
+    }
+    let mean = |of: fn(&PoissonSource) -> f64| {
+        let rate = |source: &PoissonSource| source.packets_per_s * source.flows.count() as f64;
+        sum(sources.iter().map(|source| rate(source) * of(source))) / sum(sources.iter().map(rate))
+    };
+    let (bytes, square) = (mean(|source| source.wire_bytes), mean(|source| source.square_bytes));
+    (bytes, Sizes::General((square / (bytes * bytes) - 1.0).max(0.0)))
 }
 
 fn violation(port: &Port, sources: &[PoissonSource]) -> Option<Violation> {
-    let sizes = |source: &PoissonSource| (source.is_exponential, source.wire_bytes);
-    if sources.iter().any(|source| sizes(source) != sizes(&sources[0])) {
-        return Some((link(port), "packets of several sizes share it".into()));
+    if matches!(mixed(sources).1, Sizes::General(_)) && (port.buffer != Buffer::Unlimited || port.transmitters > 1) {
+        return Some((
+            link(port),
+            "packets of several sizes share it, and its buffer is limited or it has several transmitters".into(),
+        ));
     }
     violation_of_port(port)
 }
@@ -99,7 +130,8 @@ pub(crate) fn violation_of_port(port: &Port) -> Option<Violation> {
 fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], found: &mut Prediction) {
     let port = traffic.port(index);
     let arrivals = sum(sources.iter().map(|source| source.packets_per_s * source.flows.count() as f64));
-    let service_s = 8.0 * sources[0].wire_bytes / port.rate.0 as f64;
+    let (bytes, sizes) = mixed(sources);
+    let service_s = 8.0 * bytes / port.rate.0 as f64;
     let load = arrivals * service_s / f64::from(port.transmitters);
     let waiting = waiting_places(port);
     if waiting.is_none() && load >= 1.0 {
@@ -107,7 +139,7 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         found.queues[index].utilisation = 1.0;
         return;
     }
-    let queue = match queue(port, load, waiting, sources[0].is_exponential) {
+    let queue = match queue(port, load, waiting, sizes) {
         Ok(queue) => queue,
         Err(why) => return found.exclude(link(port), why),
     };
@@ -160,7 +192,7 @@ struct Queue {
 }
 
 /// Loss and wait by the model that applies to this port, or the reason why there is none.
-fn queue(port: &Port, load: f64, waiting: Option<u64>, is_exponential: bool) -> Result<Queue, String> {
+fn queue(port: &Port, load: f64, waiting: Option<u64>, sizes: Sizes) -> Result<Queue, String> {
     let servers = u64::from(port.transmitters);
     let places = waiting.map_or(ROOMY, |waiting| servers + waiting);
     let queue = |closed_form, name: &str, source, (loss, mean_wait)| {
@@ -172,9 +204,16 @@ fn queue(port: &Port, load: f64, waiting: Option<u64>, is_exponential: bool) -> 
     let transmitters = Servers::new(servers).map_err(text)?;
     let offered = Load::new(load).map_err(text)?;
     if servers > 1 && waiting == Some(0) {
-        return Ok(queue("erlang_b", "Erlang B", "Erlang 1917", (erlang_b(offered, transmitters), 0.0)));
+        // The closed form of Erlang B, also for an overload.
+        let loss = mmck(offered, transmitters, Places::new(servers).map_err(text)?).loss;
+        return Ok(queue("erlang_b", "Erlang B", "Erlang 1917", (loss, 0.0)));
     }
-    if is_exponential {
+    if let Sizes::General(squared_cv) = sizes {
+        let squared_cv = NonNegative::new("squared_cv", squared_cv).map_err(text)?;
+        let wait = mg1_mean_wait(StableLoad::new(load).map_err(text)?, squared_cv);
+        return Ok(queue("mg1_mean_wait", "M/G/1", "Pollaczek-Khinchine", (0.0, wait)));
+    }
+    if sizes == Sizes::Exponential {
         let found = mmck(offered, transmitters, Places::new(places).map_err(text)?);
         let source = "Kleinrock, Queueing Systems 1, 1975";
         return Ok(queue("mmck", &format!("M/M/{servers}"), source, (found.loss, found.mean_wait)));

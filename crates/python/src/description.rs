@@ -125,6 +125,12 @@ pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
     tailback_scenario::in_column_units(text)
 }
 
+/// The table, as JSON, that a value stands for in place of a table under this key; none if it has no short form.
+#[pyfunction]
+pub fn long_form(key: &str, json: &str) -> Option<String> {
+    tailback_scenario::long_form(key, json)
+}
+
 /// The most similar of these words, as in scenario errors.
 #[pyfunction]
 pub fn nearest_word(given: &str, words: Vec<String>) -> Option<String> {
@@ -321,7 +327,7 @@ pub fn checked<T: Send>(
     let built = py.detach(|| {
         memory::fits_when_made(scenario.min_bytes(), file)?;
         let (network, warnings, rest) = build()?;
-        memory::fits(tailback_core::memory_estimate(&network), file)?;
+        memory::fits(&network, file)?;
         Ok((network, warnings, rest))
     });
     let problems = match (built, user_code::check(py, scenario)?) {

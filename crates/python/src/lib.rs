@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::description::{
         ParsedScenario, argument_errors, check, content_hashes, described_flows, described_tables, expanded, flow_ends,
-        flow_ends_of_topology, hint, in_column_units, is_random, listed, named_user_code, nearest_word, normalise,
+        flow_ends_of_topology, hint, in_column_units, is_random, listed, long_form, named_user_code, nearest_word, normalise,
         normalise_with_files, notes, renamed_names, scenario_error, scenario_errors, schema, sources, toml_as_json, topologies,
         unlimited_queues,
     };

@@ -1,13 +1,15 @@
 //! Memory limits: a scenario that does not fit is refused with an estimate, instead of being killed halfway.
 
 use std::num::NonZeroUsize;
-use tailback_core::MemoryEstimate;
+use tailback_core::network::Network;
+use tailback_core::{HeldIn, MemoryEstimate, fullest_port, memory_estimate};
 use tailback_scenario::{Errors, Problem};
 
 /// Refuses a run that needs more memory than is available. If the available memory is unknown, every run is accepted.
-pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
+pub fn fits(network: &Network, file: &str) -> Result<(), Errors> {
+    let needed = memory_estimate(network);
     match available(needed.total(), file)? {
-        Some(available) if needed.total() > available => Err(too_large(needed, available, file)),
+        Some(available) if needed.total() > available => Err(too_large(network, needed, available, file)),
         _ => Ok(()),
     }
 }
@@ -46,9 +48,14 @@ const TOO_LARGE: &str = "the scenario needs more memory than is available";
 const VARIABLE: &str = "TAILBACK_MEMORY";
 const OVERRIDE: &str = "or set TAILBACK_MEMORY to the GiB that a run may take, as the estimate is an upper bound";
 
-/// The error's place is the largest contribution.
-fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
+/// The error's place is the largest contribution, and the text names its cause.
+fn too_large(network: &Network, needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let MemoryEstimate { flows, packets, traces, .. } = needed;
+    let cause = match flows.max(packets).max(traces) {
+        largest if largest == packets => fullest(network),
+        largest if largest == flows => format!("; there are {} flows", network.flows.len()),
+        _ => String::new(),
+    };
     let parts = [
         (flows, "flows", "fewer flows"),
         (packets, "links", "smaller buffers, shorter delays or lower rates"),
@@ -58,9 +65,22 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let [flows, packets, traces] = [flows, packets, traces].map(shown);
     let total = shown(needed.total());
     let mut problem = Problem::new(at, TOO_LARGE).expecting(format!("at most the {} that are available", shown(available)));
-    problem.given(format!("up to {total}: {flows} for flows and ports, {packets} for packets in flight, {traces} for traces"));
+    problem.given(format!(
+        "up to {total}: {flows} for flows and ports, {packets} for packets in flight, {traces} for traces{cause}"
+    ));
     problem.hint(format!("{hint}; {OVERRIDE}"));
     Errors::one(file, problem)
+}
+
+/// Names the port that may hold the most packets.
+fn fullest(network: &Network) -> String {
+    let Some(most) = fullest_port(network) else { return String::new() };
+    let place = match most.held_in {
+        HeldIn::Link => "on the link of",
+        HeldIn::Buffer => "in the buffer of",
+        HeldIn::UnlimitedBuffer => "in the unlimited buffer of",
+    };
+    format!("; up to {} packets or cells {place} `{}`", most.packets, network.ports[most.port].name)
 }
 
 /// In MiB if small, otherwise in GiB.

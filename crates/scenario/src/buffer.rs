@@ -1,7 +1,7 @@
 //! Sizes of buffers in packets, cells, bytes, or percent of the bandwidth-delay product.
 
 use crate::decode::{Decode, Decoder};
-use crate::quantity::{CELL_UNITS, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
+use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
 use crate::tree::Node;
 use crate::unit_words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -25,6 +25,8 @@ pub enum Buffer {
     Bytes(Size),
     /// Percentage of rate times `bdp_rtt`.
     Share(Percent),
+    /// Rate times this duration: the delay of the full buffer.
+    Time(Duration),
     #[default]
     Unlimited,
 }
@@ -45,16 +47,21 @@ impl Buffer {
         match self {
             Buffer::Cells(count) => Some(count),
             Buffer::Bytes(size) => Some(size.bytes() / CELL_BYTES.0),
-            Buffer::Packets(_) | Buffer::Share(_) | Buffer::Unlimited => None,
+            Buffer::Packets(_) | Buffer::Share(_) | Buffer::Time(_) | Buffer::Unlimited => None,
         }
     }
 
-    /// Converts a buffer without a percentage for the core.
+    /// Whether its size depends on the rate of the link.
+    pub(crate) fn is_relative(self) -> bool {
+        matches!(self, Buffer::Share(_) | Buffer::Time(_))
+    }
+
+    /// Converts a buffer that does not depend on the rate for the core.
     pub(crate) fn core(self) -> network::Buffer {
         match self {
             Buffer::Packets(count) | Buffer::Cells(count) => network::Buffer::Units(count),
             Buffer::Bytes(size) => network::Buffer::Bytes(size.bytes()),
-            Buffer::Unlimited | Buffer::Share(_) => network::Buffer::Unlimited,
+            Buffer::Unlimited | Buffer::Share(_) | Buffer::Time(_) => network::Buffer::Unlimited,
         }
     }
 }
@@ -66,13 +73,14 @@ impl Decode for Buffer {
             Node::Text(text) if packets(text).is_some() => packets(text).map(Buffer::Packets),
             Node::Text(text) if cells(text).is_some() => cells(text).map(Buffer::Cells),
             Node::Text(text) if Percent::read(text).is_some() => Percent::read(text).map(Buffer::Share),
+            Node::Text(text) if Duration::is_written(text) => Duration::decode(node, decoder).map(Buffer::Time),
             Node::Text(text) if text.ends_with('B') => Size::decode(node, decoder).map(Buffer::Bytes),
             Node::Text(text) => {
                 let complaint = complaint(text, "a buffer", RANGES);
                 let problem = decoder.wrong(complaint.predicate).given(node.to_string());
                 let unit = complaint.unit.unwrap_or_default();
                 problem.nearest(unit, &["packets", "cells", "kB", "%", "unlimited"]);
-                problem.hint_if(unit_words::of_buffer(text, unit));
+                problem.hint_if(unit_words::of_notation(text).or_else(|| unit_words::of_buffer(text, unit)));
                 problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
                 None
             }
@@ -86,7 +94,10 @@ impl Decode for Buffer {
     }
 
     fn expected() -> String {
-        format!("`100 packets`, `1200 cells`, {}, `50 %` (of rate times `bdp_rtt`) or `unlimited`", Size::expected())
+        format!(
+            "`100 packets`, `1200 cells`, {}, `100 ms` (times the rate), `50 %` (of rate times `bdp_rtt`) or `unlimited`",
+            Size::expected()
+        )
     }
 }
 
@@ -97,6 +108,7 @@ impl std::fmt::Display for Buffer {
             Buffer::Cells(count) => write!(out, "{count} cells"),
             Buffer::Bytes(size) => write!(out, "{size}"),
             Buffer::Share(share) => write!(out, "{share}"),
+            Buffer::Time(time) => write!(out, "{time}"),
             Buffer::Unlimited => out.write_str("unlimited"),
         }
     }
@@ -121,6 +133,7 @@ impl JsonSchema for Buffer {
                 {"const": "unlimited"},
                 {"type": "string", "pattern": pattern(units)},
                 generator.subschema_for::<Size>(),
+                generator.subschema_for::<Duration>(),
             ],
         })
     }

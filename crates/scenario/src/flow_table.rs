@@ -2,7 +2,7 @@
 //!
 //! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. The first line names
 //! the columns: `source` and `sink` are nodes; `size` and `start` may be given here or in the group, with units in the cells or in the
-//! column's name (`size_bytes`, `start_us`). Other columns are ignored. The content becomes part of the scenario.
+//! column's name (`size_bytes`, `start_us`). Flows without a size are endless. Other columns are ignored. The content becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Transfer;

@@ -1,10 +1,11 @@
 //! Keys that belong to another table, or to another tool: the lines to write instead.
 
+use crate::nearest::lines_for;
 use crate::tree::Node;
 use tailback_core::congestion::ControllerSpec;
 
 /// Other keys for one purpose, in the tables that have all of `beside`, and the lines to write instead. In these, `KEY` is the key, `SENDER`
-/// are the keys of `tcp` for the value, and `{}` is the value; the example, if it is a table or list.
+/// are the keys of `tcp` for the value, and `{}` is the value; the example, if it is a table.
 struct Misplaced {
     beside: &'static [&'static str],
     keys: &'static [&'static str],
@@ -54,7 +55,108 @@ const MISPLACED: &[Misplaced] = &[
     misplaced(FLOW, &["rate", "bandwidth", "bw"], "write `sender_access = {rate = {}}` for the link of each sender", "100 Mbps"),
     misplaced(FLOW, &["begin", "start_time"], "write `start = {}`", "1 s"),
     misplaced(FLOW, &["end", "stop_time", "duration"], "write `stop = {}` for the time at which it stops", "10 s"),
+    misplaced(
+        FLOW,
+        &["udp", "cbr", "datagrams", "constant"],
+        "datagrams have a `source`: `source = {kind = \"constant\", rate = \"1 Mbps\", packet_size = \"1000 B\"}`, without `tcp`",
+        "",
+    ),
     misplaced(TCP, SENDERS, "write `SENDER`", "cubic"),
+    misplaced(
+        TCP,
+        &["initcwnd", "init_cwnd", "initial_cwnd", "icw", "iw", "initial_congestion_window"],
+        "write `initial_window = {}`",
+        "10",
+    ),
+    misplaced(
+        TCP,
+        &["cwnd", "window", "congestion_window"],
+        "write `initial_window = {}` for the first window, or `controller = {kind = \"fixed\"}` with it for a constant one",
+        "10",
+    ),
+    misplaced(
+        TCP,
+        &[
+            "rwnd",
+            "rwin",
+            "max_window",
+            "maximum_window",
+            "advertised_window",
+            "window_size",
+            "rcvbuf",
+            "recv_buffer",
+            "receive_buffer",
+            "receive_window",
+        ],
+        "write `receiver_window = {}`",
+        "100",
+    ),
+    misplaced(
+        TCP,
+        &["hystart", "hystart++", "hystartpp"],
+        "write `slow_start = \"hystart\"` or \"hystart++\", or \"standard\" to turn it off; `linux/cubic` has it",
+        "",
+    ),
+    misplaced(
+        TCP,
+        &["min_rto", "max_rto", "initial_rto", "max_backoff", "granularity", "tick"],
+        "write `timer = {KEY = {}}`",
+        "200 ms",
+    ),
+    misplaced(TCP, &["rto_min", "rtomin", "minimum_rto"], "write `timer = {min_rto = {}}`", "200 ms"),
+    misplaced(TCP, &["rto", "rto_initial", "initrto"], "write `timer = {initial_rto = {}}`", "1 s"),
+    misplaced(TCP, &["ssthresh", "initial_slow_start_threshold", "init_ssthresh"], "write `initial_ssthresh = {}`", "64"),
+    misplaced(
+        TCP,
+        &["delack", "delayed_acks", "delayed_acknowledgements", "ack_delay", "ack_every"],
+        "write `delayed_ack = {every = 2, timeout = \"40 ms\"}`, or `false`",
+        "",
+    ),
+    misplaced(TCP, &["quickack"], "write `delayed_ack = {quickack_segments = 16}`", ""),
+    misplaced(TCP, &["dupack", "dupacks", "dup_acks", "dupthresh", "reordering"], "write `fast_retransmit = {}`", "3"),
+    misplaced(
+        TCP,
+        &["sack", "rack", "rack_tlp", "tlp", "selective_ack"],
+        "write `recovery = \"sack\"` or `recovery = \"rack_tlp\"`, or a preset that has it",
+        "",
+    ),
+    misplaced(
+        TCP,
+        &["pacing_rate", "max_pacing_rate"],
+        "write `pacing = true`; a constant rate is `controller = {kind = \"fixed\", rate = {}}`",
+        "10 Mbps",
+    ),
+    misplaced(
+        TCP,
+        &["nagle", "nodelay", "no_delay", "tcp_nodelay", "cork"],
+        "Nagle's algorithm is not modelled: applications write full segments, or messages that are sent at once as with TCP_NODELAY",
+        "",
+    ),
+    misplaced(
+        TCP,
+        &["fast_open", "fastopen", "tfo", "tcp_fastopen"],
+        "TCP Fast Open is not modelled: write `handshake = false` for a connection that is already open",
+        "",
+    ),
+    misplaced(
+        TCP,
+        &[
+            "keepalive",
+            "keep_alive",
+            "tso",
+            "gso",
+            "gro",
+            "lro",
+            "offload",
+            "autotuning",
+            "sndbuf",
+            "send_buffer",
+            "mptcp",
+            "tls",
+        ],
+        "KEY is not modelled",
+        "",
+    ),
     misplaced(
         LINK,
         &["rtt", "base_rtt", "propagation_rtt", "round_trip"],
@@ -86,6 +188,13 @@ const MISPLACED: &[Misplaced] = &[
         TOPOLOGY,
         &["bottleneck", "link", "single", "single_bottleneck", "point_to_point", "p2p"],
         "one bottleneck is a `dumbbell`",
+        "",
+    ),
+    misplaced(SCENARIO, &["traces", "trace", "tracing"], "write `record = {traces = {}}`", "cwnd"),
+    misplaced(
+        SCENARIO,
+        &["seeds", "runs", "repetitions", "replications"],
+        "a scenario has one `seed`; `tailback sweep FILE --seeds N` runs several",
         "",
     ),
     misplaced(SCENARIO, &["time", "run_time", "simulation_time", "stop", "end"], "write `duration = {}`", "10 s"),
@@ -143,7 +252,8 @@ const POLICIES: &[&str] = &["aqm", "qdisc", "discipline", "queue_policy", "algor
 
 /// What to write instead of a key with this value, in a table with these keys.
 pub(crate) fn lines_for_key(key: &str, value: &Node, known: &[&str]) -> Option<String> {
-    let lower = key.to_lowercase();
+    let is_udp = matches!(value, Node::Text(name) if name.eq_ignore_ascii_case("udp"));
+    let lower = if is_udp && known.contains(&"source") { "udp".into() } else { key.to_lowercase() };
     let is_here =
         |entry: &&Misplaced| entry.keys.contains(&lower.as_str()) && entry.beside.iter().all(|other| known.contains(other));
     let Misplaced { lines, example, .. } = MISPLACED.iter().find(is_here)?;
@@ -156,12 +266,11 @@ pub(crate) fn lines_for_key(key: &str, value: &Node, known: &[&str]) -> Option<S
 pub(crate) fn table_for(key: &str, value: &Node) -> Option<String> {
     let given = written(value)?;
     let inner = match (key, value) {
-        ("`loss`", _) => format!("loss = {{probability = {given}}}"),
-        ("`jitter`", _) => format!("jitter = {{delay = {given}}}"),
-        ("`queue`", Node::Text(text)) if text.starts_with(|first: char| first.is_ascii_digit()) => {
-            format!("queue = {{buffer = {given}}}")
+        ("`queue`", Node::Text(name)) if lines_for("queue policy", name, &[]).is_some() => {
+            return lines_for("queue policy", name, &[]);
         }
         ("`queue`", Node::Text(_)) => format!("queue = {{buffer = \"100 packets\", policy = {given}}}"),
+        ("`source`", Node::Text(_)) => format!("source = {{kind = {given}, rate = \"1 Mbps\", packet_size = \"1000 B\"}}"),
         ("`tcp`", Node::Text(name)) => format!("tcp = {{{}}}", sender(name)),
         ("`sender_access`" | "`receiver_access`", _) => format!("{} = {{rate = {given}}}", key.trim_matches('`')),
         ("`arrivals`", _) => "arrivals = {mean_interval = \"100 ms\"}".into(),
@@ -185,9 +294,15 @@ fn sender(name: &str) -> String {
     }
 }
 
-/// A value in TOML, if it is not a table or list.
+/// A value in TOML, if it is not a table or a list of tables.
 fn written(value: &Node) -> Option<String> {
-    matches!(value, Node::Boolean(_) | Node::Integer(_) | Node::Float(_) | Node::Text(_)).then(|| value.to_string())
+    let is_plain = |value: &Node| matches!(value, Node::Boolean(_) | Node::Integer(_) | Node::Float(_) | Node::Text(_));
+    match value {
+        Node::List(items) if items.iter().all(is_plain) => {
+            Some(format!("[{}]", items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")))
+        }
+        value => is_plain(value).then(|| value.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -216,23 +331,39 @@ mod tests {
             ("web", "algorithm = \"vegas\"", "write `tcp = {preset = \"sack\", controller = \"vegas\"}`"),
             ("web", "tcp = {congestion_control = \"reno\"}", "write `preset = \"linux/reno\"`"),
             ("web", "tcp = {cc = \"copa\"}", "write `preset = \"sack\", controller = \"copa\"`"),
-            ("web", "tcp = \"cubic\"", "write `tcp = {preset = \"linux/cubic\"}`"),
+            ("web", "tcp = \"CUBIC\"", "write `tcp = {preset = \"linux/cubic\"}`"),
+            ("web", "tcp = {preset = \"sack\", initcwnd = 10}", "write `initial_window = 10`"),
+            ("web", "tcp = {preset = \"sack\", rwnd = \"64 kB\"}", "write `receiver_window = \"64 kB\"`"),
+            ("web", "tcp = {preset = \"sack\", min_rto = \"5 ms\"}", "write `timer = {min_rto = \"5 ms\"}`"),
+            (
+                "web",
+                "tcp = {preset = \"sack\", fast_open = true}",
+                "TCP Fast Open is not modelled: write `handshake = false` for a connection that is already open",
+            ),
+            ("web", "tcp = {preset = \"sack\", gso = true}", "gso is not modelled"),
+            (
+                "web",
+                "udp = {rate = \"1 Mbps\"}",
+                "datagrams have a `source`: `source = {kind = \"constant\", rate = \"1 Mbps\", packet_size = \"1000 B\"}`, without `tcp`",
+            ),
+            ("scenario", "duration = \"9 s\"\ntraces = [\"cwnd\"]", "write `record = {traces = [\"cwnd\"]}`"),
             ("web", "tcp = {preset = \"sack\"}\nnum_flows = 3", "write `count = 3`"),
             ("web", "tcp = {preset = \"sack\"}\nbytes = \"1 MB\"", "write `size = \"1 MB\"`"),
             ("web", "tcp = {preset = \"sack\"}\necn = true", "write `tcp = {preset = \"linux/cubic\", ecn = true}`"),
-            ("dumbbell", &format!("{queue}loss = \"1 %\""), "write `loss = {probability = \"1 %\"}`"),
-            ("dumbbell", &format!("{queue}loss = 0.01"), "write `loss = {probability = 0.01}`"),
             ("dumbbell", &format!("{queue}packet_loss = \"1 %\""), "write `loss = {probability = \"1 %\"}`"),
             ("dumbbell", &format!("{queue}loss = {{rate = \"1 %\"}}"), "write `probability = \"1 %\"`"),
-            ("dumbbell", &format!("{queue}jitter = \"1 ms\""), "write `jitter = {delay = \"1 ms\"}`"),
             (
                 "dumbbell",
                 &format!("{queue}rtt = \"80 ms\""),
                 "`delay` is one way; a flow group has `propagation_rtt = \"80 ms\"` for the whole round trip",
             ),
-            ("dumbbell", "queue = \"9 packets\"", "write `queue = {buffer = \"9 packets\"}`"),
             ("dumbbell", "queue = {size = \"9 packets\"}", "write `buffer = \"9 packets\"`"),
             ("dumbbell", "queue = {buffer = \"9 packets\", qdisc = \"pie\"}", "write `policy = \"pie\"`"),
+            (
+                "web",
+                "protocol = \"UDP\"",
+                "datagrams have a `source`: `source = {kind = \"constant\", rate = \"1 Mbps\", packet_size = \"1000 B\"}`, without `tcp`",
+            ),
             ("scenario", "time = \"9 s\"", "write `duration = \"9 s\"`"),
         ] {
             let found = hints(table, line);

@@ -112,6 +112,11 @@ quantity! {
 }
 
 impl Duration {
+    /// Whether a text is a number with a unit of time.
+    pub(crate) fn is_written(text: &str) -> bool {
+        matches!(split(text), Ok((_, unit)) if DURATION.units.iter().any(|(known, _)| *known == unit))
+    }
+
     /// A multiple, rounded to nanoseconds, at most the maximum.
     pub(crate) fn times(self, factor: f64) -> Duration {
         let nanoseconds = (self.0 as f64 * factor / 1e3).round() as u64;
@@ -236,6 +241,13 @@ impl Kind {
             Fault::Fraction(_) => "is not a whole number of bytes".into(),
         };
         let problem = decoder.wrong(predicate).given(node.to_string());
+        if let Node::Text(text) = node
+            && matches!(fault, Fault::UnknownUnit(_) | Fault::NotANumber)
+            && let Some(hint) = unit_words::of_notation(text)
+        {
+            problem.expected(self.expected()).hint(hint);
+            return None;
+        }
         match &fault {
             Fault::OutOfRange => problem.expected(self.range),
             Fault::Fraction(nearest) => problem.expected(format!("whole bytes, such as `{}`", self.write((*nearest).max(1)))),

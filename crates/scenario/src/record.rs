@@ -4,8 +4,9 @@
 //! are defined once. `words!` does the same for enums of words. Tables that are selected by a word are in `member.rs`.
 
 use crate::decode::{Decode, Decoder, Table};
+use crate::short_forms;
 use crate::tree::Node;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 /// A type that is decoded from keys of a table, which may have other keys.
@@ -18,14 +19,25 @@ pub(crate) trait Record: Sized + Default {
 
 /// Decodes a table of named keys, and reports unknown ones.
 pub(crate) fn decode<R: Record + Decode>(node: &Node, decoder: &mut Decoder) -> Option<R> {
-    let Node::Table(entries) = node else {
-        decoder.not_a_table(node, R::expected());
-        return None;
+    let short = short_forms::table(&R::schema_name(), node);
+    let entries = match (node, &short) {
+        (Node::Table(entries), _) | (_, Some(entries)) => entries,
+        _ => {
+            decoder.not_a_table(node, R::expected());
+            return None;
+        }
     };
     let mut table = Table::new(entries);
     let record = R::take(&mut table, decoder);
     table.finish(decoder);
     Some(record)
+}
+
+/// The schema of a type, and of its short forms if it has any.
+pub(crate) fn schema_of<R: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let table = generator.subschema_for::<R>();
+    short_forms::schema(&R::schema_name(), generator)
+        .map_or(table.clone(), |short| schemars::json_schema!({"anyOf": [table, short]}))
 }
 
 /// One valid table, for the JSON Schema.
@@ -187,6 +199,10 @@ macro_rules! table {
                 use crate::record::Record as _;
                 let shapes = $name::shapes(&mut schemars::SchemaGenerator::default());
                 crate::record::keys(&shapes)
+            }
+
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                crate::record::schema_of::<$name>(generator)
             }
         }
 

@@ -79,10 +79,39 @@ pub(crate) fn of_buffer(text: &str, unit: &str) -> Option<String> {
         let percent = number.parse::<f64>().ok().map(|products| 100.0 * products)?;
         return Some(format!("write `{percent} %`, which is relative to rate times `bdp_rtt`"));
     }
-    if let Some(time) = meant(unit, &["s", "ms", "us"]) {
-        return Some(format!("write `buffer = \"100 %\"` and `bdp_rtt = \"{number} {time}\"`"));
+    rewritten(text, unit, &["packets", "kB", "MB", "s", "ms", "us"])
+}
+
+/// The hint for a number in another notation: separators of thousands, a decimal comma, a sign, or no digit before or after the point.
+pub(crate) fn of_notation(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_numeric = |letter: char| letter.is_ascii_digit() || "+.,_' ".contains(letter);
+    let (number, unit) = text.split_at(text.find(|letter| !is_numeric(letter)).unwrap_or(text.len()));
+    let number = number.trim();
+    let digits = number.trim_start_matches('+');
+    let (whole, fraction) = digits.rsplit_once('.').unwrap_or((digits, ""));
+    let groups: Vec<&str> = whole.split([',', '_', '\'', ' ']).collect();
+    let are_thousands = groups.len() > 1 && !groups[0].is_empty() && groups[1..].iter().all(|group| group.len() == 3);
+    let (plain, other) = match (&groups[..], digits.contains('.')) {
+        ([first, decimals], false) if whole.contains(',') => {
+            let decimal = format!("{}.{decimals}", if first.is_empty() { "0" } else { first });
+            if are_thousands { (groups.concat(), Some(decimal)) } else { (decimal, None) }
+        }
+        (_, _) if are_thousands || groups.len() == 1 => {
+            let whole = if groups[0].is_empty() { "0".into() } else { groups.concat() };
+            (if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }, None)
+        }
+        _ => return None,
+    };
+    let is_number = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.matches('.').count() < 2
+    };
+    if plain == number || !digits.contains(|letter: char| letter.is_ascii_digit()) || !is_number(&plain) {
+        return None;
     }
-    rewritten(text, unit, &["packets", "kB", "MB"])
+    let written = |number: &str| format!("`{}`", format!("{number} {unit}").trim());
+    let other = other.map_or(String::new(), |other| format!(", or {} if the comma is a decimal separator", written(&other)));
+    Some(format!("write {}{other}", written(&plain)))
 }
 
 #[cfg(test)]
@@ -122,7 +151,18 @@ mod tests {
             ("size", "20 packets", "sizes are in bytes: 10 packets with 1460 B each are `14600 B`"),
             ("buffer", "1 BDP", "write `100 %`, which is relative to rate times `bdp_rtt`"),
             ("buffer", "0.25 bdp", "write `25 %`, which is relative to rate times `bdp_rtt`"),
-            ("buffer", "10 ms", "write `buffer = \"100 %\"` and `bdp_rtt = \"10 ms\"`"),
+            ("buffer", "10 msec", "write `10 ms`"),
+            ("buffer", "64k", "write `64 kB`"),
+            ("buffer", "1,000 packets", "write `1000 packets`, or `1.000 packets` if the comma is a decimal separator"),
+            ("rate", "1,5 Mbps", "write `1.5 Mbps`"),
+            ("rate", "1,000 Mbps", "write `1000 Mbps`, or `1.000 Mbps` if the comma is a decimal separator"),
+            ("rate", "1,000,000.5 bps", "write `1000000.5 bps`"),
+            ("rate", "1 000 Mbps", "write `1000 Mbps`"),
+            ("rate", ".5 Mbps", "write `0.5 Mbps`"),
+            ("rate", "5. Mbps", "write `5 Mbps`"),
+            ("rate", "+5 Mbps", "write `5 Mbps`"),
+            ("duration", "0,5 s", "write `0.5 s`"),
+            ("size", "1_000 kB", "write `1000 kB`"),
             ("buffer", "100 pkts", "write `100 packets`"),
             ("buffer", "infinite", "did you mean `unlimited`?"),
         ] {

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, note
 from tailback._cli.user_code import load_code
 
@@ -28,9 +28,15 @@ class _Target(click.Option):
         pass
 
 
+def _targets() -> list[str]:
+    from tailback._export import TARGETS
+
+    return list(TARGETS)
+
+
 @click.command
 @options.file
-@click.option("--as", "target", required=True, metavar="TARGET", cls=_Target)
+@click.option("--as", "target", required=True, metavar="TARGET", cls=_Target, shell_complete=completion.words(_targets))
 @click.option("--out", type=options.PATH, metavar="FILE", help="Write to this new file instead of stdout.")
 @options.seed
 @options.code

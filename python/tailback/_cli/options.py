@@ -8,7 +8,23 @@ from pathlib import Path
 
 import click
 
-__all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "threads", "wait", "workers"]
+from tailback._cli import completion
+
+__all__ = [
+    "PATH",
+    "WholeNumber",
+    "cluster",
+    "code",
+    "executor",
+    "fail_fast",
+    "file",
+    "out",
+    "presets",
+    "seed",
+    "threads",
+    "wait",
+    "workers",
+]
 
 
 class _PathArgument(click.Path[Path]):
@@ -36,6 +52,15 @@ class WholeNumber(click.IntRange):
 
 PATH = _PathArgument()
 
+
+def presets() -> list[str]:
+    """Names of all TCP presets, for completion."""
+    from tailback._scenario import schema
+
+    words: list[str] = schema()["$defs"]["PresetName"]["enum"]
+    return words
+
+
 file = click.argument("file", type=PATH, help="A scenario in TOML, or in JSON if the name ends in .json.")
 out = click.option("--out", type=PATH, metavar="DIR", help="Write all tables (Parquet) and provenance to this new directory.")
 seed = click.option("--seed", type=WholeNumber(0, 2**53 - 1), metavar="N", help="Seed to use instead of the scenario's.")
@@ -47,7 +72,10 @@ threads = click.option(
     help="Number of threads of the run; results do not depend on it.",
 )
 executor = click.option(
-    "--executor", metavar="KIND", help="`threads` or `processes`; by default threads, or processes where user code requires them."
+    "--executor",
+    metavar="KIND",
+    shell_complete=completion.words(lambda: ("threads", "processes")),
+    help="`threads` or `processes`; by default threads, or processes where user code requires them.",
 )
 workers = click.option("--workers", type=WholeNumber(1), metavar="N", help="Number of workers; by default one per processor.")
 cluster = click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, or `local` for a new cluster on this machine.")

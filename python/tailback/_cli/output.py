@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import click
 
+from tailback._cli.expected import OTHER_COMMANDS, OTHER_OPTIONS
 from tailback._cli.renamed import RENAMED_COMMANDS, RENAMED_OPTIONS
 from tailback.errors import (
     CaptureError,
@@ -97,7 +98,13 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # `help COMMAND` is `COMMAND --help`.
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and (instead := OTHER_COMMANDS.get((self.name or "", args[0]))):
+            ctx.fail(f"No such command '{args[0]}'; {instead}.")
         new = RENAMED_COMMANDS.get((self.name or "", args[0])) if args else None
         if new:
             ctx.fail(f"No such command '{args[0]}'; it has been renamed to '{new}'.")
@@ -108,6 +115,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             old = error.option_name
+            instead = OTHER_OPTIONS.get((error.ctx.info_name or "", old)) if error.ctx else None
+            if instead is not None:
+                raise click.NoSuchOption(old, f"No such option: {old}; {instead}.", ctx=error.ctx) from None
             new = RENAMED_OPTIONS.get((error.ctx.info_name or "", old)) if error.ctx else None
             if new is None:
                 raise

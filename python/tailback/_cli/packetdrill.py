@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, document, note, summary
 
 __all__ = ["packetdrill"]
@@ -16,7 +16,10 @@ __all__ = ["packetdrill"]
 @click.command
 @click.argument("file", type=options.PATH, help="A script of packetdrill.")
 @click.option(
-    "--preset", metavar="NAME", help="TCP preset; by default `linux/` and the script's congestion control, or linux/cubic."
+    "--preset",
+    metavar="NAME",
+    shell_complete=completion.words(options.presets),
+    help="TCP preset; by default `linux/` and the script's congestion control, or linux/cubic.",
 )
 @click.option("--tolerance", metavar="TIME", help="Permitted difference of a time; by default that of the script, or 4 ms.")
 @options.out

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, note, termination_as_interrupt
 from tailback._progress import RunsBar
 
@@ -23,12 +23,20 @@ __all__ = ["KEPT", "reproduce"]
 KEPT = "study"
 
 
+def _known() -> list[str]:
+    from tailback import papers
+
+    ids = [each.id for each in papers.experiments()]
+    return [*dict.fromkeys(each.partition("/")[0] for each in ids), *ids, "list"]
+
+
 @click.command
 @click.argument(
     "wanted",
     nargs=-1,
     required=True,
     metavar="ID...",
+    shell_complete=completion.words(_known),
     help="Experiments (bpd-2001/fig12) or patterns for them (cui-thesis/*3.*), documents (bpd-2001), or `list` to list all.",
 )
 @click.option(

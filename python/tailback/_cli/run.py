@@ -26,6 +26,9 @@ __all__ = ["run", "show"]
 @options.out
 @click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
 @click.option(
+    "--csv", "as_csv", is_flag=True, help="Print all tables as CSV, each after its name; with --out, write CSV files instead."
+)
+@click.option(
     "--capture", type=options.PATH, metavar="FILE", help="Write the packets seen by the senders to this new pcapng file."
 )
 @click.option(
@@ -59,6 +62,7 @@ def run(
     file: Path,
     out: Path | None,
     as_json: bool,
+    as_csv: bool,
     capture: Path | None,
     qlog: Path | None,
     fairness: bool,
@@ -79,6 +83,8 @@ def run(
 
     if plot:
         require(window=out is None)
+    if as_json and as_csv:
+        raise ParameterError("--json and --csv select different output; use one of them")
     load_code(code)
     scenario = load(file)
     if fairness and has_stack(scenario.to_dict()):
@@ -105,7 +111,7 @@ def run(
             real = None if is_traced else packets
             result, exit_code = _simulated(scenario, seed, file.name, checkpoint, checkpoint_every, threads, real)
             if folder:
-                _store.write(result.tables, result.provenance, folder)
+                _store.write(result.tables, result.provenance, folder, as_csv=as_csv)
                 if plot:
                     result.plot().savefig(folder / "plot.svg")
             if packets and is_traced:
@@ -130,6 +136,8 @@ def run(
     if as_json:
         extra = {"fairness": best and best.to_dict()} if fairness else {}
         data(document({**result.provenance, **extra, "notes": result.notes}, result.tables))
+    elif as_csv and out is None:
+        data("\n".join(f"# {name}\n{table.to_csv()}" for name, table in result.tables.items()))
     else:
         show(result)
         if best:

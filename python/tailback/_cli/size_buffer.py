@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, jsonable, note
 from tailback._progress import RunsBar
 
@@ -35,6 +35,7 @@ __all__ = ["size_buffer"]
     "--preset",
     multiple=True,
     metavar="NAME",
+    shell_complete=completion.words(options.presets),
     help="TCP preset of the flows; repeat for a mix in equal shares. By default flows whose windows halve, as those of Reno.",
 )
 @click.option("--link", metavar="NAME", help="Link of the scenario whose buffer is sized.")

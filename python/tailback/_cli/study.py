@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import Commands, ExitCode, command, data, jsonable, note
 from tailback._cli.studies import SHOWN, finished, means_text, note_determinism, report, selected_executor
 from tailback._cli.user_code import load_code
@@ -82,7 +82,13 @@ def resume(
 @study.command()
 @_directory
 @click.argument("quantity", default="goodput", help=f"{_QUANTITY} By default `goodput`.")
-@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for skewed values with at least 20 seeds.")
+@click.option(
+    "--interval",
+    default="t",
+    metavar="KIND",
+    shell_complete=completion.words(lambda: ("t", "bootstrap")),
+    help="`t`, or `bootstrap` for skewed values with at least 20 seeds.",
+)
 @_as_json
 @command
 def means(directory: Path, quantity: str, interval: str, as_json: bool) -> ExitCode:
@@ -108,7 +114,13 @@ def means(directory: Path, quantity: str, interval: str, as_json: bool) -> ExitC
 @click.option(
     "--out", type=options.PATH, required=True, metavar="FILE", help="File of the plot, replaced if it exists: .pdf, .svg, .png."
 )
-@click.option("--kind", default="line", metavar="KIND", help="`line`, `ecdf`, `heat` or `traces`.")
+@click.option(
+    "--kind",
+    default="line",
+    metavar="KIND",
+    shell_complete=completion.words(lambda: ("line", "ecdf", "heat", "traces")),
+    help="`line`, `ecdf`, `heat` or `traces`.",
+)
 @click.option("--over", metavar="AXIS", help="Axis of the study along x; for `heat` two, as X,Y.")
 @click.option("--by", metavar="AXIS", help="Axis of the study with one line, or one column of traces, per label.")
 @click.option(
@@ -147,7 +159,13 @@ def plot(
 @study.command()
 @_directory
 @click.option("--out", type=options.PATH, required=True, metavar="DIR", help="A new directory.")
-@click.option("--format", default="parquet", metavar="FORMAT", help="`parquet`, `csv` or `json`.")
+@click.option(
+    "--format",
+    default="parquet",
+    metavar="FORMAT",
+    shell_complete=completion.words(lambda: ("parquet", "csv", "json")),
+    help="`parquet`, `csv` or `json`.",
+)
 @click.option("--traces", is_flag=True, help="Also write the traces, as Parquet.")
 @command
 def export(directory: Path, out: Path, format: str, traces: bool) -> ExitCode:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, note
 from tailback._cli.studies import finished, selected_executor
 from tailback._cli.user_code import load_code
@@ -30,6 +30,7 @@ _LISTED = 20
     "--vary",
     multiple=True,
     metavar="PATH=VALUES",
+    shell_complete=completion.paths,
     help="A setting and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
     "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or coupled settings `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tailback._cli import options
+from tailback._cli import completion, options
 from tailback._cli.output import ExitCode, command, data, jsonable
 from tailback._cli.studies import selected_executor
 from tailback._cli.user_code import load_code
@@ -25,6 +25,7 @@ __all__ = ["threshold"]
     "--over",
     required=True,
     metavar="PATH=LOW..HIGH",
+    shell_complete=completion.paths,
     help="A setting and its range: `topology.dumbbell.queue.buffer=1 packet..2000 packets`.",
 )
 @click.option(

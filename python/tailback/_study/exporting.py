@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,22 +28,13 @@ def write(
             if format == "parquet":
                 table.write_parquet(file)
             elif format == "csv":
-                _write_csv(table, file)
+                file.write_text(table.to_csv(), encoding="utf-8", newline="")
             else:
                 _write_json(table, file)
         (folder / "plan.json").write_text(json.dumps(plan, indent=2, sort_keys=True) + "\n", encoding="utf-8")
         for name, content in traces:
             (folder / "traces").mkdir(exist_ok=True)
             (folder / "traces" / name).write_bytes(content)
-
-
-def _write_csv(table: Table, file: Path) -> None:
-    """Write numbers in Python's notation, which preserves all bits; missing numbers are empty."""
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(table.columns)
-        for row in zip(*table.to_dict().values(), strict=True):
-            writer.writerow(["" if value != value else value for value in row])
 
 
 def _write_json(table: Table, file: Path) -> None:

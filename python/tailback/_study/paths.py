@@ -67,6 +67,16 @@ class Paths:
             self._known = [_written(steps) for steps in self._walk(self._root, ())]
         return self._known
 
+    def words(self, path: str) -> list[str]:
+        """The words that the key at this path accepts; none for numbers and quantities."""
+        place: Place | None = self._root
+        for step in steps_of(path):
+            place = place and self._enter(place, step)
+        found: dict[str, None] = {}
+        for form in self._alternatives(place) if place else ():
+            found |= dict.fromkeys(word for word in [*form.get("enum", ()), form.get("const")] if isinstance(word, str))
+        return list(found)
+
     def _hint(self, steps: list[Step], index: int, names: list[str]) -> str | None:
         """Names the nearest path, or the path with the new name of the wrong step."""
         step = str(steps[index])

@@ -308,6 +308,9 @@ def _assignment(part: str, text: str) -> tuple[str, Any]:
         return name, _variants([(match[1], match[2]) for match in variants if match], text)
     if len(words) == 1 and ".." in words[0] and (span := _span(words[0])) is not None:
         return name, span
+    if len(words) == 1 and (range_ := _written_otherwise(words[0])) is not None:
+        hint = f'write `{name}={range_}` for a range, or `{name}="{words[0]}"` for this text'
+        raise ParameterError(f"`{text}`: `{words[0]}` is neither a value nor a range; {hint}")
     return name, [_value(word) for word in words]
 
 
@@ -329,6 +332,16 @@ def _span(word: str) -> Range | None:
     number = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
     match = re.fullmatch(rf"({number})\s*\.\.\s*({number})(?:\s*:\s*({number}))?\s*(\D.*)?", word)
     return Range(match[1], match[2], match[3] or "1", (match[4] or "").strip()) if match else None
+
+
+def _written_otherwise(word: str) -> str | None:
+    """A range in another notation (``1-10``, ``1:10``, ``1:2:10``, ``1 to 10 Mbps``) in that of `vary`; None for other text."""
+    number = r"\d+(?:\.\d+)?"
+    match = re.fullmatch(rf"({number})(?:\s*:\s*({number}))?\s*(?:-|:|\u2013|\.\.\.|\bto\b)\s*({number})\s*([^\W\d].*|%)?", word)
+    if match is None:
+        return None
+    first, step, last, unit = match.groups()
+    return f"{first}..{last}" + (f":{step}" if step else "") + (f" {unit}" if unit else "")
 
 
 def _value(word: str) -> Any:

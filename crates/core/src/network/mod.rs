@@ -79,6 +79,12 @@ impl Network {
         self.groups.iter().any(|group| group.abr.is_some())
     }
 
+    /// Whether any flow of datagrams has a size.
+    pub(crate) fn has_sized_datagrams(&self) -> bool {
+        let is_sized = |flow: &Flow| flow.size.is_some() && matches!(self.groups[flow.group].transport, Transport::Datagram(_));
+        self.flows.iter().any(is_sized)
+    }
+
     /// Whether the caller of the engine sends the flow's datagrams.
     pub(crate) fn is_external(&self, flow: FlowId) -> bool {
         match &self.groups[self.flows[flow].group].transport {

@@ -27,6 +27,7 @@ pub struct Packet {
 }
 
 const ACK: u32 = 1 << 31;
+/// A retransmitted segment, or a datagram that a link has duplicated.
 const RETRANSMITTED: u32 = 1 << 30;
 /// The packet has side data: an acknowledgement its [`Report`], a data packet its price.
 const IN_SLAB: u32 = 1 << 29;
@@ -121,6 +122,17 @@ impl Packet {
     #[inline]
     pub fn is_retransmission(&self) -> bool {
         self.place & RETRANSMITTED != 0
+    }
+
+    /// A link duplicates this datagram. Datagrams are never retransmitted, so that they share the flag.
+    pub fn note_duplication(&mut self) {
+        self.place |= RETRANSMITTED;
+    }
+
+    /// A link has duplicated this datagram: another copy may arrive or has arrived.
+    #[inline]
+    pub fn is_duplicated(&self) -> bool {
+        self.is_retransmission()
     }
 
     /// The number of an acknowledgement is in the side pool, with the rest of its report.

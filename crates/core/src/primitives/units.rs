@@ -100,6 +100,12 @@ impl Rate {
         let span = (u128::from(bytes) * u128::from(BIT_PICOSECONDS_PER_BYTE)).div_ceil(u128::from(self.0));
         TimeDelta(u64::try_from(span).unwrap_or(u64::MAX))
     }
+
+    /// Whole bytes that can be sent in this time.
+    pub fn bytes_in(self, span: TimeDelta) -> Bytes {
+        let bits = u128::from(self.0) * u128::from(span.0) / u128::from(PICOSECONDS_PER_SECOND);
+        Bytes(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+    }
 }
 
 impl Add<TimeDelta> for Time {

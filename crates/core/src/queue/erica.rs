@@ -8,6 +8,12 @@
 //! in the previous interval, which equalises the rates of all channels that are limited here. The load may therefore settle anywhere from
 //! the target to (1 + delta) times the target: within that range, allowed rates stay allowed.
 //!
+//! Channels with a minimum cell rate (MCR) get it in addition to a share of the rest: the share is that of the capacity without the MCRs of
+//! active channels (ExcessFairshare), and load factor and rates refer to the rates above the MCRs (Vandalore, Fahmy, Jain, Goyal and Goyal, "A
+//! definition of general weighted fairness and its support in explicit rate switch algorithms", ICNP 1998; the same, "Overload based
+//! explicit rate switch schemes with MCR guarantees", IC3N 1999). Without MCRs this is ERICA. A part of an MCR that its channel does not use
+//! is available to others.
+//!
 //! Differs: the explicit rate is written to forward RM cells as they leave, and the destination returns it, whereas the algorithm writes it
 //! to passing backward cells; so the two directions of a link need not be one switch. A channel is active in an interval if a cell of it
 //! arrived. Intervals are defined by time, not by cells; rates of channels are the reported ones (CCR); and neither the load nor the number
@@ -21,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 member! {
     /// Assigns the sources of an available bit rate service (`abr`) rates that fill the link and are fair (ERICA).
-    Erica = "erica", "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, IEEE/ACM ToN 8(1), 2000";
+    Erica = "erica", "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, IEEE/ACM ToN 8(1), 2000; MCRs: Vandalore and others, ICNP 1998";
 
     pub struct EricaSpec {
         /// Target utilisation: the fraction of the link's rate that is allocated.
@@ -57,10 +63,13 @@ pub struct Erica {
     /// ABR and other arrivals in this interval.
     abr: Bytes,
     others: Bytes,
-    /// Number of ABR channels with arrivals in this interval.
+    /// ABR arrivals in this interval above the MCRs of their channels.
+    excess: Bytes,
+    /// Number of ABR channels with arrivals in this interval, and the sum of their MCRs in bit/s.
     active: u32,
+    guaranteed: u64,
     known: Option<IntervalMeasurement>,
-    /// Largest rate allowed to a channel in this interval, in bit/s.
+    /// Largest rate above its MCR allowed to a channel in this interval, in bit/s.
     largest: f64,
 }
 
@@ -69,16 +78,21 @@ pub struct Erica {
 struct IntervalMeasurement {
     /// ABR capacity.
     capacity: f64,
-    /// Load factor, z.
+    /// Load factor of the rates above the MCRs, z.
     load: f64,
+    /// Share of the capacity without the MCRs.
     fair_share: f64,
-    /// Largest rate allowed to a channel in that interval.
+    /// Largest rate above its MCR allowed to a channel in that interval.
     largest_before: f64,
 }
 
 /// Switch state per virtual channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Channel {
+    /// Minimum cell rate (MCR), if it is above 0.
+    minimum: Option<Rate>,
+    /// Arrivals since the start of the last interval in which a unit arrived.
+    arrived: Bytes,
     /// Current cell rate in bit/s, after the first RM cell. A channel with a rate belongs to ABR.
     ccr: Option<f64>,
     /// Last interval in which a unit of the channel arrived.
@@ -88,12 +102,29 @@ pub struct Channel {
     assigned_interval: u64,
 }
 
+impl Channel {
+    fn guaranteed(&self) -> Rate {
+        self.minimum.unwrap_or(Rate(0))
+    }
+}
+
 impl Erica {
     pub(super) fn new(spec: &EricaSpec) -> Erica {
-        Erica { spec: *spec, interval: 1, abr: Bytes(0), others: Bytes(0), active: 0, known: None, largest: 0.0 }
+        let none = Bytes(0);
+        Erica {
+            spec: *spec,
+            interval: 1,
+            abr: none,
+            others: none,
+            excess: none,
+            active: 0,
+            guaranteed: 0,
+            known: None,
+            largest: 0.0,
+        }
     }
 
-    /// Allowed rate of a channel at this rate, in bit/s.
+    /// Allowed rate above the MCR of a channel at this rate above it, in bit/s.
     fn allowed(&self, known: &IntervalMeasurement, ccr: f64) -> f64 {
         // Without load, the rate divided by the load factor is unbounded.
         let own = if known.load > 0.0 { ccr / known.load } else { known.capacity };
@@ -117,10 +148,18 @@ impl Policy for Erica {
         }
         self.abr += unit.bytes;
         if channel.seen != self.interval {
-            channel.seen = self.interval;
+            (channel.seen, channel.arrived) = (self.interval, Bytes(0));
             self.active += 1;
+            self.guaranteed += channel.guaranteed().0;
         }
+        channel.arrived += unit.bytes;
+        let guaranteed = channel.guaranteed().bytes_in(self.spec.averaging_interval);
+        self.excess += unit.bytes.min(Bytes(channel.arrived.0.saturating_sub(guaranteed.0)));
         Verdict::Accept
+    }
+
+    fn guarantee(channel: &mut Channel, rate: Rate) {
+        channel.minimum = Some(rate);
     }
 
     fn on_forward_rm(&mut self, channel: &mut Channel, rm: &RmCell) {
@@ -130,8 +169,11 @@ impl Policy for Erica {
     fn explicit_rate(&mut self, channel: &mut Channel) -> Option<Rate> {
         let (known, ccr) = (self.known?, channel.ccr?);
         if channel.assigned_interval != self.interval {
-            (channel.assigned_rate, channel.assigned_interval) = (self.allowed(&known, ccr), self.interval);
-            self.largest = self.largest.max(channel.assigned_rate);
+            let guaranteed = channel.guaranteed().0 as f64;
+            let above = self.allowed(&known, (ccr - guaranteed).max(0.0));
+            self.largest = self.largest.max(above);
+            let rate = guaranteed + above.min((known.capacity - guaranteed).max(0.0));
+            (channel.assigned_rate, channel.assigned_interval) = (rate, self.interval);
         }
         Some(Rate(channel.assigned_rate as u64))
     }
@@ -143,11 +185,13 @@ impl Policy for Erica {
     fn on_period(&mut self, end: &PeriodEnd) {
         let rate_of = |bytes: Bytes| bytes.0 as f64 * 8.0 / self.spec.averaging_interval.seconds();
         let capacity = (self.spec.target * end.rate.0 as f64 - rate_of(self.others)).max(0.0);
-        let load = if capacity > 0.0 { rate_of(self.abr) / capacity } else { f64::INFINITY };
-        let fair_share = capacity / f64::from(self.active.max(1));
+        let unguaranteed = capacity - rate_of(self.abr - self.excess);
+        let load = if unguaranteed > 0.0 { rate_of(self.excess) / unguaranteed } else { f64::INFINITY };
+        let fair_share = (capacity - self.guaranteed as f64).max(0.0) / f64::from(self.active.max(1));
         self.known = Some(IntervalMeasurement { capacity, load, fair_share, largest_before: self.largest });
         self.largest = fair_share;
-        (self.abr, self.others, self.active) = (Bytes(0), Bytes(0), 0);
+        (self.abr, self.others, self.excess) = (Bytes(0), Bytes(0), Bytes(0));
+        (self.active, self.guaranteed) = (0, 0);
         self.interval += 1;
     }
 }
@@ -254,6 +298,33 @@ mod tests {
         near(&switch.assigned_rate(), &[20.0, 20.0]);
         switch.interval(&[20, 20], 95);
         near(&switch.assigned_rate(), &[0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_channel_gets_its_mcr_and_a_share_of_the_rest() {
+        // 90 - 60 = 30 without the MCR, of which each gets 15. Both begin with 60: 60 above the MCRs at 30, so z = 2.
+        let mut switch = Switch::of(2);
+        Erica::guarantee(&mut switch.channels[0], Rate(60_000_000));
+        switch.interval(&[60, 60], 0);
+        near(&switch.assigned_rate(), &[75.0, 30.0]);
+        // 15 and 30 above the MCRs: z = 1.5, and then 15 and 20 from 45.
+        switch.interval(&[75, 30], 0);
+        near(&switch.assigned_rate(), &[75.0, 20.0]);
+        // z = 35/30 > 1 + delta: 15 / z is below the share.
+        switch.interval(&[75, 20], 0);
+        near(&switch.assigned_rate(), &[75.0, 20.0 * 30.0 / 35.0]);
+    }
+
+    #[test]
+    fn an_unused_mcr_is_available_to_others_and_returned_at_once() {
+        let mut switch = Switch::of(2);
+        Erica::guarantee(&mut switch.channels[0], Rate(60_000_000));
+        // 10 of the 60 are used: 80 are left for 40 above the MCRs, so z = 0.5.
+        switch.interval(&[10, 40], 0);
+        near(&switch.assigned_rate(), &[75.0, 80.0]);
+        // MCRs that exceed the capacity leave nothing for others.
+        switch.interval(&[60, 80], 40);
+        near(&switch.assigned_rate(), &[60.0, 0.0]);
     }
 
     #[test]

@@ -120,6 +120,13 @@ macro_rules! policies {
                 }),+ }
             }
 
+            /// The network has guaranteed this rate to a flow whose route crosses the port.
+            pub(crate) fn guarantee(&mut self, flow: FlowId, rate: Rate) {
+                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::PROCESSES_RM {
+                    <$state>::guarantee(records.state(flow), rate);
+                }),+ }
+            }
+
             /// An RM cell has arrived, forward or backward. Policies that do not handle RM cells ignore it.
             pub(crate) fn on_rm(&mut self, unit: &Unit, cell: &Packet, mut buffer: Occupancy) {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => if <$state>::PROCESSES_RM {

@@ -109,7 +109,7 @@ impl Engine {
                 flow: packet.flow,
                 segment: if packet.is_ack() { packet.segment() } else { packet.segment_in(&sim.prices) },
                 is_ack: packet.is_ack(),
-                is_retransmission: packet.is_retransmission(),
+                is_retransmission: packet.is_retransmission() && fabric.profiles[fabric.paths[packet.flow].wire.group].is_tcp,
                 is_marked: packet.is_marked(),
                 place,
                 time: packet.time,

@@ -42,7 +42,7 @@ pub use datagrams::{DatagramContents, DatagramOutcome, Fate};
 pub use event_comparison::{ComparisonState, EventComparison, RunEvent};
 pub use external_flow::{ExternalFlow, ExternalFlows};
 pub use inspection::{PacketInFlight, PacketLocation, PortState, SenderState};
-pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
+pub use memory::{FullestPort, HeldIn, MemoryEstimate, fullest_port, memory_estimate, trace_rows};
 pub use parallel::{NoTransports, NotParallel, ParallelEngine, Transports};
 pub use results::Results;
 pub use state::Engine;

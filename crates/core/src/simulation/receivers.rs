@@ -11,7 +11,7 @@ use super::specialised::{Carriage, Complete, Plain, Reception};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
-use crate::primitives::units::{Time, Units};
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::tcp::handshake::SYN;
 use crate::tcp::receiver::{Cause, EcnFlags, Reply};
 
@@ -212,7 +212,7 @@ impl Path {
             let outcome = self.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
-            (true, None)
+            (!packet.is_duplicated() || sim.received_duplicated.insert((flow, packet.segment())), None)
         };
         if is_new {
             let payload = packet.bytes() - profile.header;
@@ -220,8 +220,15 @@ impl Path {
                 self.carried.delivered += 1;
                 self.carried.delivered_bytes += payload.0;
             }
-            if self.receiver.expected >= self.complete_at && is_tcp {
-                self.complete(flow, time, sim);
+            if is_tcp {
+                if self.receiver.expected >= self.complete_at {
+                    self.complete(flow, time, sim);
+                }
+            } else if let Some(expected) = sim.expected_payload.get_mut(flow.index()).filter(|bytes| **bytes != Bytes(u64::MAX)) {
+                *expected -= payload;
+                if *expected == Bytes(0) {
+                    self.counts.completed = time;
+                }
             }
             if !R::PLAIN
                 && let Some(recorder) = &mut sim.recorder

@@ -229,16 +229,21 @@ impl Engine {
         (!is_over && !may_receive_ack && sender.awaits_timeout()).then_some(sender.sequence.last_active)
     }
 
-    /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
+    /// Time at which a flow was finished: its receiver had the whole transfer, its source had sent all datagrams although some were lost,
+    /// or the flow was stopped and all sent data is acknowledged.
     pub(super) fn ended(&self, flow: FlowId) -> Time {
+        let completed = self.fabric.paths[flow].counts.completed;
         match (self.endpoints.stops.get(&flow), &self.endpoints.ends[flow]) {
-            (Some(&stop), End::Datagram(_)) => stop,
+            (stop, End::Datagram(source)) => {
+                let ended = if completed == Time::NEVER { source.finished } else { completed };
+                stop.map_or(ended, |&stop| stop.min(ended))
+            }
             (Some(&stop), End::Tcp(sender))
                 if sender.sequence.is_done() && sender.sequence.limit < self.fabric.paths[flow].complete_at =>
             {
                 stop.max(sender.sequence.last_active)
             }
-            _ => self.fabric.paths[flow].counts.completed,
+            _ => completed,
         }
     }
 

@@ -28,7 +28,7 @@ use crate::record::recorder::Recorder;
 use crate::tcp::out_of_order::OutOfOrder;
 use crate::traffic::{FollowUp, MessageFlow};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// State shared by all flows and ports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,6 +78,10 @@ pub(crate) struct SimState {
     pub(crate) delays: Vec<Histogram>,
     /// Fates of datagrams of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
+    /// Payload of datagrams that receivers still expect, by flow; empty if no flow of datagrams has a size.
+    pub(crate) expected_payload: Vec<Bytes>,
+    /// Datagrams that a link has duplicated and that have reached their receivers.
+    pub(crate) received_duplicated: BTreeSet<(FlowId, SegmentNumber)>,
     /// Copies of packets made by links, by flow.
     pub(crate) copies: BTreeMap<FlowId, DuplicateCounts>,
     /// Acknowledgements discarded within the measurement interval, by flow. The last cell of one in cells decides.
@@ -148,6 +152,8 @@ impl SimState {
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
+            expected_payload: expected_payload(network),
+            received_duplicated: BTreeSet::new(),
             copies: BTreeMap::new(),
             dropped_acks: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
@@ -307,6 +313,14 @@ fn messages_of(network: &Network) -> Vec<Option<Box<MessageFlow>>> {
         Some(Box::new(MessageFlow::new(spec, tcp.mss, tcp.first_data())))
     };
     FlowId::enumerate(&network.flows).map(of_flow).collect()
+}
+
+/// By flow; empty if no flow of datagrams has a size.
+fn expected_payload(network: &Network) -> Vec<Bytes> {
+    if !network.has_sized_datagrams() {
+        return Vec::new();
+    }
+    network.flows.iter().map(|flow| flow.size.unwrap_or(Bytes(u64::MAX))).collect()
 }
 
 fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {

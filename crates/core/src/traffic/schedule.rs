@@ -48,10 +48,10 @@ impl Schedule {
         TimeDelta::from_seconds(self.gaps.exponential(self.taken.into()) * mean.seconds())
     }
 
-    /// Exponentially distributed on or off period; the next draw.
-    pub(super) fn period(&mut self, mean: TimeDelta) -> TimeDelta {
+    /// Exponential variable of mean 1 for an on or off period; the next draw.
+    pub(super) fn standard_period(&mut self) -> f64 {
         self.periods_drawn += 1;
-        TimeDelta::from_seconds(self.periods.exponential(self.periods_drawn - 1) * mean.seconds())
+        self.periods.exponential(self.periods_drawn - 1)
     }
 }
 
@@ -59,6 +59,7 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::primitives::units::Rate;
+    use crate::settings::Settings;
     use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec, ProcessSpec};
 
     /// The rate has no effect, because the gap is given.
@@ -96,7 +97,8 @@ mod tests {
     #[test]
     fn an_on_off_source_is_on_for_its_share_of_the_time() {
         let (gap, mean_on, mean_off) = (TimeDelta::from_micros(100), TimeDelta::from_millis(50), TimeDelta::from_millis(150));
-        let process = ProcessSpec::OnOff(OnOffSpec { rate: RATE, mean_on, mean_off });
+        let spec = OnOffSpec::samples().remove(0);
+        let process = ProcessSpec::OnOff(OnOffSpec { rate: RATE, mean_on, mean_off, ..spec });
         let times = times(&process, gap, Time(TimeDelta::from_millis(400_000).0));
         let share = times.len() as f64 * gap.seconds() / 400.0;
         // 2000 cycles: the standard error of the share is about 0.25 * sqrt(2 / 2000) = 0.008.

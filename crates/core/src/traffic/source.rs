@@ -15,11 +15,15 @@ pub(crate) struct Source {
     sizes: Stream,
     /// Datagrams sent within the measured part of the run.
     pub(crate) sent_measured: u32,
+    /// Payload that the source itself has not sent yet; the largest number without a size.
+    remaining: Bytes,
+    /// Time of the last datagram; [`Time::NEVER`] until it is sent.
+    pub(crate) finished: Time,
     user: Option<User>,
 }
 
 impl Source {
-    /// `make_user` creates the object of user code, with its random draws.
+    /// A source of endless data. `make_user` creates the object of user code, with its random draws.
     pub(crate) fn new(
         spec: &DatagramSpec,
         of: Entity,
@@ -34,7 +38,19 @@ impl Source {
             (Arrivals::Process(process), Some(bytes)) => process.rate().time_to_send(bytes),
             _ => TimeDelta::ZERO,
         };
-        Source { schedule: Schedule::new(of, gap), sizes: Stream::new(of, Purpose::PacketSize), sent_measured: 0, user }
+        Source {
+            schedule: Schedule::new(of, gap),
+            sizes: Stream::new(of, Purpose::PacketSize),
+            sent_measured: 0,
+            remaining: Bytes(u64::MAX),
+            finished: Time::NEVER,
+            user,
+        }
+    }
+
+    /// Limit the payload of all datagrams, if a size is given.
+    pub(crate) fn with_size(self, size: Option<Bytes>) -> Source {
+        Source { remaining: size.unwrap_or(self.remaining), ..self }
     }
 
     /// The failure of user code, if it has failed.
@@ -56,8 +72,12 @@ impl Source {
         }
     }
 
-    /// Time of the datagram after the one with this payload that left at `now`.
+    /// Time of the datagram after the one with this payload that left at `now`; `None` after the last.
     pub(crate) fn next(&mut self, now: Time, payload: Bytes, spec: &DatagramSpec) -> Option<Time> {
+        if self.remaining == Bytes(0) {
+            self.finished = now;
+            return None;
+        }
         match &spec.arrivals {
             Arrivals::User(_) => self.user_next(now, spec),
             Arrivals::Process(process) if process.is_of_datagrams() => {
@@ -74,14 +94,18 @@ impl Source {
         self.schedule.take()
     }
 
-    /// Number and payload of the next datagram, which is sent now.
+    /// Number and payload of the next datagram, which is sent now. The last one has the rest of the size.
     pub(crate) fn take(&mut self, spec: &DatagramSpec) -> (u32, Bytes) {
         let number = self.schedule.take();
         let bytes = match spec.packet {
             PacketSize::Fixed(bytes) => bytes,
             PacketSize::Exponential { mean, maximum } => whole_bytes(self.sizes.exponential(number.into()) * mean).min(maximum),
             PacketSize::Given { maximum } => self.user.as_ref().map_or(Bytes(1), User::due).min(maximum),
-        };
+        }
+        .min(self.remaining);
+        if self.remaining != Bytes(u64::MAX) {
+            self.remaining -= bytes;
+        }
         (number, bytes)
     }
 
@@ -101,6 +125,25 @@ fn whole_bytes(drawn: f64) -> Bytes {
 mod tests {
     use super::*;
     use crate::primitives::math::ln;
+    use crate::primitives::units::Rate;
+    use crate::traffic::{ConstantSpec, ProcessSpec};
+
+    #[test]
+    fn a_source_ends_with_the_rest_of_its_size() {
+        let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_000_000) }));
+        let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
+        let of = Entity { seed: 1, name: "test", index: 0 };
+        let mut source = Source::new(&spec, of, |_, _| unreachable!("no user code")).with_size(Some(Bytes(2500)));
+        let mut next = source.first(Time::ZERO, &spec);
+        let mut sent = Vec::new();
+        while let Some(now) = next {
+            let (_, payload) = source.take(&spec);
+            sent.push((now.seconds(), payload.0));
+            next = source.next(now, payload, &spec);
+        }
+        assert_eq!(sent, [(0.0, 1000), (0.001, 1000), (0.002, 500)]);
+        assert_eq!(source.finished.seconds(), 0.002);
+    }
 
     #[test]
     fn whole_bytes_add_less_than_half_a_byte_over_the_mean() {

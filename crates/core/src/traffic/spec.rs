@@ -64,6 +64,11 @@ impl DatagramSpec {
         self.packet.mean().map(|payload| Bytes(payload as u64) + self.header)
     }
 
+    /// Mean number of datagrams that carry this payload; of at least 1 byte each if their size is determined elsewhere.
+    pub fn datagrams_of(&self, size: Bytes) -> f64 {
+        (size.0 as f64 / self.packet.mean().unwrap_or(1.0)).ceil()
+    }
+
     /// Mean number of datagrams per second; `None` if it is determined elsewhere.
     pub fn per_second(&self) -> Option<f64> {
         match &self.arrivals {

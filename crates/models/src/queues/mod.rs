@@ -3,12 +3,13 @@
 mod erlang_b;
 mod md1;
 mod md1k;
+mod mg1;
 mod mm1k;
 mod mmck;
 
 use crate::model::{answers, family};
 
-family! { mm1k, md1, md1k, mmck, erlang_b }
+family! { mm1k, md1, md1k, mg1, mmck, erlang_b }
 
 answers! {
     /// Equilibrium of a port with a limited buffer.

@@ -246,10 +246,10 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
     let expected = match own {
         Buffer::Packets(_) | Buffer::Share(_) if matches!(buffer, Buffer::Packets(_)) => return,
         Buffer::Cells(_) if matches!(buffer, Buffer::Cells(_)) => return,
-        Buffer::Bytes(_) if matches!(buffer, Buffer::Bytes(_)) => return,
+        Buffer::Bytes(_) | Buffer::Time(_) if matches!(buffer, Buffer::Bytes(_)) => return,
         Buffer::Packets(_) | Buffer::Share(_) => "packets, like the queue's `buffer`, such as `100 packets`",
         Buffer::Cells(_) => "cells, like the queue's `buffer`, such as `1200 cells`",
-        Buffer::Bytes(_) => "bytes, like the queue's `buffer`, such as `100 kB`",
+        Buffer::Bytes(_) | Buffer::Time(_) => "bytes, like the queue's `buffer`, such as `100 kB`",
         Buffer::Unlimited => "no change, or a finite `buffer` from the start",
     };
     if report.is_valid(at) {

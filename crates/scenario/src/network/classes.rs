@@ -5,7 +5,7 @@ use crate::member::Member;
 use crate::problem::{RepeatedErrors, Report, key as name_of, listed};
 use crate::schema::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::network::{ClassQueue, Group, GroupId, Network, PortId, Queues, Scheduling};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
@@ -60,8 +60,8 @@ pub(super) fn scheduling(
     check_classes(classes, &spec, at, report);
     let of_class = |(index, class): (usize, &Class)| {
         let at = format!("{at}.classes[{index}]");
-        if matches!(class.buffer, Buffer::Share(_)) {
-            let problem = report.add(format!("{at}.buffer"), "`buffer` of a class cannot be a percentage");
+        if class.buffer.is_relative() {
+            let problem = report.add(format!("{at}.buffer"), "`buffer` of a class cannot be a percentage or a time");
             problem.given(class.buffer.to_string()).expected("packets, cells or bytes, as a part of the queue's buffer");
         } else if class.buffer.is_in_cells() != queue.buffer.is_in_cells()
             && class.buffer.is_in_packets() != queue.buffer.is_in_packets()
@@ -189,15 +189,25 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     }
     let mut used: BTreeSet<(PortId, u32)> = BTreeSet::new();
     let mut told = BTreeSet::new();
+    // Groups whose class is that of a queue on their way, and the first port where another queue is the default.
+    let (mut recognised, mut by_default) = (BTreeSet::new(), BTreeMap::new());
     for (group, path) in ways {
         for &port in &network.paths[path as usize] {
             let Some((queues, of_classes)) = classes_of(port) else { continue };
             let Group { name, class, .. } = &network.groups[group];
+            let flow = description.flows.get(name.as_str());
             if let Some(queue) = of_classes.get(*class as usize).copied().flatten() {
                 used.insert((port, queue));
+                if let Some(class) = flow.and_then(|flow| flow.class.as_ref()) {
+                    if queues[queue as usize].name == class.as_str() {
+                        recognised.insert(group);
+                    } else {
+                        by_default.entry(group).or_insert((port, class));
+                    }
+                }
                 continue;
             }
-            let Some(flow) = description.flows.get(name.as_str()) else { continue };
+            let Some(flow) = flow else { continue };
             if !told.insert(group) {
                 continue;
             }
@@ -217,11 +227,20 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
             }
         }
     }
+    by_default.retain(|group, _| !recognised.contains(group));
+    for (&group, &(port, class)) in &by_default {
+        let (at, Some((queues, _))) = (format!("flows.{}.class", network.groups[group].name), classes_of(port)) else { continue };
+        let names: Vec<&str> = queues.iter().map(|queue| queue.name.as_str()).collect();
+        let link = &network.ports[port].name;
+        let message = format!("`class` names no queue on the path: the packets use the default queue of `{link}`");
+        let problem = report.warn(at, message).given(class.to_string()).one_of(class.as_str(), names.iter().copied());
+        problem.expected(format!("{} at `{link}`", listed(&names)));
+    }
     for (port, place) in PortId::enumerate(queue_places) {
         let Some((queues, _)) = classes_of(port) else { continue };
         for (queue, class) in (0..).zip(queues).filter(|(queue, _)| !used.contains(&(port, *queue))) {
             let at = format!("{place}.classes[{queue}]");
-            if told.is_empty() && report.is_valid(&at) {
+            if told.is_empty() && by_default.is_empty() && report.is_valid(&at) {
                 let problem = report.warn(&at, format!("{} is not used by any flow", name_of(&at)));
                 problem.given(class.name.clone()).expected("a flow group with this `class` whose route crosses the link");
             }
@@ -252,6 +271,10 @@ mod tests {
         let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", default = true}, {name = "a"}]"#;
         let queue = format!(r#"buffer = "50 packets", scheduler = "drr", {classes}"#);
         let (network, warnings) = dumbbell(&queue, &["a", "b", "c", ""]);
+        assert_eq!(
+            warnings,
+            ["flows.f2.class: `class` names no queue on the path: the packets use the default queue of `bottleneck`"]
+        );
         let Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) = network.ports[0].scheduling.as_deref()
         else {
             panic!()
@@ -259,7 +282,7 @@ mod tests {
         let of_group = |group: usize| of_classes[network.groups[group].class as usize];
         assert_eq!([0, 1, 2, 3].map(of_group), [Some(2), Some(0), Some(1), Some(1)]);
         assert_eq!([queues[0].buffer, queues[1].buffer], [Buffer::Units(9), Buffer::Unlimited]);
-        assert_eq!((network.ports[1].scheduling.as_ref(), warnings.len()), (None, 0));
+        assert_eq!(network.ports[1].scheduling.as_ref(), None);
     }
 
     #[test]
@@ -302,7 +325,8 @@ mod tests {
         let (network, warnings) = flows(dual, &five.each_ref().map(String::as_str));
         assert_eq!(network.groups.iter().map(|group| group.l4s).collect::<Vec<_>>(), [true, false, false, true, true, false]);
         assert_eq!(network.ports[0].scheduling.as_ref().map(|of| &of.queues), Some(&Queues::L4sAndClassic));
-        assert!(warnings.list.is_empty());
+        // DCTCP without `l4s`.
+        assert_eq!(warnings.list.iter().map(|warning| warning.at.as_str()).collect::<Vec<_>>(), ["flows.f2.l4s"]);
         // A queue that does not distinguish L4S packets causes a warning.
         let (_, warnings) = flows(r#"buffer = "90 packets", policy = "codel""#, &[&five[4]]);
         assert_eq!(warnings.list[0].at, "flows.f0.l4s");

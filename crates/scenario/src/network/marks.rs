@@ -5,7 +5,7 @@ use crate::schema::Description;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{GroupId, Network, Port, Transport};
+use tailback_core::network::{GroupId, Network, Port, Queues, Transport};
 use tailback_core::queue::PolicySpec;
 
 /// Warns of flows with ECN and of controllers that receive no marks, and of queues that have only packets to mark that cannot be marked.
@@ -32,6 +32,12 @@ fn check_flows(description: &Description, network: &Network, report: &mut Report
         }
         let paths: BTreeSet<u32> = network.flows.iter().filter(|flow| flow.group == index).map(|flow| flow.forward).collect();
         let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port]);
+        let is_dual = |port: &Port| port.scheduling.as_ref().is_some_and(|of| matches!(of.queues, Queues::L4sAndClassic));
+        if uses_marks && !group.l4s && description.flows[name].l4s.is_none() && ports.clone().any(is_dual) {
+            let message =
+                format!("`l4s` is not set: `{law}` shares the Classic queue of `dualpi2`, whose marks are for Reno and CUBIC");
+            report.warn(format!("flows.{name}.l4s"), message).expected("`l4s = true`, or `l4s = false` if that is intended");
+        }
         if ports.any(marks) {
             continue;
         }
@@ -89,7 +95,7 @@ mod tests {
 
     fn warnings(queue: &str, tcp: &str) -> Vec<String> {
         let text = format!(
-            "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"90 packets\", {queue}}}\n\
+            "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"90 packets\", {queue}}}\n\
              [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"sack\", {tcp}}}\n"
         );
         let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
@@ -109,6 +115,22 @@ mod tests {
             ["flows.web.tcp.controller: `controller` reacts to ECN marks, and no queue on the path marks packets"]
         );
         assert!(warnings(threshold, "controller = \"dctcp\", ecn = true").is_empty());
+    }
+
+    #[test]
+    fn a_scalable_controller_in_the_classic_queue_causes_a_warning() {
+        let dctcp = "controller = \"dctcp\", ecn = true";
+        let dual = |flow: &str| {
+            let mut found = warnings("scheduler = \"dualpi2\"", &format!("{dctcp}}}\n{flow}\nstart = \"0 s\" #"));
+            found.retain(|text| text.starts_with("flows.web.l4s"));
+            found
+        };
+        let message =
+            "flows.web.l4s: `l4s` is not set: `dctcp` shares the Classic queue of `dualpi2`, whose marks are for Reno and CUBIC";
+        assert_eq!(dual(""), [message]);
+        assert!(dual("l4s = true").is_empty() && dual("l4s = false").is_empty());
+        assert!(warnings("scheduler = \"dualpi2\"", "controller = \"prague\", ecn = true").is_empty());
+        assert!(warnings("policy = \"codel\"", dctcp).is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod cells;
 mod chance;
 mod changes;
 mod classes;
+mod delay_targets;
 mod demands;
 mod expansion;
 mod failures;
@@ -32,6 +33,7 @@ mod suitability;
 mod traces;
 mod traffic;
 mod transport;
+mod unused_tcp_settings;
 
 use crate::problem::Report;
 use crate::schema::Description;
@@ -84,7 +86,9 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     classes::check(description, &network, &queue_places, report);
+    rates::check_guarantees(description, &network, report);
     small_limits::check(&network, &queue_places, report);
+    delay_targets::check(&network, &queue_places, report);
     marks::check(description, &network, &queue_places, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);

@@ -7,9 +7,10 @@ use crate::quantity::Rate;
 use crate::schema::{self, Buffer};
 use std::collections::BTreeSet;
 use tailback_core::abr::{SourceSpec, TCR};
-use tailback_core::network::{self, Abr, PortId};
+use tailback_core::network::{self, Abr, Network, PortId};
 use tailback_core::primitives::units;
 use tailback_core::primitives::units::Units;
+use tailback_core::queue::PolicySpec;
 
 /// Converts the service for the core; `at` is the path of the flow group.
 pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<Abr> {
@@ -96,8 +97,8 @@ fn buffer(buffer: Buffer, at: &str, report: &mut Report) -> Option<network::Buff
                 .expected("at least one packet");
             None
         }
-        Buffer::Cells(_) | Buffer::Share(_) => {
-            let problem = report.add(at, "`buffer` of the edge cannot be in cells or percent");
+        Buffer::Cells(_) | Buffer::Share(_) | Buffer::Time(_) => {
+            let problem = report.add(at, "`buffer` of the edge cannot be in cells, percent or time");
             problem.given(buffer.to_string()).expected("a buffer such as `100 packets`, `50 kB` or `unlimited`");
             None
         }
@@ -146,6 +147,25 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             );
             problem.given("erica").expected("flows with `abr` whose data crosses the link");
         }
+    }
+}
+
+/// Warns of minimum cell rates that a link cannot guarantee.
+pub(super) fn check_guarantees(description: &schema::Description, network: &Network, report: &mut Report) {
+    let minimum = |flow: &network::Flow| Some(network.groups[flow.group].abr?.source.minimum?.0);
+    for (id, port) in PortId::enumerate(&network.ports) {
+        let PolicySpec::Erica(erica) = &port.policy else { continue };
+        let crosses = |flow: &&network::Flow| network.paths[flow.forward as usize].contains(&id);
+        let given = || network.flows.iter().filter(crosses).filter_map(|flow| Some((flow.group, minimum(flow)?)));
+        let (all, target) =
+            (given().map(|(_, rate)| rate).fold(0, u64::saturating_add), (erica.target * port.rate.0 as f64) as u64);
+        let Some((group, _)) = given().next().filter(|_| all > target) else { continue };
+        let Some((name, _)) = description.flows.get_index(group.0 as usize) else { continue };
+        let message =
+            format!("`mcr` is not guaranteed: the minimum cell rates of the flows exceed the target rate of `{}`", port.name);
+        let problem = report.warn(format!("flows.{name}.abr.mcr"), message);
+        let expected = format!("at most {}, the `target` of `erica` times `rate`", Rate::new(target));
+        problem.given(format!("{} for all flows", Rate::new(all))).expected(expected);
     }
 }
 
@@ -206,6 +226,13 @@ mod tests {
         let unheard =
             "links.link.queue.policy: `policy` allocates rates that no flow uses: the queue accepts every cell that fits";
         assert_eq!(built("policy = \"erica\"", "").1, [unheard]);
+        // 40 % of 10 Mbit/s are 4.
+        let mcr = |rate: &str| {
+            built("policy = \"erica\", target = 0.4", &format!("abr = {{buffer = \"9 packets\", mcr = \"{rate}\"}}")).1
+        };
+        let exceeds =
+            "flows.vc.abr.mcr: `mcr` is not guaranteed: the minimum cell rates of the flows exceed the target rate of `link`";
+        assert_eq!((mcr("4.1 Mbps"), mcr("4 Mbps")), (vec![exceeds.to_string()], Vec::new()));
         let grows = "let the load settle above the rate of the link, at up to (1 + delta) times the target";
         let warned = built("policy = \"erica\", target = 0.95", abr).1;
         assert!(warned.len() == 1 && warned[0].contains(grows), "{warned:?}");

@@ -1,5 +1,6 @@
 //! Transport of flows: TCP presets with the settings that replace theirs, and datagram sources.
 
+use super::unused_tcp_settings;
 use crate::member::{Member, MemberConfig};
 use crate::preset_settings::PresetSettings;
 use crate::presets::preset;
@@ -32,6 +33,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     // A preset's SYN requires a header, too.
     spec.handshake &= given.has("handshake") || spec.header > Bytes(0);
     check(&spec, at, report);
+    unused_tcp_settings::check(tcp, &spec, &(preset.spec)(tcp.timer.tick.map(Duration::time_delta)), at, report);
     let at_controller = format!("{at}.controller");
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
     let law = law.unwrap_or_else(|| preset.controller.clone());

@@ -71,12 +71,6 @@ impl Description {
                 let problem = report.add(format!("flows.{name}.{key}"), format!("`{key}` is also a column of the flow table"));
                 problem.expected(format!("either that column or `{key}`"));
             }
-            if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.is_valid(&format!("flows.{name}.traffic")) {
-                let at = format!("flows.{name}.size");
-                report
-                    .add(at, "`size` is missing, in the group and in the flow table")
-                    .expected("`size`, or a column `size` of the flow table");
-            }
             if let Some(sizes) = size {
                 flow.size = Some(Distribution::List(sizes.into_iter().map(|Transfer(size)| size).collect()));
             }

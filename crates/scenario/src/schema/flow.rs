@@ -51,7 +51,8 @@ record! {
         arrivals: Option<FlowArrivals>; json!({"mean_interval": "100 ms"}),
         /// Time at which all flows stop sending new data.
         stop: Option<Duration>; "1 s",
-        /// Payload of each flow. Default: unlimited.
+        /// Payload of each flow. Default: unlimited. A datagram source ends with it; the last datagram has the rest. Lost datagrams are not repeated,
+        /// so that the transfer completes only if all arrive.
         size: Option<Distribution<Size>>; "100 kB",
         /// Maximum of a uniform random delay of each data packet at the sender. Packets stay in order. Default: 100 ns with presets
         /// `linux/*`, because hosts are not locked in phase, otherwise 0 s.

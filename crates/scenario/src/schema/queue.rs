@@ -10,7 +10,8 @@ use crate::record::record;
 record! {
     /// A queue.
     pub struct Queue {
-        /// Size of the buffer in packets, cells or bytes, as a percentage of rate times `bdp_rtt`, or `unlimited`.
+        /// Size of the buffer in packets, cells or bytes, as the time in which the link sends it (rate times time, in bytes), as a percentage of
+        /// rate times `bdp_rtt`, or `unlimited`.
         buffer: Buffer; "100 packets",
         /// Count the packet or cell in transmission as buffered. By default true for a buffer in cells, otherwise false.
         counts_in_service: Option<bool>,
@@ -47,9 +48,19 @@ impl Queue {
 }
 
 impl Queue {
-    /// The buffer of a port with this total rate, with percentages converted to packets; `None` if an error was reported.
+    /// The buffer of a port with this total rate: a percentage in packets and a time in bytes; `None` if an error was reported.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
-        let Buffer::Share(share) = self.buffer else { return Some(self.buffer) };
+        let Buffer::Share(share) = self.buffer else {
+            let at = format!("{at}.bdp_rtt");
+            if self.bdp_rtt.is_some() && report.is_valid(&at) {
+                let problem = report.warn(at, "`bdp_rtt` has no effect: `buffer` is not in percent");
+                problem.given(self.buffer.to_string()).expected("no `bdp_rtt`, or for example `buffer = \"100 %\"`");
+            }
+            return Some(match self.buffer {
+                Buffer::Time(time) => Buffer::Bytes(Size::new((rate * time.time_delta().seconds() / 8.0).round() as u64)),
+                buffer => buffer,
+            });
+        };
         let Some(rtt) = self.bdp_rtt else {
             let problem = report.add(format!("{at}.buffer"), "`buffer` in percent requires `bdp_rtt`");
             problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time of the bandwidth-delay product");

@@ -4,6 +4,7 @@ use super::tcp::Tcp;
 use crate::decode::{Decode, Decoder};
 use crate::quantity::Size;
 use crate::record::record;
+use crate::short_forms;
 use crate::tree::Node;
 use crate::user_code::{self, Parameters, UserName, code};
 use crate::values::Name;
@@ -158,6 +159,6 @@ impl JsonSchema for FlowTcp {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (tcp, stack) = (generator.subschema_for::<Tcp>(), generator.subschema_for::<Stack>());
-        schemars::json_schema!({"anyOf": [tcp, stack]})
+        schemars::json_schema!({"anyOf": [tcp, stack, short_forms::schema("Tcp", generator)]})
     }
 }

@@ -230,7 +230,6 @@ fn errors_in_a_flow_table_have_lines() {
             "`source` and `sink` are the same node",
         ],
     );
-    has("source,sink\nhost0,host1\n", "", &["`size` is missing, in the group and in the flow table", "flows.web.size"]);
     has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["`flows.csv` has several columns for `size`"]);
     has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["`size` is also a column of the flow table"]);
     has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["`table` does not have one row per flow", "1 rows for 3 flows"]);

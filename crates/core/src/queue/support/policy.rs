@@ -191,6 +191,9 @@ pub trait Policy {
     /// Writes feedback that is not a price into the header of a packet that is due. Only for policies that report prices.
     fn write_price_header(&mut self, _unit: &Unit, _header: &mut PriceHeader) {}
 
+    /// The network has guaranteed this rate to a flow (VC).
+    fn guarantee(_flow: &mut Self::PerFlow, _rate: Rate) {}
+
     /// A forward RM cell of the flow (VC) has arrived. It is also counted by [`Policy::on_arrival`], whose verdict is then ignored.
     fn on_forward_rm(&mut self, _flow: &mut Self::PerFlow, _rm: &RmCell) {}
 

@@ -56,7 +56,7 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
             }
             Transport::Datagram(spec) => {
                 let make_user = |code: &UserCode, draws| factory.make(code, |extras| extras.source(code, draws));
-                End::Datagram(Box::new(Source::new(spec, of, make_user)))
+                End::Datagram(Box::new(Source::new(spec, of, make_user).with_size(flow.size)))
             }
         }
     };

@@ -142,10 +142,16 @@ impl Fabric {
     }
 
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
-    fn depart(&mut self, port: PortId, packet: Packet, now: Time) {
+    fn depart(&mut self, port: PortId, mut packet: Packet, now: Time) {
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
+        let mut copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
         let may_be_overtaken = stepped.reordered_packets().is_some();
+        if let Some(copy) = &mut copy
+            && !self.profiles[self.paths[packet.flow].wire.group].is_tcp
+        {
+            packet.note_duplication();
+            copy.note_duplication();
+        }
         let copy = copy.map(|copy| self.with_copied_slab_entries(copy));
         for packet in std::iter::once(packet).chain(copy) {
             if may_be_overtaken {

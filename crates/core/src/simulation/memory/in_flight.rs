@@ -14,13 +14,43 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An upper estimate of the packets in flight, in packets of the smallest full size, or in cells if any flow has them. Packets in unlimited
 /// buffers count as [`unlimited_buffers`] bounds them.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
-    let stored = unlimited_buffers(network).packets;
+    let stored: f64 = unlimited_buffers(network).iter().map(|buffer| buffer.packets).sum();
     (pipes_and_buffers(network) + stored).min(windows(network)).min(clocked(network)) as u64
 }
 
-/// Estimated contents of all unlimited buffers at their maximum.
-#[derive(Default)]
-pub(super) struct UnlimitedBuffers {
+/// The port that may hold the most packets, with its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FullestPort {
+    pub port: PortId,
+    /// In packets of the smallest full size, or in cells.
+    pub packets: u64,
+    pub held_in: HeldIn,
+}
+
+/// Where a port or its link holds most of its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldIn {
+    Link,
+    Buffer,
+    UnlimitedBuffer,
+}
+
+/// The largest part of the estimate of packets in flight, unless windows limit them.
+pub fn fullest_port(network: &Network) -> Option<FullestPort> {
+    let records = records_per_place(network);
+    let buffers = places(network, smallest_packet(network)).into_iter().zip(&records).map(|(places, records)| places * records);
+    let unlimited = unlimited_buffers(network).into_iter().map(|buffer| buffer.packets + buffer.listed);
+    let of_port = |(port, ((pipe, buffer), unlimited)): (usize, ((f64, f64), f64))| {
+        let parts = [(pipe, HeldIn::Link), (buffer, HeldIn::Buffer), (unlimited, HeldIn::UnlimitedBuffer)];
+        parts.map(|(packets, held_in)| FullestPort { port: PortId(port as u32), packets: packets as u64, held_in })
+    };
+    let all = pipes_of_ports(network).into_iter().zip(buffers).zip(unlimited).enumerate();
+    all.flat_map(of_port).max_by_key(|part| part.packets)
+}
+
+/// Estimated contents of the unlimited buffer of a port at its maximum; 0 if the buffer is finite.
+#[derive(Clone, Copy, Default)]
+pub(super) struct UnlimitedBuffer {
     /// Packets that are stored, in packets of the smallest full size.
     packets: f64,
     /// Datagrams that are listed in ports that compute departures ahead. The packets themselves have left such a port.
@@ -28,7 +58,7 @@ pub(super) struct UnlimitedBuffers {
 }
 
 /// Packets that may wait in unlimited buffers: sources send more than the link carries, and windows grow without a loss.
-pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
+pub(super) fn unlimited_buffers(network: &Network) -> Vec<UnlimitedBuffer> {
     let smallest = smallest_packet(network);
     let mut offered = vec![Offered::default(); network.ports.len()];
     let narrowest = narrowest_ports(network);
@@ -40,9 +70,10 @@ pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
         let of = &mut offered[port];
         match &group.transport {
             Transport::Datagram(spec) => {
-                let datagrams = spec.per_second().unwrap_or(0.0) * seconds;
+                let all = flow.size.map_or(f64::INFINITY, |size| spec.datagrams_of(size));
+                let datagrams = (spec.per_second().unwrap_or(0.0) * seconds).min(all);
                 // Random numbers of arrivals exceed their mean.
-                of.count += datagrams + 3.0 * datagrams.sqrt();
+                of.count += (datagrams + 3.0 * datagrams.sqrt()).min(all);
                 of.datagrams += datagrams * full_packet(group).0 as f64 / smallest;
             }
             Transport::Tcp(spec, law) if law.abilities().ends_slow_start => {
@@ -55,10 +86,10 @@ pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
         }
     }
     let lists = units_are_mixed(network);
-    let mut all = UnlimitedBuffers::default();
-    for ((port, of), units_are_mixed) in network.ports.iter().zip(&offered).zip(lists) {
+    let of_port = |((port, of), units_are_mixed): ((&Port, &Offered), bool)| {
+        let mut held = UnlimitedBuffer::default();
         if port.buffer != Buffer::Unlimited {
-            continue;
+            return held;
         }
         let capacity = rate(port) * network.duration.seconds() / 8.0 / smallest;
         let has_no_losses = matches!(port.policy, PolicySpec::DropTail(())) && port.scheduling.is_none();
@@ -67,12 +98,13 @@ pub(super) fn unlimited_buffers(network: &Network) -> UnlimitedBuffers {
         let windows = if has_no_losses { of.windows.min(of.first_windows + of.increase * acknowledged) } else { 0.0 };
         let waiting = (of.datagrams - capacity).max(0.0);
         let is_stored = port.scheduling.is_some() || port.shaper.is_some() || port.policy.is_stepped();
-        all.packets += windows + if is_stored { waiting } else { 0.0 };
+        held.packets = windows + if is_stored { waiting } else { 0.0 };
         if waiting > 0.0 && !is_stored && (units_are_mixed || !has_no_losses) {
-            all.listed += of.count * waiting / of.datagrams;
+            held.listed = of.count * waiting / of.datagrams;
         }
-    }
-    all
+        held
+    };
+    network.ports.iter().zip(&offered).zip(lists).map(of_port).collect()
 }
 
 /// Increase of a window per acknowledged segment in congestion avoidance, on average over a run. That of CUBIC is at most 0.5 (RFC 9438,
@@ -140,8 +172,13 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     pipes(network) + buffers + network.flows.iter().map(|flow| waiting_at_edge(network, flow)).sum::<f64>()
 }
 
-/// Capacity of all pipes. Those between ends and ports count at the rate of each port.
+/// Capacity of all pipes.
 fn pipes(network: &Network) -> f64 {
+    pipes_of_ports(network).into_iter().sum()
+}
+
+/// Capacity of the pipe behind each port. The pipes between ends and ports count at the rate of each port.
+fn pipes_of_ports(network: &Network) -> Vec<f64> {
     // Over less than a second, a rate that varies may exceed its mean.
     let rate = |port: &Port| port.varying.as_ref().map_or(port.rate.0, |rate| rate.highest_rate().0);
     let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
@@ -161,7 +198,7 @@ fn pipes(network: &Network) -> f64 {
         rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies
     };
     let pipes = network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port);
-    pipes.zip(records_per_place(network)).map(|(pipe, records)| pipe * records).sum()
+    pipes.zip(records_per_place(network)).map(|(pipe, records)| pipe * records).collect()
 }
 
 /// Maximum number of packets of a flow that wait at the edge of its virtual channel.

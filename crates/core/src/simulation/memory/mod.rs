@@ -15,10 +15,11 @@ use super::wiring::{FlowPlan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, Network, Queues, Recording, Scheduling, Transport, VaryingRate};
 use crate::price::Estimators;
+use crate::primitives::ids::PortId;
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::pooled_queue::CHUNK;
 use crate::primitives::signal::ReceiverFeedback;
-use crate::primitives::units::Units;
+use crate::primitives::units::{Bytes, Units};
 use crate::queue::PolicySpec;
 use crate::tcp::SlowStart;
 use crate::tcp::sequence::SenderCounts;
@@ -26,9 +27,10 @@ use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
 use crate::traffic::{Application, ApplicationSpec, MessageFlow, MessagesSpec};
+pub use in_flight::{FullestPort, HeldIn, fullest_port};
 use in_flight::{packets_in_flight, sack_reports_in_flight, units, unlimited_buffers};
-use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
+use trace_rows::{datagrams, trace_bytes};
 
 /// Bytes of a flow with no packets in flight: its path, sender, plan and calendar slots.
 const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<FlowPlan>() + 8 * 16;
@@ -139,6 +141,22 @@ fn message_bytes(messages: &MessagesSpec) -> u64 {
     (size_of::<MessageFlow>() + messages.count() as usize * MessageFlow::BYTES_PER_MESSAGE) as u64
 }
 
+/// Bytes of an entry of a B-tree whose nodes are half full, as insertions in ascending order leave them.
+const BYTES_PER_DUPLICATED_DATAGRAM: u64 = 24;
+
+/// Datagrams that links duplicate, with several standard deviations. Their receivers remember them.
+fn duplicated_datagrams(network: &Network) -> u64 {
+    let of_flow = |flow: &network::Flow| {
+        let Transport::Datagram(spec) = &network.groups[flow.group].transport else { return 0.0 };
+        let duplication = |&port: &PortId| network.ports[port].impairments.duplication;
+        let copies: f64 = network.paths[flow.forward as usize].iter().map(duplication).sum();
+        let datagrams = datagrams(spec, flow.size, network.duration.seconds()).unwrap_or(0.0);
+        datagrams * copies.min(1.0)
+    };
+    let mean: f64 = network.flows.iter().map(of_flow).sum();
+    (mean + 5.0 * mean.sqrt()) as u64
+}
+
 /// Estimate the memory of a run of this network.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
@@ -153,7 +171,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let watch = if has_watches { size_of::<SlowStartState>() } else { 0 };
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
-    let flow = IDLE_FLOW + DESCRIBED_FLOW + hosts + access_queue + channel + edge + application + message_flow + watch + usage;
+    let expected_payload = if network.has_sized_datagrams() { size_of::<Bytes>() } else { 0 };
+    let ends = hosts + access_queue + channel + edge + application;
+    let flow = IDLE_FLOW + DESCRIBED_FLOW + ends + message_flow + watch + usage + expected_payload;
     let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group].transport {
@@ -198,7 +218,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let packets = (POOL_SLACK * packets_in_flight(network) as f64) as u64;
     let reports = (POOL_SLACK * sack_reports_in_flight(network) as f64) as u64;
     // A full pool doubles. Each chunk has the number of the next.
-    let listed = (unlimited_buffers(network).listed as u64).saturating_add(1).next_power_of_two();
+    let listed: f64 = unlimited_buffers(network).iter().map(|buffer| buffer.listed).sum();
+    let listed = (listed as u64).saturating_add(1).next_power_of_two();
     let chunk = CHUNK as usize * size_of::<QueuedUnit>() + size_of::<u32>();
     let listed = listed.saturating_mul(chunk as u64) / u64::from(CHUNK);
     MemoryEstimate {
@@ -217,6 +238,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         packets: packets
             .saturating_mul(packet as u64)
             .saturating_add(listed)
+            .saturating_add(duplicated_datagrams(network).saturating_mul(BYTES_PER_DUPLICATED_DATAGRAM))
             .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64))
             .saturating_add(reports.saturating_mul(size_of::<Report>() as u64)),
         traces: trace_bytes(network),

@@ -207,7 +207,7 @@ impl<'a> RunBounds<'a> {
             Transport::Datagram(spec) => {
                 sum.datagrams += match spec.arrivals {
                     Arrivals::External => carried.min(HANDED_IN_PER_SECOND * seconds / self.external),
-                    _ => datagrams(spec, seconds).unwrap_or(carried),
+                    _ => datagrams(spec, flow.size, seconds).unwrap_or(carried),
                 };
             }
             Transport::Tcp(spec, law) => {
@@ -334,8 +334,8 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
 const HANDED_IN_PER_SECOND: f64 = 200_000.0;
 
 /// Datagrams of a source, plus several standard deviations if their number is random. `None` if it is not determined by the source.
-fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
-    match &spec.arrivals {
+pub(super) fn datagrams(spec: &DatagramSpec, size: Option<Bytes>, seconds: f64) -> Option<f64> {
+    let of_source = match &spec.arrivals {
         Arrivals::Process(process) if process.is_random() => {
             let mean = seconds * spec.per_second()?;
             Some(mean + 10.0 * mean.sqrt() + 10.0)
@@ -343,7 +343,10 @@ fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
         // At most the number of a source that is never silent.
         Arrivals::Process(process) => Some(seconds / process.rate().time_to_send(spec.wire_bytes()?).seconds() + 1.0),
         Arrivals::External | Arrivals::User(_) => None,
-    }
+    };
+    // Random sizes need more datagrams than their mean number.
+    let of_size = size.map(|size| spec.datagrams_of(size)).map(|mean| mean + 10.0 * mean.sqrt() + 10.0);
+    [of_source, of_size].into_iter().flatten().reduce(f64::min)
 }
 
 /// Bytes on the wire of a full packet, or of the smallest if sizes are random.

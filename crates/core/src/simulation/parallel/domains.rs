@@ -161,6 +161,9 @@ impl Fabric {
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow);
         let (own, other) = (&mut self.sim, &from.sim);
+        if let (Some(own), Some(other)) = (own.expected_payload.get_mut(flow.index()), other.expected_payload.get(flow.index())) {
+            *own = *other;
+        }
         if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_receiver(other);
         }
@@ -212,6 +215,7 @@ impl Fabric {
             copies.measured += other.measured;
         }
         own.fates.extend_from_slice(&other.fates);
+        own.received_duplicated.extend(&other.received_duplicated);
         for (&flow, dropped) in &other.dropped_acks {
             *own.dropped_acks.entry(flow).or_default() += dropped;
         }
