@@ -147,15 +147,9 @@ fn files_that_are_no_captures_are_described() {
     assert_eq!(error(b""), "not a capture: the file is empty");
     assert_eq!(error(b"name = \"x\"\n"), "not a capture: the file begins with `name = \"`");
     assert_eq!(error(&[1, 2]), "not a capture: the file begins with the bytes 01 02");
-    assert_eq!(
-        error(&[0x1f, 0x8b, 8, 0]),
-        "not a capture: the file is compressed with gzip; decompress it first"
-    );
+    assert_eq!(error(&[0x1f, 0x8b, 8, 0]), "not a capture: the file is compressed with gzip; decompress it first");
     let cut = &ByteOrder::Little.pcap(0xa1b2_c3d4, 1, &[])[..20];
-    assert_eq!(
-        error(cut),
-        "not a capture: the file ends within the pcap header: 20 of 24 bytes are present"
-    );
+    assert_eq!(error(cut), "not a capture: the file ends within the pcap header: 20 of 24 bytes are present");
     let cut = &ByteOrder::Little.section()[..20];
     assert_eq!(error(cut), "not a capture: the file ends within a block: 20 of 28 bytes are present");
     let mut strange = ByteOrder::Little.section();

@@ -49,10 +49,7 @@ mod tests {
     #[test]
     fn erlangs_of_all_transmitters_are_refused_with_the_load_of_each() -> Result<(), ParameterError> {
         let refused = erlang_b(Load::new(3.0)?, Servers::new(5)?).map_err(|error| error.to_string());
-        assert!(
-            refused.as_ref().is_err_and(|error| error.contains("3 erlangs on 5 transmitters are `load=0.6`")),
-            "{refused:?}"
-        );
+        assert!(refused.as_ref().is_err_and(|error| error.contains("3 erlangs on 5 transmitters are `load=0.6`")), "{refused:?}");
         // Printed tables: B(5, 3 erlangs) = 0.1101.
         assert!((erlang_b(Load::new(0.6)?, Servers::new(5)?)? - 0.1101).abs() < 5e-5);
         Ok(())
