@@ -155,8 +155,8 @@ def test_closed_forms_exclude_such_links(link: dict[str, object]) -> None:
 
 
 def test_a_table_of_equal_rates_is_a_constant_rate() -> None:
-    def rows(rate: object) -> list[object]:
-        flows = {
+    def rows(rate: Any) -> list[object]:
+        flows: Any = {
             "voice": {"source": {"kind": "constant", "rate": "950 Mbps", "packet_size": "1000 B"}},
             "bulk": {"count": 2, "start": "0.5 s", "tcp": {"preset": "cubic"}},
         }
@@ -170,7 +170,9 @@ def test_a_table_of_equal_rates_is_a_constant_rate() -> None:
 def test_a_rate_that_changes_in_the_middle_of_a_packet_serves_the_rest_at_the_new_rate(threads: int) -> None:
     # 1000 bytes take 8 ms at 1 Mbit/s. One that begins at 5 ms has 2 ms at 1 Mbit/s, a pause of 3 ms, and 6000 bits at 2 Mbit/s.
     table = {"at": ["0 s", "7 ms", "10 ms", "20 ms"], "rate": ["1 Mbps", "0 bps", "2 Mbps", "2 Mbps"]}
-    flows = {"f": {"start": "5 ms", "source": {"kind": "constant", "rate": "10 kbps", "packet_size": "1000 B", "header": "0 B"}}}
+    flows: Any = {
+        "f": {"start": "5 ms", "source": {"kind": "constant", "rate": "10 kbps", "packet_size": "1000 B", "header": "0 B"}}
+    }
     scenario = tb.dumbbell(rate={"table": table}, delay="20 ms", buffer="9 packets", duration="0.5 s", flows=flows)
     run = tb.simulate(scenario.with_({"record": {"traces": {"departures": ["bottleneck"]}}}), threads=threads)
     assert run.trace("departures")["time_s"].tolist() == [0.013]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import tailback as tb
@@ -12,7 +14,7 @@ import tailback as tb
     ("rate", "delay", "buffer"), [("10 Mbps", "10 ms", 20), ("20 Mbps", "20 ms", 61), ("2 Mbps", "80 ms", 21)]
 )
 def test_a_paced_flow_keeps_its_fast_retransmissions(preset: str, least: float, rate: str, delay: str, buffer: int) -> None:
-    flows = {"f": {"tcp": {"preset": preset, "pacing": True}}}
+    flows: Any = {"f": {"tcp": {"preset": preset, "pacing": True}}}
     run = tb.simulate(
         tb.dumbbell(rate=rate, delay=delay, buffer=f"{buffer} packets", duration="60 s", warmup="10 s", flows=flows)
     )

@@ -8,7 +8,7 @@ import pytest
 
 import tailback as tb
 
-PIE = {"policy": "pie", "buffer": "200 packets"}
+PIE: Any = {"policy": "pie", "buffer": "200 packets"}
 FLOWS: dict[str, Any] = {
     "there": {"count": 4, "tcp": {"preset": "cubic"}},
     "back": {"count": 4, "from": "right", "to": "left", "tcp": {"preset": "cubic"}},
@@ -41,7 +41,7 @@ def test_an_unlimited_queue_with_long_waits_has_a_note() -> None:
 
 @pytest.mark.parametrize("end", ["sender_access", "receiver_access"])
 def test_a_thousand_packets_wait_for_a_private_link(end: str) -> None:
-    flows = {"f": {"tcp": {"preset": "cubic"}, end: {"rate": "2 Mbps"}}}
+    flows: Any = {"f": {"tcp": {"preset": "cubic"}, end: {"rate": "2 Mbps"}}}
     run = tb.simulate(
         tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="2000 packets", duration="120 s", warmup="20 s", flows=flows, seed=1)
     )
@@ -53,7 +53,7 @@ def test_a_thousand_packets_wait_for_a_private_link(end: str) -> None:
 
 def test_datagrams_that_a_private_link_cannot_hold_are_lost() -> None:
     # Bursts of 0.5 s on average at 100 Mbit/s over 8 Mbit/s, which a queue of 1000 packets does not hold.
-    source = {"kind": "on_off", "rate": "100 Mbps", "packet_size": "1000 B", "mean_on": "0.5 s", "mean_off": "9.5 s"}
+    source: Any = {"kind": "on_off", "rate": "100 Mbps", "packet_size": "1000 B", "mean_on": "0.5 s", "mean_off": "9.5 s"}
     run = tb.simulate(
         tb.dumbbell(
             rate="100 Mbps",
@@ -73,7 +73,7 @@ def test_datagrams_that_a_private_link_cannot_hold_are_lost() -> None:
 @pytest.mark.parametrize(("described", "queued"), [(False, False), (True, True)])
 def test_a_described_queue_is_a_device_behind_the_host(described: bool, queued: bool) -> None:
     # Linux keeps the queue of its own interface short (TCP Small Queues), but not that of a device behind it.
-    queue = {"host_queue": {"buffer": "100 packets"}} if described else {}
+    queue: Any = {"host_queue": {"buffer": "100 packets"}} if described else {}
     scenario = tb.leaf_spine(
         leaves=2,
         spines=1,

@@ -21,7 +21,8 @@ fn changes(more: &str) -> Vec<Change> {
     assert_eq!((again.to_json(), &again.build().unwrap()), (read.to_json(), &network));
     // 12 and 24 Mbit in the first two seconds, none in the third, and 12 Mbit in the fourth.
     let rate = network.ports[0].varying.clone().unwrap();
-    let megabits = |seconds| rate.mean_rate_before(Time::ZERO + TimeDelta::from_millis(1000 * seconds)) * seconds as f64 / 1e6;
+    let megabits =
+        |seconds: u64| rate.mean_rate_before(Time::ZERO + TimeDelta::from_millis(1000 * seconds)) * seconds as f64 / 1e6;
     assert_eq!([1, 2, 3, 4].map(megabits), [12.0, 36.0, 36.0, 48.0]);
     // The delay at the start is that of the first row.
     assert_eq!((network.ports[0].rate.0, network.ports[0].delay), (12_000_000, TimeDelta::from_millis(20)));
