@@ -244,6 +244,19 @@ def test_rates_of_datagrams_count_their_headers(target: str, words: str) -> None
     assert "flows.web.source.packet_size" in [at for at, _ in small]
 
 
+def test_sizes_and_periods_of_datagrams_are_exported() -> None:
+    source: dict[str, Any] = {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}
+    flow = {"from": "left", "to": "right", "size": "100 kB", "source": source}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"flows": {"web": flow}})
+    assert " -n 100000" in scenario.export("tc").text
+    periods = {"mean_on": "300 ms", "mean_off": "1 s", "on_periods": "pareto", "off_periods": "constant"}
+    text = scenario.with_({"flows.web.source": {**source, "kind": "on_off", **periods}}).export("ns3").text
+    # A Pareto variable with a mean of 0.3 s and shape 1.5 begins at 0.1 s.
+    found = re.search(r"Source\(\d+, \d+, 100000, .*Scale=([\d.]+)\|Shape=1.5\].*Constant=1.0\]", text)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(0.1)
+
+
 def test_classes_become_a_classful_qdisc() -> None:
     for scenario, first in zip(SHARED, ("drr", "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"), strict=True):
         found = scenario.export("tc")

@@ -3,6 +3,7 @@
 use crate::decode::{Decode, Decoder};
 use crate::quantity::{Percent, pattern};
 use crate::tree::Node;
+use crate::unit_words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
@@ -28,7 +29,11 @@ impl Decode for Probability {
                 }
                 None
             }
-            None => decoder.invalid_value(node, "is not a probability"),
+            None => {
+                let problem = decoder.wrong("is not a probability").given(node.to_string()).expected(Probability::expected());
+                problem.hint_if(unit_words::of_notation(node.as_text().unwrap_or_default()));
+                None
+            }
         }
     }
 

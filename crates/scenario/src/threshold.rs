@@ -5,6 +5,7 @@ use crate::decode::Decoder;
 use crate::problem::Report;
 use crate::quantity::{CELL_UNITS, Complaint, PACKET_UNITS, Percent, cells, complaint, packets, pattern};
 use crate::tree::Node;
+use crate::unit_words;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
@@ -58,6 +59,7 @@ impl ThresholdUnits {
         };
         let problem = decoder.wrong(complaint.predicate).given(node.to_string());
         problem.nearest(complaint.unit.unwrap_or_default(), words);
+        problem.hint_if(unit_words::of_notation(node.as_text().unwrap_or_default()));
         problem.expected(complaint.range.unwrap_or(self.expected()));
         None
     }

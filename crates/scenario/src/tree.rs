@@ -292,6 +292,11 @@ impl Problem {
 }
 
 impl Node {
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Node::Text(text) = self { Some(text) } else { None }
+    }
+
     /// The value in TOML, on one line.
     pub fn to_toml(&self) -> String {
         let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();

@@ -88,7 +88,10 @@ pub(crate) fn of_notation(text: &str) -> Option<String> {
     let is_numeric = |letter: char| letter.is_ascii_digit() || "+.,_' ".contains(letter);
     let (number, unit) = text.split_at(text.find(|letter| !is_numeric(letter)).unwrap_or(text.len()));
     let number = number.trim();
-    let digits = number.trim_start_matches('+');
+    let (comma, point) = (number.rfind(','), number.rfind('.'));
+    // With points between thousands, as in German, the comma is the decimal separator.
+    let german = if point.is_some() && comma > point { number.replace('.', "").replace(',', ".") } else { String::new() };
+    let digits = if german.is_empty() { number.trim_start_matches('+') } else { &german };
     let (whole, fraction) = digits.rsplit_once('.').unwrap_or((digits, ""));
     let groups: Vec<&str> = whole.split([',', '_', '\'', ' ']).collect();
     let are_thousands = groups.len() > 1 && !groups[0].is_empty() && groups[1..].iter().all(|group| group.len() == 3);
@@ -157,6 +160,7 @@ mod tests {
             ("rate", "1,5 Mbps", "write `1.5 Mbps`"),
             ("rate", "1,000 Mbps", "write `1000 Mbps`, or `1.000 Mbps` if the comma is a decimal separator"),
             ("rate", "1,000,000.5 bps", "write `1000000.5 bps`"),
+            ("rate", "1.500,5 Mbps", "write `1500.5 Mbps`"),
             ("rate", "1 000 Mbps", "write `1000 Mbps`"),
             ("rate", ".5 Mbps", "write `0.5 Mbps`"),
             ("rate", "5. Mbps", "write `5 Mbps`"),

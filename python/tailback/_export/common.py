@@ -89,7 +89,8 @@ def iperf3_options(flow: Flow, duration_s: float, headers: int, omitted: Omissio
         omitted.add(f"flows.{flow.group}", "iperf3 runs for whole seconds, and the time of the flow is rounded")
     if flow.settings.get("source"):
         source = datagrams(flow, ("constant", "poisson"), headers, _LEAST_DATAGRAM, omitted)
-        return None if source is None else f"-u -b {source[0]} -l {source[1]} {time}"
+        amount = time if flow.size_bytes is None else f"-n {flow.size_bytes}"
+        return None if source is None else f"-u -b {source[0]} -l {source[1]} {amount}"
     tcp = flow.settings["tcp"]
     kind = kind_of(tcp["controller"])
     name = _LINUX.get(kind)

@@ -163,11 +163,12 @@ Transfer(Ptr<Node> from, Ptr<Node> to, Ipv4Address own, Ipv4Address other, uint1
 }
 
 static OnOffHelper
-Source(uint64_t rate, uint32_t size, const char* on, const char* off)
+Source(uint64_t rate, uint32_t size, uint64_t bytes, const char* on, const char* off)
 {
     OnOffHelper helper("ns3::UdpSocketFactory", Address());
     helper.SetAttribute("DataRate", DataRateValue(DataRate(rate)));
     helper.SetAttribute("PacketSize", UintegerValue(size));
+    helper.SetAttribute("MaxBytes", UintegerValue(bytes));
     helper.SetAttribute("OnTime", StringValue(on));
     helper.SetAttribute("OffTime", StringValue(off));
     return helper;
@@ -435,9 +436,16 @@ def _source(flow: Flow, omitted: Omissions) -> str | None:
         return None
     times = ["ns3::ConstantRandomVariable[Constant=1000000]", "ns3::ConstantRandomVariable[Constant=0]"]
     if source["kind"] == "on_off":
-        means = (seconds(source[key]) for key in ("mean_on", "mean_off"))
-        times = [f"ns3::ExponentialRandomVariable[Mean={mean!r}]" for mean in means]
-    return f'Source({payload[0]}, {payload[1]}, "{times[0]}", "{times[1]}")'
+        times = [_period(source[f"{side}_periods"], seconds(source[f"mean_{side}"]), source["shape"]) for side in ("on", "off")]
+    return f'Source({payload[0]}, {payload[1]}, {flow.size_bytes or 0}, "{times[0]}", "{times[1]}")'
+
+
+def _period(distribution: str, mean: float, shape: float) -> str:
+    if distribution == "constant":
+        return f"ns3::ConstantRandomVariable[Constant={mean!r}]"
+    if distribution == "pareto":
+        return f"ns3::ParetoRandomVariable[Scale={mean * (shape - 1) / shape!r}|Shape={shape!r}]"
+    return f"ns3::ExponentialRandomVariable[Mean={mean!r}]"
 
 
 TARGET = Target("ns3", "a C++ program for ns-3", "cc", "//", _USAGE, "", written, ("rate", "delay", "loss", "buffer", "down"))

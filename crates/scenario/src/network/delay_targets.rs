@@ -1,5 +1,5 @@
-//! Delay targets and intervals of AQM against the buffer, the packets and the round trips of the queue: settings with which the buffer
-//! overflows before the policy acts.
+//! Delay targets, intervals and thresholds of AQM against the buffer, the packets and the round trips of the queue: settings with which the
+//! buffer overflows before the policy acts.
 
 use crate::problem::Report;
 use crate::quantity::Duration;
@@ -39,6 +39,7 @@ const ROUND_TRIPS: u64 = 10;
 
 /// Warns of policies that can hardly act; one warning for each queue.
 pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
+    PortId::enumerate(&network.ports).for_each(|(id, port)| check_thresholds(port, &queue_places[id], report));
     let managed = |port: &&Port| port.varying.is_none();
     let ports = || PortId::enumerate(&network.ports).filter(|(_, port)| managed(port));
     if ports().all(|(id, port)| targets(port, &queue_places[id], 1).is_empty()) {
@@ -52,6 +53,33 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
             if report.is_valid(&target.at) {
                 check_target(&target, *crossing, (slowest, fastest), network.duration, report);
             }
+        }
+    }
+}
+
+/// Warns of thresholds that only a full buffer reaches, which has no room for the packet that would be marked.
+fn check_thresholds(port: &Port, at: &str, report: &mut Report) {
+    let of_class = |(index, class): (usize, &ClassQueue)| {
+        let is_shared = class.buffer == Buffer::Unlimited;
+        (format!("{at}.classes[{index}]"), class.policy.clone(), if is_shared { port.buffer } else { class.buffer })
+    };
+    let queues = match port.scheduling.as_deref() {
+        Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => classes.iter().enumerate().map(of_class).collect(),
+        Some(Scheduling { queues: Queues::L4sAndClassic, .. }) => Vec::new(),
+        _ => vec![(at.to_string(), port.policy.clone(), port.buffer)],
+    };
+    for (at, policy, buffer) in queues {
+        let (key, threshold) = match &policy {
+            PolicySpec::Threshold(spec) => ("threshold", spec.threshold),
+            PolicySpec::Ramp(spec) => ("min_threshold", spec.min_threshold),
+            PolicySpec::Red(spec) => ("min_threshold", spec.min_threshold),
+            _ => continue,
+        };
+        let (Buffer::Units(places), at) = (buffer, format!("{at}.{key}")) else { continue };
+        if threshold.saturating_add(1) >= places && report.is_valid(&at) {
+            let name = policy.name().unwrap_or_default();
+            let problem = report.warn(at, format!("`{key}` leaves no room above it: the buffer overflows before `{name}` acts"));
+            problem.given(format!("{threshold} of {places}")).expected(format!("less than {}", places.saturating_sub(1)));
         }
     }
 }
@@ -199,6 +227,18 @@ mod tests {
         let of_flows = "scheduler = \"flow_queue\", policy = \"codel\", buffer = \"3 packets\"";
         assert_eq!(warnings("10 Mbps", of_flows).len(), 1);
         assert_eq!(warnings("10 Mbps", "policy = \"codel\", buffer = \"unlimited\""), [""; 0]);
+    }
+
+    #[test]
+    fn a_threshold_without_room_above_it_causes_one_warning() {
+        let threshold = |of: u32| {
+            warnings("10 Mbps", &format!("policy = \"threshold\", buffer = \"20 packets\", threshold = \"{of} packets\""))
+        };
+        let message = "topology.dumbbell.queue.threshold: `threshold` leaves no room above it: the buffer overflows before `threshold` acts";
+        assert_eq!((threshold(20), threshold(19)), (vec![message.to_string()], vec![message.to_string()]));
+        assert_eq!(threshold(18), [""; 0]);
+        let red = "policy = \"red\", buffer = \"20 packets\", min_threshold = \"100 %\", max_threshold = \"100 %\"";
+        assert_eq!(warnings("10 Mbps", red).len(), 1);
     }
 
     #[test]

@@ -3,15 +3,18 @@
 use super::policy::Policy;
 use super::scheduling::{Class, Scheduler};
 use crate::buffer::Buffer;
+use crate::member::Member;
 use crate::problem::Report;
 use crate::quantity::{Duration, Rate, Size};
 use crate::record::record;
+use tailback_core::queue::PolicySpec;
+use tailback_core::settings::Kind;
 
 record! {
     /// A queue.
     pub struct Queue {
-        /// Size of the buffer in packets, cells or bytes, as the time in which the link sends it (rate times time, in bytes), as a percentage of
-        /// rate times `bdp_rtt`, or `unlimited`.
+        /// Size of the buffer in packets, cells or bytes, as the time in which the link sends it (rate times time), as a percentage of rate times
+        /// `bdp_rtt`, or `unlimited`. A time is converted to bytes, or to packets of `bdp_packet_size` for a policy with thresholds in packets.
         buffer: Buffer; "100 packets",
         /// Count the packet or cell in transmission as buffered. By default true for a buffer in cells, otherwise false.
         counts_in_service: Option<bool>,
@@ -48,6 +51,13 @@ impl Queue {
 }
 
 impl Queue {
+    /// Whether the policy counts packets, so that its buffer must be in packets.
+    fn has_packet_thresholds(&self) -> bool {
+        let Member::BuiltIn(config, _) = &self.policy else { return false };
+        let policy = PolicySpec::MEMBERS.iter().find(|member| member.name == config.name());
+        policy.is_some_and(|policy| policy.settings.iter().any(|setting| matches!(setting.kind, Kind::QueueLength)))
+    }
+
     /// The buffer of a port with this total rate: a percentage in packets and a time in bytes; `None` if an error was reported.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else {
@@ -56,9 +66,11 @@ impl Queue {
                 let problem = report.warn(at, "`bdp_rtt` has no effect: `buffer` is not in percent");
                 problem.given(self.buffer.to_string()).expected("no `bdp_rtt`, or for example `buffer = \"100 %\"`");
             }
-            return Some(match self.buffer {
-                Buffer::Time(time) => Buffer::Bytes(Size::new((rate * time.time_delta().seconds() / 8.0).round() as u64)),
-                buffer => buffer,
+            let Buffer::Time(time) = self.buffer else { return Some(self.buffer) };
+            let bytes = rate * time.time_delta().seconds() / 8.0;
+            return Some(match self.has_packet_thresholds() {
+                true => Buffer::Packets((bytes / self.bdp_packet_size.bytes().max(1) as f64).round() as u64),
+                false => Buffer::Bytes(Size::new(bytes.round() as u64)),
             });
         };
         let Some(rtt) = self.bdp_rtt else {
@@ -84,8 +96,8 @@ mod tests {
     use crate::schema::policy_spec;
     use tailback_core::primitives::units::TimeDelta;
     use tailback_core::queue::{
-        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec,
-        SpdVariant, ThresholdSpec,
+        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec, SpdVariant,
+        ThresholdSpec,
     };
 
     /// A queue from JSON, the policy for the core, and the errors as path and message. The port rate is 8 Mbit/s.
@@ -212,6 +224,20 @@ mod tests {
         assert_eq!((min_threshold, max_threshold), (5, 30));
         let beyond = json.replace("60 %", "51 packets");
         assert_eq!(read(&beyond).2, [("queue.max_threshold".into(), "`max_threshold` exceeds the buffer".into())]);
+    }
+
+    #[test]
+    fn a_buffer_in_time_is_rate_times_time() {
+        // 8 Mbit/s for 50 ms: 50,000 bytes, or 33 packets of 1500 bytes, of which a quarter are 8.
+        let resolved = |json: &str| {
+            let (queue, spec, problems) = read(json);
+            assert_eq!(problems, []);
+            (queue.resolved(8e6, "queue", &mut Report::new(&crate::location::Source::default())), spec)
+        };
+        assert_eq!(resolved(r#"{"buffer": "50 ms"}"#).0, Some(Buffer::Bytes(Size::new(50_000))));
+        let red = resolved(r#"{"buffer": "50 ms", "policy": "red", "min_threshold": "25 %", "max_threshold": "75 %"}"#);
+        assert_eq!(red.0, Some(Buffer::Packets(33)));
+        assert!(matches!(red.1, PolicySpec::Red(RedSpec { min_threshold: 8, max_threshold: 25, .. })));
     }
 
     #[test]
