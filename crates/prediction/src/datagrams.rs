@@ -2,7 +2,7 @@
 
 use crate::number_text::digits;
 use crate::prediction::{AppliedModel, Prediction, QueuePrediction};
-use crate::traffic::{FlowGroup, Traffic, Violation, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
+use crate::traffic::{FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
@@ -111,17 +111,25 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         Ok(queue) => queue,
         Err(why) => return found.exclude(link(port), why),
     };
+    let flows = || sources.iter().flat_map(|source| source.flows.flows);
+    // Without losses rates do not depend on other flows.
+    let together = match traffic.measured.together(flows()) {
+        Err(_) if waiting.is_none() => f64::NAN,
+        Err(why) => return found.exclude(format!("{}.start", sources[0].flows.at()), why),
+        Ok(part) => part,
+    };
     let lost = queue.loss + (1.0 - queue.loss) * port.random_loss;
-    let waits = arrivals * (1.0 - queue.loss) * queue.mean_wait * service_s;
-    let utilisation = load * (1.0 - queue.loss);
+    let waits = together * arrivals * (1.0 - queue.loss) * queue.mean_wait * service_s;
+    let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| traffic.measured.part(flow)));
+    let utilisation = load * (1.0 - queue.loss) * sum(sources.iter().map(of_source)) / arrivals;
     found.queues[index] = QueuePrediction {
         loss_rate: lost,
         utilisation,
         mean_queue_units: occupancy(port, waits, utilisation),
-        mean_wait_s: queue.mean_wait * service_s,
+        mean_wait_s: if together.is_nan() { f64::NAN } else { queue.mean_wait * service_s },
     };
     for source in sources {
-        deliver(traffic, source, lost, found);
+        deliver(traffic, (source, index), lost, found);
     }
     let at = places(port, sources.iter().map(|source| source.flows));
     found.models.push(AppliedModel::of(queue.closed_form, queue.name, queue.source, at));
@@ -133,15 +141,19 @@ pub(crate) fn overload(load: f64) -> String {
 }
 
 /// Goodput of each flow, if nothing is lost beyond its first link.
-fn deliver(traffic: &Traffic, source: &PoissonSource, lost: f64, found: &mut Prediction) {
+fn deliver(traffic: &Traffic, (source, first): (&PoissonSource, PortId), lost: f64, found: &mut Prediction) {
     let group = source.flows;
-    let later = group.path().unwrap_or_default().iter().skip(1);
-    if later.map(|&port| traffic.port(port)).any(may_lose) {
-        return found.exclude(group.at(), "no model covers losses beyond its first link");
+    for port in group.path().unwrap_or_default().iter().skip(1).map(|&port| traffic.port(port)) {
+        if may_lose(port) {
+            return found.exclude(group.at(), "no model covers losses beyond its first link");
+        }
+        if capacity_bps(port) <= found.queues[first].utilisation * capacity_bps(traffic.port(first)) {
+            return found.exclude(link(port), "packets arrive faster than it sends, which no model of a second link covers");
+        }
     }
     let sent_bps = 8.0 * source.packets_per_s * source.payload_bytes;
-    for flow in found.of(group) {
-        (flow.goodput_bps, flow.loss_rate) = (sent_bps * (1.0 - lost), lost);
+    for (place, flow) in group.flows.iter().zip(found.of(group)) {
+        (flow.goodput_bps, flow.loss_rate) = (sent_bps * (1.0 - lost) * traffic.measured.part(place), lost);
     }
 }
 
@@ -177,7 +189,9 @@ fn queue(port: &Port, load: f64, waiting: Option<u64>, is_exponential: bool) -> 
     if is_exponential {
         let found = mmck(offered, transmitters, Places::new(places).map_err(text)?);
         let source = "Kleinrock, Queueing Systems 1, 1975";
-        return Ok(queue("mmck", &format!("M/M/{servers}"), source, (found.loss, found.mean_wait)));
+        // An unlimited buffer loses nothing, although its approximation does.
+        let loss = if waiting.is_some() { found.loss } else { 0.0 };
+        return Ok(queue("mmck", &format!("M/M/{servers}"), source, (loss, found.mean_wait)));
     }
     if servers > 1 {
         return Err(format!("no model covers packets of constant size on {servers} transmitters with a buffer"));

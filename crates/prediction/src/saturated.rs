@@ -2,19 +2,24 @@
 
 use crate::bundle::Bundle;
 use crate::delay_based;
-use crate::number_text::digits;
+use crate::number_text::{digits, packets};
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::round_trips::RoundTrips;
-use crate::traffic::{TcpGroup, capacity_bps, link, occupancy, sum, waiting_places};
+use crate::traffic::{TcpGroup, capacity_bps, link, occupancy, waiting_places};
 use crate::trunk_map::accuracy;
 use crate::windows::window_over_rtt;
-use tailback_core::network::{Port, PortId};
+use tailback_core::network::{Flow, Port, PortId};
 use tailback_models::ParameterError;
 use tailback_models::limits::{FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow};
 use tailback_models::parameter::{Count, NonNegative, Positive, Servers};
 use tailback_models::sizing::{Bottleneck, Link, appenzeller_utilisation, cubic_utilisation, synchronised_utilisation};
 use tailback_models::tcp::single_flow_mean_queue;
 use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Trunk, TrunkVariant, closed_loop};
+
+/// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
+const SMALL_BUFFER: u64 = 4;
+/// Buffers of at least this part of a window hold the overlap of two flows' windows: docs/evidence/theory.md.
+const BURSTS: f64 = 0.3;
 
 /// Unlimited number of input links.
 const COUNTLESS: u64 = 1_000_000;
@@ -163,7 +168,28 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         if self.rtts.max_s > self.rtts.harmonic_s {
             outcome.model.simplifies.push("flows share inversely to their RTTs".into());
         }
+        outcome.model.warnings.extend(self.warnings());
         Ok(outcome)
+    }
+
+    /// Warnings about bursts, and about the shares of groups.
+    fn warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let window = self.product() / self.flows as f64;
+        let is_short = self.flows > 2 && (self.buffer as f64) < BURSTS * window;
+        if self.buffer < SMALL_BUFFER || is_short {
+            found.push(format!(
+                "windows of {} packets and a buffer of {}: bursts of unpaced or clumped packets overflow it, which the model neglects",
+                digits(window, 3),
+                packets(self.buffer)
+            ));
+        }
+        if self.bundle.groups.len() > 1 {
+            let text = "how groups share a drop-tail queue depends on the phases of their packets, which no model includes; see \
+                        docs/howto/round_trips.md";
+            found.push(text.into());
+        }
+        found
     }
 
     fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {
@@ -319,15 +345,17 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let Outcome { model, utilisation, loss, queue, window } = outcome;
         let capacity = capacity_bps(self.port);
         let wait_s = queue / (utilisation * (capacity / (8.0 * self.packet_bytes)));
+        let total = utilisation * capacity * (self.bundle.groups[0].mss() / self.packet_bytes);
+        let weight = |rtt: f64| 1.0 / (rtt + if wait_s.is_nan() { 0.0 } else { wait_s });
+        let flows: Vec<(&Flow, f64)> = self.bundle.all_flows().zip(self.bundle.all_base_rtts_s().map(weight)).collect();
+        let (shares, active) = self.bundle.traffic.measured.divided(&flows);
+        let (utilisation, queue, mut shares) = (utilisation * active, queue * active, shares.into_iter());
         let of_port = found.queue(self.index);
         (of_port.utilisation, of_port.loss_rate) = (utilisation, loss);
         (of_port.mean_queue_units, of_port.mean_wait_s) = (occupancy(self.port, queue, utilisation), wait_s);
-        let total = utilisation * capacity * (self.bundle.groups[0].mss() / self.packet_bytes);
-        let weight = |rtt: f64| 1.0 / (rtt + if wait_s.is_nan() { 0.0 } else { wait_s });
-        let whole = sum(self.bundle.all_base_rtts_s().map(weight));
         for group in &self.bundle.groups {
-            for (flow, &rtt) in found.of(group.flows).iter_mut().zip(&group.flows.base_rtts_s) {
-                (flow.goodput_bps, flow.loss_rate, flow.window) = (total * weight(rtt) / whole, loss, window);
+            for flow in found.of(group.flows) {
+                (flow.goodput_bps, flow.loss_rate, flow.window) = (total * shares.next().unwrap_or(0.0), loss, window);
             }
         }
         found.models.push(model);
