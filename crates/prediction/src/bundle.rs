@@ -22,7 +22,7 @@ impl<'t, 'a> Bundle<'t, 'a> {
     }
 
     /// All flows.
-    pub(crate) fn all_flows(&self) -> impl Iterator<Item = &'a Flow> {
+    pub(crate) fn all_flows(&self) -> impl Iterator<Item = &'a Flow> + Clone {
         self.groups.iter().flat_map(|group| group.flows.flows)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::number_text::digits;
 use crate::prediction::{AppliedModel, Prediction, QueuePrediction};
+use crate::starts::Measured;
 use crate::traffic::{FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
@@ -111,28 +112,47 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         Ok(queue) => queue,
         Err(why) => return found.exclude(link(port), why),
     };
-    let flows = || sources.iter().flat_map(|source| source.flows.flows);
-    // Without losses rates do not depend on other flows.
-    let together = match traffic.measured.together(flows()) {
-        Err(_) if waiting.is_none() => f64::NAN,
-        Err(why) => return found.exclude(format!("{}.start", sources[0].flows.at()), why),
-        Ok(part) => part,
-    };
-    let lost = queue.loss + (1.0 - queue.loss) * port.random_loss;
-    let waits = together * arrivals * (1.0 - queue.loss) * queue.mean_wait * service_s;
-    let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| traffic.measured.part(flow)));
-    let utilisation = load * (1.0 - queue.loss) * sum(sources.iter().map(of_source)) / arrivals;
+    let (mut phases, mut sum_of) = (Vec::new(), Sums::default());
+    for (part, share) in traffic.measured.parts(sources.iter().flat_map(|source| source.flows.flows)) {
+        let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
+        let now = sum(sources.iter().map(of_source));
+        let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sources[0].is_exponential) {
+            Ok(queue) => (queue.loss, queue.mean_wait),
+            Err(why) => return found.exclude(link(port), why),
+        };
+        sum_of.arrivals += share * now;
+        sum_of.accepted += share * now * (1.0 - loss);
+        sum_of.waits += share * now * (1.0 - loss) * mean_wait * service_s;
+        phases.push(Phase { part, share, kept: (1.0 - loss) * (1.0 - port.random_loss) });
+    }
+    let utilisation = load * sum_of.accepted / arrivals;
     found.queues[index] = QueuePrediction {
-        loss_rate: lost,
+        loss_rate: 1.0 - sum_of.accepted / sum_of.arrivals * (1.0 - port.random_loss),
         utilisation,
-        mean_queue_units: occupancy(port, waits, utilisation),
-        mean_wait_s: if together.is_nan() { f64::NAN } else { queue.mean_wait * service_s },
+        mean_queue_units: occupancy(port, sum_of.waits, utilisation),
+        mean_wait_s: sum_of.waits / sum_of.accepted,
     };
     for source in sources {
-        deliver(traffic, (source, index), lost, found);
+        deliver(traffic, (source, index), &phases, found);
     }
     let at = places(port, sources.iter().map(|source| source.flows));
     found.models.push(AppliedModel::of(queue.closed_form, queue.name, queue.source, at));
+}
+
+/// A part of the measurement interval in which the same flows send, and its share of the interval.
+struct Phase {
+    part: Measured,
+    share: f64,
+    /// Share of packets that arrive.
+    kept: f64,
+}
+
+/// Means over the measurement interval, in packets per second, and the number of waiting packets.
+#[derive(Default)]
+struct Sums {
+    arrivals: f64,
+    accepted: f64,
+    waits: f64,
 }
 
 /// The reason why an unlimited buffer has no equilibrium.
@@ -141,7 +161,7 @@ pub(crate) fn overload(load: f64) -> String {
 }
 
 /// Goodput of each flow, if nothing is lost beyond its first link.
-fn deliver(traffic: &Traffic, (source, first): (&PoissonSource, PortId), lost: f64, found: &mut Prediction) {
+fn deliver(traffic: &Traffic, (source, first): (&PoissonSource, PortId), phases: &[Phase], found: &mut Prediction) {
     let group = source.flows;
     for port in group.path().unwrap_or_default().iter().skip(1).map(|&port| traffic.port(port)) {
         if may_lose(port) {
@@ -153,7 +173,9 @@ fn deliver(traffic: &Traffic, (source, first): (&PoissonSource, PortId), lost: f
     }
     let sent_bps = 8.0 * source.packets_per_s * source.payload_bytes;
     for (place, flow) in group.flows.iter().zip(found.of(group)) {
-        (flow.goodput_bps, flow.loss_rate) = (sent_bps * (1.0 - lost) * traffic.measured.part(place), lost);
+        let sent = sum(phases.iter().map(|phase| phase.share * phase.part.part(place)));
+        let kept = sum(phases.iter().map(|phase| phase.share * phase.part.part(place) * phase.kept));
+        (flow.goodput_bps, flow.loss_rate) = (sent_bps * kept, 1.0 - kept / sent);
     }
 }
 

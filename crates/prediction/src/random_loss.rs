@@ -18,12 +18,14 @@ const ROUNDING: f64 = 1e-9;
 
 /// Factor of the curve of RFC 9438, which assumes periodic losses, if they are random: fitted in docs/evidence/theory.md.
 const RANDOM_CURVE: f64 = 1.2;
+/// Largest loss at which the chain was compared with simulations over all round trips.
+const HEAVY_LOSS: f64 = 0.05;
 /// A buffer of this part of a window holds its bursts.
-const WHOLE_WINDOW: f64 = 1.0;
+const WHOLE_WINDOW: f64 = 0.5;
 /// Round trips, times the square root of the loss, after which the initial slow start is negligible.
-const SETTLED: f64 = 15.0;
+const SETTLED: f64 = 16.0;
 /// Losses in all flows of a group that give a mean.
-const MANY_LOSSES: f64 = 50.0;
+const MANY_LOSSES: f64 = 30.0;
 
 /// Rate in packets per second, and results.
 type OfFlow = (f64, FlowPrediction);
@@ -81,7 +83,8 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
 /// Whether bursts overflow a buffer, or the run has too few losses for an equilibrium.
 fn warnings(bundle: &Bundle, group: &TcpGroup, flows: &[OfFlow]) -> Vec<String> {
     let at = group.flows.at();
-    let rounds = |&rtt_s: &f64| bundle.traffic.measured.length_s() / rtt_s;
+    let measured = bundle.traffic.measured;
+    let sending_s = || group.flows.flows.iter().map(|flow| measured.part(flow) * measured.length_s());
     let windows = flows.iter().zip(&group.flows.base_rtts_s).map(|((pps, _), rtt_s)| pps * rtt_s);
     let largest = windows.fold(0.0, f64::max);
     let path = group.flows.path().unwrap_or_default().iter().map(|&port| bundle.traffic.port(port));
@@ -96,8 +99,12 @@ fn warnings(bundle: &Bundle, group: &TcpGroup, flows: &[OfFlow]) -> Vec<String> 
         ));
     }
     let loss_rate = flows.first().map_or(0.0, |(_, known)| known.loss_rate);
-    let least = group.flows.base_rtts_s.iter().map(rounds).fold(f64::INFINITY, f64::min) * loss_rate.sqrt();
-    let losses: f64 = flows.iter().map(|(pps, _)| pps * loss_rate).sum::<f64>() * bundle.traffic.measured.length_s();
+    let rounds = sending_s().zip(&group.flows.base_rtts_s).map(|(sending_s, rtt_s)| sending_s / rtt_s);
+    let least = rounds.fold(f64::INFINITY, f64::min) * loss_rate.sqrt();
+    let losses: f64 = sending_s().zip(flows).map(|(sending_s, (pps, _))| sending_s * pps * loss_rate).sum();
+    if loss_rate > HEAVY_LOSS {
+        found.push(format!("{at}: loses {} %; above {} % the model is too high", digits(100.0 * loss_rate, 3), 100.0 * HEAVY_LOSS));
+    }
     if least < SETTLED || losses < MANY_LOSSES {
         found.push(format!(
             "{at}: {} losses are expected in the measurement interval, too few for the mean of the model",
@@ -165,7 +172,7 @@ impl Chain {
             let rate = lossy_rate(LossyFlow {
                 loss,
                 repair,
-                receiver_window: Count::new("receiver_window", group.receiver_window())?,
+                receiver_window: Count::new("receiver_window", group.acked_window())?,
                 segments_per_increase: Count::new("segments_per_increase", group.segments_per_increase().into())?,
                 segments_per_ack: Count::new("segments_per_ack", group.segments_per_ack().into())?,
             });

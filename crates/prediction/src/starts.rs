@@ -5,6 +5,9 @@ use tailback_core::network::{Flow, Network};
 /// Flows whose parts of the interval differ by less than this count as starting together.
 const TOGETHER: f64 = 0.05;
 
+/// Parts into which the interval is divided if flows that start in it share a queue.
+const PARTS: usize = 64;
+
 /// The measurement interval of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
@@ -42,6 +45,20 @@ impl Measured {
                 (high - low) * self.length_s()
             )),
         }
+    }
+
+    /// Parts of the interval in which the same flows send, with their shares of it: one part if all start together.
+    pub(crate) fn parts<'a>(&self, flows: impl Iterator<Item = &'a Flow> + Clone) -> Vec<(Measured, f64)> {
+        if let Ok(share) = self.together(flows.clone()) {
+            let last_s = flows.map(|flow| self.begin_s(flow)).fold(self.start_s, f64::max);
+            return vec![(Measured { start_s: last_s, ..*self }, share)];
+        }
+        let step_s = self.length_s() / PARTS as f64;
+        let part = |place: usize| {
+            let start_s = self.start_s + step_s * place as f64;
+            (Measured { start_s, end_s: start_s + step_s }, 1.0 / PARTS as f64)
+        };
+        (0..PARTS).map(part).collect()
     }
 
     /// Part of the interval's capacity that each flow gets if active flows share it by weight, and the part in which any is active.

@@ -205,6 +205,12 @@ impl TcpGroup<'_, '_> {
         self.spec.receiver_window.0.into()
     }
 
+    /// Segments of a receiver's window that are acknowledged without its timer.
+    pub(crate) fn acked_window(&self) -> u64 {
+        let every = u64::from(self.segments_per_ack());
+        (self.receiver_window() / every * every).max(1)
+    }
+
     pub(crate) fn segments_per_ack(&self) -> u32 {
         self.spec.delayed_ack.map_or(1, |delayed| delayed.every)
     }

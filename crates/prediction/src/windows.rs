@@ -4,10 +4,14 @@ use crate::bundle::Bundle;
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::number_text::packets;
 use crate::traffic::{TcpGroup, capacity_bps, link, waiting_places};
-use tailback_core::network::{Buffer, PortId};
+use tailback_core::network::{Buffer, Flow, PortId};
 
-/// Buffers of at least this part of all windows hold their bursts: slow start sends two packets for each that leaves.
-const BURSTS: f64 = 0.5;
+/// Buffers of at least this part of all windows hold their bursts in slow start, which sends two packets for each that leaves.
+const SLOW_START: f64 = 0.5;
+/// Buffers of at least this part of all windows hold their bursts in congestion avoidance: docs/evidence/theory.md.
+const BURSTS: f64 = 0.3;
+/// Part of the measurement interval after which windows are not yet full.
+const SHORT: f64 = 0.2;
 /// Windows above this are practically unlimited.
 const MAX_WINDOW: u64 = 1_000_000;
 
@@ -32,12 +36,12 @@ fn windows_at(bundle: &Bundle, index: PortId) -> f64 {
 
 /// Whether at most one link is full with all windows in flight, and its buffer holds the packets that are not in transit.
 fn fits(bundle: &Bundle) -> bool {
-    let rates: Vec<Vec<f64>> = bundle.groups.iter().map(|group| rates_pps(group, 0.0)).collect();
-    let over: Vec<PortId> = bundle.ports.iter().copied().filter(|&port| bundle.load(port, &rates) > 1.0).collect();
+    let all = rates(bundle, 0.0, |_| 1.0);
+    let over: Vec<PortId> = bundle.ports.iter().copied().filter(|&port| bundle.load(port, &all) > 1.0).collect();
     match over[..] {
         [] => true,
         [port] => {
-            waiting_places(bundle.traffic.port(port)).is_none_or(|places| waiting(bundle, port, queueing_delay_s(bundle, port)) <= places as f64)
+            waiting_places(bundle.traffic.port(port)).is_none_or(|places| waiting(bundle, port, queueing_delay_s(bundle, port, |_| 1.0)) <= places as f64)
         }
         _ => false,
     }
@@ -58,25 +62,15 @@ fn window(group: &TcpGroup) -> f64 {
 pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     let measured = bundle.traffic.measured;
     let name = |port: PortId| link(bundle.traffic.port(port));
-    let mut rates: Vec<Vec<f64>> = bundle.groups.iter().map(|group| rates_pps(group, 0.0)).collect();
-    let over: Vec<PortId> = bundle.ports.iter().copied().filter(|&port| bundle.load(port, &rates) > 1.0).collect();
+    let all = rates(bundle, 0.0, |_| 1.0);
+    let over: Vec<PortId> = bundle.ports.iter().copied().filter(|&port| bundle.load(port, &all) > 1.0).collect();
     if let [first, second, ..] = over[..] {
         return found.exclude(name(second), format!("a second bottleneck in addition to {}", name(first)));
     }
-    if let [over] = over[..] {
-        let part = match measured.together(bundle.all_flows()) {
-            Ok(part) => part,
-            Err(why) => return found.exclude(format!("{}.start", bundle.groups[0].flows.at()), why),
-        };
-        let wait_s = queueing_delay_s(bundle, over);
-        for (place, group) in bundle.crossing(over) {
-            rates[place] = rates_pps(group, wait_s);
-        }
-        let queue = found.queue(over);
-        queue.mean_queue_units = waiting(bundle, over, wait_s) * part;
-        queue.mean_wait_s = wait_s;
-    }
-    let rates = bundle.during(measured, rates);
+    let rates = match over[..] {
+        [] => rates(bundle, 0.0, |flow| measured.part(flow)),
+        _ => mean_rates(bundle, over[0], found),
+    };
     for (group, rates) in bundle.groups.iter().zip(&rates) {
         for (flow, rate) in found.of(group.flows).iter_mut().zip(rates) {
             (flow.goodput_bps, flow.loss_rate) = (8.0 * group.mss() * rate, 0.0);
@@ -93,11 +87,40 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     found.models.push(model);
 }
 
+/// Mean rates in the measurement interval with a queue at a port, by the flows that send in each part of it.
+fn mean_rates(bundle: &Bundle, port: PortId, found: &mut Prediction) -> Vec<Vec<f64>> {
+    let mut mean: Vec<Vec<f64>> = bundle.groups.iter().map(|group| vec![0.0; group.flows.count()]).collect();
+    let (mut queue, mut served) = (0.0, 0.0);
+    for (part, share) in bundle.traffic.measured.parts(bundle.all_flows()) {
+        let part = |flow: &Flow| part.part(flow);
+        let wait_s = queueing_delay_s(bundle, port, part);
+        let now = rates(bundle, wait_s, part);
+        queue += share * waiting(bundle, port, wait_s) * bundle.load(port, &now);
+        served += share * bundle.load(port, &now);
+        mean.iter_mut().flatten().zip(now.iter().flatten()).for_each(|(mean, now)| *mean += share * now);
+    }
+    let of_port = found.queue(port);
+    of_port.mean_queue_units = queue;
+    // Little 1961.
+    of_port.mean_wait_s = queue / waiting(bundle, port, 1.0) / served;
+    mean
+}
+
+/// Rates of the flows of each group with a queueing delay of `wait_s`, times the part of the time in which each sends.
+fn rates(bundle: &Bundle, wait_s: f64, part: impl Fn(&Flow) -> f64) -> Vec<Vec<f64>> {
+    let of_group = |group: &TcpGroup| group.flows.flows.iter().zip(rates_pps(group, wait_s)).map(|(flow, rate)| rate * part(flow)).collect();
+    bundle.groups.iter().map(of_group).collect()
+}
+
 /// A warning if bursts may overflow a buffer that does not hold all windows, although their sum fits link and buffer.
 fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
     let places = waiting_places(bundle.traffic.port(index))?;
     let windows = windows_at(bundle, index);
-    (!holds_all(bundle, index) && (places as f64) < BURSTS * windows).then(|| {
+    // Slow start overflows the buffer, and windows grow by a packet per round trip from the half.
+    let growth_s = |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
+    let is_slow = bundle.crossing(index).map(growth_s).fold(0.0, f64::max) > SHORT * bundle.traffic.measured.length_s();
+    let needed = if is_slow { SLOW_START } else { BURSTS };
+    (!holds_all(bundle, index) && (places as f64) < needed * windows).then(|| {
         let at = link(bundle.traffic.port(index));
         format!("{at}: bursts of windows of {windows} packets may overflow a buffer of {}, which the model neglects", packets(places))
     })
@@ -130,13 +153,12 @@ fn acked_pps(group: &TcpGroup, rtt_s: f64) -> f64 {
 }
 
 /// The queueing delay at which the total rate of all windows equals the capacity.
-fn queueing_delay_s(bundle: &Bundle, port: PortId) -> f64 {
+fn queueing_delay_s(bundle: &Bundle, port: PortId, part: impl Fn(&Flow) -> f64) -> f64 {
     let bits = bundle.crossing(port).map(|(_, group)| 8.0 * group.packet_bytes() * group.flows.count() as f64 * window(group));
     let (mut low, mut high) = (0.0, bits.sum::<f64>() / capacity_bps(bundle.traffic.port(port)));
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        let rates: Vec<Vec<f64>> = bundle.groups.iter().map(|group| rates_pps(group, middle)).collect();
-        if bundle.load(port, &rates) > 1.0 { low = middle } else { high = middle }
+        if bundle.load(port, &rates(bundle, middle, &part)) > 1.0 { low = middle } else { high = middle }
     }
     high
 }
