@@ -193,11 +193,13 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
                 packets(self.buffer)
             ));
         }
-        // A window that halves at P + B packets takes half of that in round trips to grow back.
+        // A window that halves at P + B packets takes half of that in round trips to grow back, or K by the curve of CUBIC.
         let measured = self.bundle.traffic.measured;
         let sending_s = measured.length_s() * sum(self.bundle.all_flows().map(|flow| measured.part(flow))) / self.flows as f64;
-        let cycle_s = 0.5 * (window + self.buffer as f64 / self.flows as f64) * self.rtts.mean_s;
-        if !self.is_cubic && sending_s < cycle_s {
+        let peak = window + self.buffer as f64 / self.flows as f64;
+        let by_curve_s = if self.is_cubic { libm::cbrt(0.3 * peak / 0.4) } else { f64::INFINITY };
+        let cycle_s = (0.5 * peak * self.rtts.mean_s).min(by_curve_s);
+        if sending_s < cycle_s {
             found.push(format!(
                 "the flows send for {} of the measurement interval, and windows need {} to grow back after a loss: too short for the \
                  mean of the model",

@@ -33,6 +33,11 @@ impl Measured {
         flow.start.seconds().max(self.start_s)
     }
 
+    /// Time for which the flow sends before the interval.
+    pub(crate) fn before_s(&self, flow: &Flow) -> f64 {
+        self.start_s - flow.start.seconds().min(self.start_s)
+    }
+
     /// The mean part of the interval in which flows send that start at about the same time; the reason if they do not.
     pub(crate) fn together<'a>(&self, flows: impl Iterator<Item = &'a Flow>) -> Result<f64, String> {
         let parts: Vec<f64> = flows.map(|flow| self.part(flow)).collect();

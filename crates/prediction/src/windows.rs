@@ -3,7 +3,7 @@
 use crate::bundle::Bundle;
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::number_text::packets;
-use crate::traffic::{TcpGroup, capacity_bps, link, waiting_places};
+use crate::traffic::{TcpGroup, Traffic, capacity_bps, link, waiting_places};
 use tailback_core::network::{Buffer, Flow, PortId};
 
 /// Buffers of at least this part of all windows hold their bursts in slow start, which sends two packets for each that leaves.
@@ -108,7 +108,7 @@ fn mean_rates(bundle: &Bundle, port: PortId, found: &mut Prediction) -> Vec<Vec<
 
 /// Rates of the flows of each group with a queueing delay of `wait_s`, times the part of the time in which each sends.
 fn rates(bundle: &Bundle, wait_s: f64, part: impl Fn(&Flow) -> f64) -> Vec<Vec<f64>> {
-    let of_group = |group: &TcpGroup| group.flows.flows.iter().zip(rates_pps(group, wait_s)).map(|(flow, rate)| rate * part(flow)).collect();
+    let of_group = |group: &TcpGroup| group.flows.flows.iter().zip(rates_pps(bundle.traffic, group, wait_s)).map(|(flow, rate)| rate * part(flow)).collect();
     bundle.groups.iter().map(of_group).collect()
 }
 
@@ -135,11 +135,15 @@ pub(crate) fn window_over_rtt(source: &'static str) -> AppliedModel {
 }
 
 /// Packets per second of each flow with a queueing delay of `wait_s`. All packets except the last one have the full size.
-fn rates_pps(group: &TcpGroup, wait_s: f64) -> Vec<f64> {
+fn rates_pps(traffic: &Traffic, group: &TcpGroup, wait_s: f64) -> Vec<f64> {
     let limits = [group.flows.sender_access, group.flows.receiver_access, group.pacing_rate()];
     let limit_bps = limits.into_iter().flatten().min().map_or(f64::INFINITY, |rate| rate.0 as f64);
     let limit = limit_bps / (8.0 * group.packet_bytes());
-    group.flows.base_rtts_s.iter().map(|rtt| acked_pps(group, rtt + wait_s).min(limit)).collect()
+    let path = group.flows.path().unwrap_or_default();
+    let narrowest_bps = path.iter().map(|&port| traffic.port(port).rate.0 as f64).fold(f64::INFINITY, f64::min);
+    // The last packet that an acknowledgement covers arrives after the first.
+    let spread_s = f64::from(group.segments_per_ack() - 1) * 8.0 * group.packet_bytes() / narrowest_bps.min(limit_bps);
+    group.flows.base_rtts_s.iter().map(|rtt| acked_pps(group, rtt + wait_s + spread_s).min(limit)).collect()
 }
 
 /// Packets per second of one flow. The receiver acknowledges every d packets at once, and the others of a window after its timer, unless the

@@ -8,7 +8,7 @@
 //! * SACK (RFC 6675): one lost retransmission is enough for a timeout.
 //! * RACK (RFC 8985) detects lost retransmissions, and the tail loss probe replaces duplicates: a timeout needs two losses of a packet.
 //! * NewReno (RFC 6582): as SACK, but a recovery lasts longer. Its number of retransmissions at risk, twice the losses, is fitted.
-//! * Reno (RFC 5681): two losses halve the window twice and need a window of 12 packets, which is fitted; more losses cause a timeout.
+//! * Reno (RFC 5681): two losses halve the window twice and need a window of 14 packets, which is fitted; more losses cause a timeout.
 //!
 //! docs/evidence/theory.md compares it with simulations.
 
@@ -59,7 +59,7 @@ const LARGEST: f64 = 6.0;
 /// Iterations until the chain has forgotten its start.
 const ITERATIONS: usize = 60;
 /// Smallest window with which Reno repairs two losses.
-const TWO_LOSSES: usize = 12;
+const TWO_LOSSES: usize = 14;
 
 /// Rate of a flow under random loss.
 pub fn lossy_rate(flow: LossyFlow) -> LossyRate {
