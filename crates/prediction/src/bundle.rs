@@ -1,7 +1,8 @@
 //! TCP groups that a model has to treat together.
 
+use crate::starts::Measured;
 use crate::traffic::{TcpGroup, Traffic, capacity_bps, sum};
-use tailback_core::network::PortId;
+use tailback_core::network::{Flow, PortId};
 
 /// TCP groups that share links, directly or through other groups, with these links.
 pub(crate) struct Bundle<'t, 'a> {
@@ -18,6 +19,19 @@ impl<'t, 'a> Bundle<'t, 'a> {
 
     pub(crate) fn crossing(&self, port: PortId) -> impl Iterator<Item = (usize, &TcpGroup<'t, 'a>)> {
         self.groups.iter().enumerate().filter(move |(_, group)| group.flows.crosses(port))
+    }
+
+    /// All flows.
+    pub(crate) fn all_flows(&self) -> impl Iterator<Item = &'a Flow> + Clone {
+        self.groups.iter().flat_map(|group| group.flows.flows)
+    }
+
+    /// Mean rates of the flows of each group in the measurement interval, given their rates while they send.
+    pub(crate) fn during(&self, measured: Measured, rates: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let of_group = |(group, rates): (&TcpGroup, Vec<f64>)| {
+            group.flows.flows.iter().zip(rates).map(|(flow, rate)| rate * measured.part(flow)).collect()
+        };
+        self.groups.iter().zip(rates).map(of_group).collect()
     }
 
     /// Load of a port at these rates, in packets per second, of the flows of each group.

@@ -2,7 +2,8 @@
 
 use crate::number_text::digits;
 use crate::prediction::{AppliedModel, Prediction, QueuePrediction};
-use crate::traffic::{FlowGroup, Traffic, Violation, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
+use crate::starts::Measured;
+use crate::traffic::{FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
@@ -143,20 +144,47 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         Ok(queue) => queue,
         Err(why) => return found.exclude(link(port), why),
     };
-    let lost = queue.loss + (1.0 - queue.loss) * port.random_loss;
-    let waits = arrivals * (1.0 - queue.loss) * queue.mean_wait * service_s;
-    let utilisation = load * (1.0 - queue.loss);
+    let (mut phases, mut sum_of) = (Vec::new(), Sums::default());
+    for (part, share) in traffic.measured.parts(sources.iter().flat_map(|source| source.flows.flows)) {
+        let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
+        let now = sum(sources.iter().map(of_source));
+        let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sources[0].is_exponential) {
+            Ok(queue) => (queue.loss, queue.mean_wait),
+            Err(why) => return found.exclude(link(port), why),
+        };
+        sum_of.arrivals += share * now;
+        sum_of.accepted += share * now * (1.0 - loss);
+        sum_of.waits += share * now * (1.0 - loss) * mean_wait * service_s;
+        phases.push(Phase { part, share, kept: (1.0 - loss) * (1.0 - port.random_loss) });
+    }
+    let utilisation = load * sum_of.accepted / arrivals;
     found.queues[index] = QueuePrediction {
-        loss_rate: lost,
+        loss_rate: 1.0 - sum_of.accepted / sum_of.arrivals * (1.0 - port.random_loss),
         utilisation,
-        mean_queue_units: occupancy(port, waits, utilisation),
-        mean_wait_s: queue.mean_wait * service_s,
+        mean_queue_units: occupancy(port, sum_of.waits, utilisation),
+        mean_wait_s: sum_of.waits / sum_of.accepted,
     };
     for source in sources {
-        deliver(traffic, source, lost, found);
+        deliver(traffic, (source, index), &phases, found);
     }
     let at = places(port, sources.iter().map(|source| source.flows));
     found.models.push(AppliedModel::of(queue.closed_form, queue.name, queue.source, at));
+}
+
+/// A part of the measurement interval in which the same flows send, and its share of the interval.
+struct Phase {
+    part: Measured,
+    share: f64,
+    /// Share of packets that arrive.
+    kept: f64,
+}
+
+/// Means over the measurement interval, in packets per second, and the number of waiting packets.
+#[derive(Default)]
+struct Sums {
+    arrivals: f64,
+    accepted: f64,
+    waits: f64,
 }
 
 /// The reason why an unlimited buffer has no equilibrium.
@@ -165,15 +193,21 @@ pub(crate) fn overload(load: f64) -> String {
 }
 
 /// Goodput of each flow, if nothing is lost beyond its first link.
-fn deliver(traffic: &Traffic, source: &PoissonSource, lost: f64, found: &mut Prediction) {
+fn deliver(traffic: &Traffic, (source, first): (&PoissonSource, PortId), phases: &[Phase], found: &mut Prediction) {
     let group = source.flows;
-    let later = group.path().unwrap_or_default().iter().skip(1);
-    if later.map(|&port| traffic.port(port)).any(may_lose) {
-        return found.exclude(group.at(), "no model covers losses beyond its first link");
+    for port in group.path().unwrap_or_default().iter().skip(1).map(|&port| traffic.port(port)) {
+        if may_lose(port) {
+            return found.exclude(group.at(), "no model covers losses beyond its first link");
+        }
+        if capacity_bps(port) <= found.queues[first].utilisation * capacity_bps(traffic.port(first)) {
+            return found.exclude(link(port), "packets arrive faster than it sends, which no model of a second link covers");
+        }
     }
     let sent_bps = 8.0 * source.packets_per_s * source.payload_bytes;
-    for flow in found.of(group) {
-        (flow.goodput_bps, flow.loss_rate) = (sent_bps * (1.0 - lost), lost);
+    for (place, flow) in group.flows.iter().zip(found.of(group)) {
+        let sent = sum(phases.iter().map(|phase| phase.share * phase.part.part(place)));
+        let kept = sum(phases.iter().map(|phase| phase.share * phase.part.part(place) * phase.kept));
+        (flow.goodput_bps, flow.loss_rate) = (sent_bps * kept, 1.0 - kept / sent);
     }
 }
 
@@ -216,7 +250,9 @@ fn queue(port: &Port, load: f64, waiting: Option<u64>, sizes: Sizes) -> Result<Q
     if sizes == Sizes::Exponential {
         let found = mmck(offered, transmitters, Places::new(places).map_err(text)?);
         let source = "Kleinrock, Queueing Systems 1, 1975";
-        return Ok(queue("mmck", &format!("M/M/{servers}"), source, (found.loss, found.mean_wait)));
+        // An unlimited buffer loses nothing, although its approximation does.
+        let loss = if waiting.is_some() { found.loss } else { 0.0 };
+        return Ok(queue("mmck", &format!("M/M/{servers}"), source, (loss, found.mean_wait)));
     }
     if servers > 1 {
         return Err(format!("no model covers packets of constant size on {servers} transmitters with a buffer"));

@@ -15,6 +15,7 @@ mod random_loss;
 mod round_trips;
 mod saturated;
 pub mod sizing;
+mod starts;
 mod tcp;
 mod traffic;
 mod trunk;

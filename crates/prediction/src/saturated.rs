@@ -2,19 +2,30 @@
 
 use crate::bundle::Bundle;
 use crate::delay_based;
-use crate::number_text::digits;
+use crate::number_text::{digits, packets, time};
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::round_trips::RoundTrips;
 use crate::traffic::{TcpGroup, capacity_bps, link, occupancy, sum, waiting_places};
 use crate::trunk_map::accuracy;
 use crate::windows::window_over_rtt;
-use tailback_core::network::{Port, PortId};
+use tailback_core::network::{Flow, Port, PortId};
 use tailback_models::ParameterError;
 use tailback_models::limits::{FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow};
 use tailback_models::parameter::{Count, NonNegative, Positive, Servers};
 use tailback_models::sizing::{Bottleneck, Link, appenzeller_utilisation, cubic_utilisation, synchronised_utilisation};
 use tailback_models::tcp::single_flow_mean_queue;
 use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Trunk, TrunkVariant, closed_loop};
+
+/// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
+const SMALL_BUFFER: u64 = 4;
+/// Buffers of at least this part of a window hold the bursts of flows with equal RTTs: docs/evidence/theory.md.
+const BURSTS: f64 = 0.1;
+/// The same for paced flows in a closed loop.
+const SMOOTH_BURSTS: f64 = 0.3;
+/// Above this number of packets in flight, a buffer for the packets of an acknowledgement is too small.
+const LARGE_WINDOW: f64 = 16.0;
+/// Buffers of at least this part of the bandwidth-delay product hold the overlap of windows of flows with different RTTs.
+const OVERLAP: f64 = 0.15;
 
 /// Unlimited number of input links.
 const COUNTLESS: u64 = 1_000_000;
@@ -149,6 +160,10 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         capacity_bps(self.port) * self.rtts.mean_s / (8.0 * self.packet_bytes)
     }
 
+    fn has_closed_loop(&self) -> bool {
+        self.is_smooth && !self.is_cubic && self.buffer as f64 <= SHORT_QUEUE * self.product()
+    }
+
     fn has_small_windows(&self) -> bool {
         self.product() / (self.flows as f64) < SMALL_WINDOW
     }
@@ -157,13 +172,61 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let mut outcome = match () {
             () if self.flows == 1 => self.sawtooth(),
             () if self.is_cubic => self.cubic(),
-            () if self.is_smooth && self.buffer as f64 <= SHORT_QUEUE * self.product() => self.closed_loop(),
+            () if self.has_closed_loop() => self.closed_loop(),
             () => self.fluid(),
         }?;
         if self.rtts.max_s > self.rtts.harmonic_s {
             outcome.model.simplifies.push("flows share inversely to their RTTs".into());
         }
+        outcome.model.warnings.extend(self.warnings());
         Ok(outcome)
+    }
+
+    /// Warnings about bursts and about short runs.
+    fn warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let window = self.product() / self.flows as f64;
+        if !self.holds_bursts(window) {
+            found.push(format!(
+                "windows of {} packets and a buffer of {}: bursts overflow it, which the model neglects",
+                digits(window, 3),
+                packets(self.buffer)
+            ));
+        }
+        // A window that halves at P + B packets takes half of that in round trips to grow back, or K by the curve of CUBIC.
+        let measured = self.bundle.traffic.measured;
+        let sending_s = measured.length_s() * sum(self.bundle.all_flows().map(|flow| measured.part(flow))) / self.flows as f64;
+        let peak = window + self.buffer as f64 / self.flows as f64;
+        let by_curve_s = if self.is_cubic { libm::cbrt(0.3 * peak / 0.4) } else { f64::INFINITY };
+        let cycle_s = (0.5 * peak * self.rtts.mean_s).min(by_curve_s);
+        if sending_s < cycle_s {
+            found.push(format!(
+                "the flows send for {} of the measurement interval, and windows need {} to grow back after a loss: too short for the \
+                 mean of the model",
+                time(sending_s),
+                time(cycle_s)
+            ));
+        }
+        found
+    }
+
+    /// Whether bursts are small, or the buffer holds them. Windows of flows with equal RTTs move in turn, and other flows' overlap.
+    fn holds_bursts(&self, window: f64) -> bool {
+        let buffer = self.buffer as f64;
+        let of_ack = self.bundle.groups.iter().map(TcpGroup::segments_per_ack).max().unwrap_or(1);
+        // An acknowledgement causes as many packets as it covers, and one more if it opens the window.
+        let holds_acks = self.buffer > 1 && (window <= SMALL_WINDOW || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
+        let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
+        if self.flows == 1 {
+            return self.buffer > 2;
+        }
+        if self.has_closed_loop() {
+            return self.buffer >= SMALL_BUFFER && buffer >= SMOOTH_BURSTS * window;
+        }
+        if self.is_smooth || self.rtts.max_s == self.rtts.harmonic_s || (self.flows as u64) >= FEW_FLOWS {
+            return holds_acks || holds_windows;
+        }
+        holds_windows && buffer >= OVERLAP * self.product() || self.buffer > 1 && window < 0.5
     }
 
     fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {
@@ -319,15 +382,26 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let Outcome { model, utilisation, loss, queue, window } = outcome;
         let capacity = capacity_bps(self.port);
         let wait_s = queue / (utilisation * (capacity / (8.0 * self.packet_bytes)));
+        let total = utilisation * capacity * (self.bundle.groups[0].mss() / self.packet_bytes);
+        let weight = |rtt: f64| 1.0 / (rtt + if wait_s.is_nan() { 0.0 } else { wait_s });
+        let flows: Vec<(&Flow, f64)> = self.bundle.all_flows().zip(self.bundle.all_base_rtts_s().map(weight)).collect();
+        let (shares, active) = self.bundle.traffic.measured.divided(&flows);
+        let (utilisation, queue, mut shares) = (utilisation * active, queue * active, shares.into_iter());
         let of_port = found.queue(self.index);
         (of_port.utilisation, of_port.loss_rate) = (utilisation, loss);
         (of_port.mean_queue_units, of_port.mean_wait_s) = (occupancy(self.port, queue, utilisation), wait_s);
-        let total = utilisation * capacity * (self.bundle.groups[0].mss() / self.packet_bytes);
-        let weight = |rtt: f64| 1.0 / (rtt + if wait_s.is_nan() { 0.0 } else { wait_s });
-        let whole = sum(self.bundle.all_base_rtts_s().map(weight));
         for group in &self.bundle.groups {
-            for (flow, &rtt) in found.of(group.flows).iter_mut().zip(&group.flows.base_rtts_s) {
-                (flow.goodput_bps, flow.loss_rate, flow.window) = (total * weight(rtt) / whole, loss, window);
+            for flow in found.of(group.flows) {
+                (flow.goodput_bps, flow.loss_rate, flow.window) = (total * shares.next().unwrap_or(0.0), loss, window);
+            }
+        }
+        if self.bundle.groups.len() > 1 {
+            // 17 of 20 simulated pairs of groups had other shares: docs/evidence/theory.md.
+            for group in &self.bundle.groups {
+                found.of(group.flows).iter_mut().for_each(|flow| flow.goodput_bps = f64::NAN);
+                let why = "how groups share a drop-tail queue depends on the phases of their packets, which no model includes; see \
+                           docs/howto/round_trips.md";
+                found.exclude(group.flows.at(), why);
             }
         }
         found.models.push(model);

@@ -1,5 +1,6 @@
 //! The properties of flows and ports on which the choice of a model depends.
 
+use crate::starts::Measured;
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, GroupId, Network, Port, PortId, Transport};
@@ -18,6 +19,7 @@ pub(crate) type Violation = (String, String);
 /// A network with its flows by group.
 pub(crate) struct Traffic<'a> {
     pub(crate) network: &'a Network,
+    pub(crate) measured: Measured,
     pub(crate) groups: Vec<FlowGroup<'a>>,
 }
 
@@ -44,7 +46,7 @@ impl<'a> Traffic<'a> {
             first += own.flows.len();
             own
         });
-        Traffic { network, groups: groups.collect() }
+        Traffic { network, measured: Measured::of(network), groups: groups.collect() }
     }
 
     pub(crate) fn port(&self, port: PortId) -> &'a Port {
@@ -201,6 +203,12 @@ impl TcpGroup<'_, '_> {
 
     pub(crate) fn receiver_window(&self) -> u64 {
         self.spec.receiver_window.0.into()
+    }
+
+    /// Segments of a receiver's window that are acknowledged without its timer.
+    pub(crate) fn acked_window(&self) -> u64 {
+        let every = u64::from(self.segments_per_ack());
+        (self.receiver_window() / every * every).max(1)
     }
 
     pub(crate) fn segments_per_ack(&self) -> u32 {

@@ -81,6 +81,9 @@ fn input<'t, 'a>(traffic: &Traffic, index: PortId, group: &'t FlowGroup<'a>) -> 
                    model does not allow";
         return Err((format!("{}.switching", link(port)), why.into()));
     }
+    if let Err(why) = traffic.measured.together(group.flows.iter()) {
+        return Err((format!("{at}.start"), why));
+    }
     violation_of_source(group).map_or(Ok(source), Err)
 }
 
@@ -147,8 +150,9 @@ fn deliver(traffic: &Traffic, group: &AlternatingGroup, predicted: &[PortId], fo
     let arrives: f64 = crossed.iter().map(|&port| 1.0 - found.queues[port].loss_rate).product();
     let bits = 8.0 * group.mean_bytes;
     let sent_bps = bits / (bits / traffic.port(last).rate.0 as f64 + group.mean_idle_s);
+    let part = traffic.measured.together(group.flows.flows.iter()).unwrap_or(1.0);
     for flow in found.of(group.flows) {
-        (flow.goodput_bps, flow.loss_rate) = (sent_bps * arrives, 1.0 - arrives);
+        (flow.goodput_bps, flow.loss_rate) = (sent_bps * arrives * part, 1.0 - arrives);
     }
 }
 
