@@ -145,10 +145,14 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         Err(why) => return found.exclude(link(port), why),
     };
     let (mut phases, mut sum_of) = (Vec::new(), Sums::default());
-    for (part, share) in traffic.measured.parts(sources.iter().flat_map(|source| source.flows.flows)) {
+    let parts = traffic.measured.parts(sources.iter().flat_map(|source| source.flows.flows));
+    if parts.len() > 1 && matches!(sizes, Sizes::General(_)) {
+        return found.exclude(link(port), "flows with packets of different sizes start at different times");
+    }
+    for (part, share) in parts {
         let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
         let now = sum(sources.iter().map(of_source));
-        let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sources[0].is_exponential) {
+        let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sizes) {
             Ok(queue) => (queue.loss, queue.mean_wait),
             Err(why) => return found.exclude(link(port), why),
         };
