@@ -32,11 +32,13 @@ _SHARE, _FINE = Decimal("0.25"), Decimal("0.02")
 class Crossing:
     """A search among the values of a span.
 
-    `known` has the mean and its 95 % interval by index; the ends of the interval equal the mean if it is exact.
+    `known` has the mean and its 95 % interval by index; the ends of the interval equal the mean if it is exact. `rises` tells whether
+    the mean rises with the values, if that is known.
     """
 
     span: Span
     target: float
+    rises: bool | None = None
     known: dict[int, Bounds] = field(default_factory=dict)
 
     def following(self) -> list[int]:
@@ -54,7 +56,7 @@ class Crossing:
     @property
     def is_rising(self) -> bool:
         """Whether the mean is larger at the upper end; the target is reached from below then, and otherwise from above."""
-        return self.known[self._last].mean >= self.known[0].mean
+        return self.rises if self.rises is not None else self.known[self._last].mean >= self.known[0].mean
 
     @property
     def outside(self) -> Literal["below", "above"] | None:

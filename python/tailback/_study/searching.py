@@ -71,6 +71,7 @@ class Search:
         seeds: int | Iterable[int],
         precision: float | None,
         max_seeds: int,
+        rises: bool | None = None,
     ) -> Search:
         """The validated question; errors as in `tailback.threshold`."""
         if not isinstance(over, Mapping) or len(over) != 1 or not isinstance(next(iter(over)), str):
@@ -88,9 +89,8 @@ class Search:
             raise ParameterError(f"`seeds` is {len(ends.seeds)}; expected at least 2, because one seed has no interval")
         if precision is not None and (not isinstance(seeds, int) or not 0 < precision < math.inf):
             raise ParameterError(f"`precision` is {precision!r}; expected a number above 0, and `seeds` as a number")
-        return cls(
-            ends, key, measured, Crossing(values, _target(measured, target)), is_random, precision, max_seeds, ends.digest()
-        )
+        crossing = Crossing(values, _target(measured, target), rises)
+        return cls(ends, key, measured, crossing, is_random, precision, max_seeds, ends.digest())
 
     @property
     def quantity(self) -> str:
@@ -202,6 +202,10 @@ class Search:
 def _target(measured: Quantity, given: Any) -> float:
     """The target in the unit of the quantity."""
     if isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given):
+        least, most = measured.range
+        if not least <= given <= most:
+            hint = f"; write `{given:g} %`" if most == 1 and 1 < given <= 100 else ""
+            raise ParameterError(f"the target of `{measured.name}` is {given:g}; expected {least:g} to {most:g}{hint}")
         return float(given)
     number = _core.in_column_units(given) if isinstance(given, str) else None
     column = "" if measured.column is None else measured.column.column

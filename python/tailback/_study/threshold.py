@@ -96,7 +96,7 @@ class Threshold:
         """The answer in one sentence."""
         if self.value is None:
             return self.problem
-        text = f"{self.quantity} reaches {self.target:g} at {self.key} = {self.value}"
+        text = f"{self.quantity} reaches {self.target:.10g} at {self.key} = {self.value}"
         if not self.is_random:
             return f"{text}; nothing is random, so that there is no interval"
         low, high = ("the end of the range" if end is None else end for end in (self.low, self.high))
@@ -184,10 +184,23 @@ def threshold(
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     search = Search.of(described, quantity, target, over, seeds, precision, max_seeds)
+    return searched(search, out=out, executor=executor, workers=workers, extend=extend, progress=progress)
+
+
+def searched(
+    search: Search,
+    *,
+    out: str | os.PathLike[str] | None,
+    executor: Literal["threads", "processes"] | Executor | None = None,
+    workers: int | None = None,
+    extend: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+) -> Threshold:
+    """The outcome of a search; see `threshold`."""
     check(executor, workers)
     directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
     prepare_study(directory, search.plan, tuple, extend=extend)
-    code = sorted({(kind, name) for kind, name, _ in _core.named_user_code(*described._source())})
+    code = sorted({(kind, name) for kind, name, _ in _core.named_user_code(*search.ends.scenario._source())})
     pool = open_pool(executor, workers, with_code=bool(code))
     try:
         with working(directory, pool, again="the same", fail_fast=True, on_progress=progress) as (ledger, runner):

@@ -70,7 +70,8 @@ class SizingResults(Sequence[SizingResult]):
     simulated : SimulatedBuffer or None
         The answer by simulation, by default where no rule covers the case.
     is_uncovered : bool
-        Whether no rule covers the case, although a buffer may reach the target.
+        Whether a simulation has a better answer than the rule, or alone may have one: for controllers whose windows do not halve,
+        fewer than 100 flows, and targets close to 100 %.
 
     Examples
     --------
@@ -239,12 +240,17 @@ def with_simulation(
         return found
     from tailback.prediction import _simulated_buffer as simulation
 
+    is_ruled = found.recommended is not None
     try:
         chosen = simulation.case(found.question, given, scenario)
     except ParameterError as error:
         if simulate:
             raise
+        if is_ruled:
+            return found
         return replace(found, advice=f"{found.advice}  No simulation: {error}.")
+    if simulate is None and is_ruled and chosen.packets > simulation.MOST_PACKETS:
+        return found
     if simulate is None and chosen.packets > simulation.MOST_PACKETS:
         work = f"about {chosen.packets / 1e6:,.0f} million packets, more than {simulation.MOST_PACKETS / 1e6:.0f}"
         return replace(found, advice=f"{found.advice}  It takes {work}: request it with `simulate` (`--simulate`).")

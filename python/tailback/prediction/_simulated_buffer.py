@@ -116,22 +116,15 @@ def simulated(
     progress: Callable[[Progress], object] | None = None,
 ) -> SimulatedBuffer:
     """Search the smallest buffer; `is_limited` keeps the estimated number of packets below the limit."""
-    from tailback._study import threshold
+    from tailback._study.searching import Search
+    from tailback._study.threshold import searched
 
     over = {chosen.key: ("1 packet", f"{chosen.max_buffer} packets")}
     quantity = f"queues.{chosen.link}.utilisation"
-    found = threshold(
-        chosen.scenario,
-        quantity,
-        question.target,
-        over=over,
-        seeds=SEEDS,
-        precision=PRECISION,
-        max_seeds=min(MOST_SEEDS, int(SEEDS * MOST_PACKETS / chosen.packets)) if is_limited else MOST_SEEDS,
-        out=out,
-        workers=workers,
-        progress=progress,
-    )
+    most = min(MOST_SEEDS, int(SEEDS * MOST_PACKETS / chosen.packets)) if is_limited else MOST_SEEDS
+    # On a plateau the direction would be that of the noise.
+    search = Search.of(chosen.scenario, quantity, question.target, over, SEEDS, PRECISION, most, rises=True)
+    found = searched(search, out=out, workers=workers, progress=progress)
     value, low, high = map(_packets, ("1 packet" if found.outside == "below" else found.value, found.low, found.high))
     bytes_ = None if value is None else value * question.packet_bytes
     return SimulatedBuffer(

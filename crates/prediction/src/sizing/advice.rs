@@ -47,7 +47,7 @@ impl RuleResults<'_> {
 /// A recommendation, with an explanation in a sentence or two.
 pub(super) struct Advice {
     pub(super) rule: Option<&'static str>,
-    /// Without a rule: whether a simulation may have an answer.
+    /// Whether a simulation has a better answer than the rule, or alone may have one.
     pub(super) is_uncovered: bool,
     pub(super) text: String,
 }
@@ -107,7 +107,7 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> Advice {
         return if_smooth(case, &known, poisson, otherwise, &target);
     }
     if is_few {
-        return for_few(case, &known, poisson, otherwise, &target);
+        return Advice { is_uncovered: true, ..for_few(case, &known, poisson, otherwise, &target) };
     }
     if bursts == "appenzeller" && is_too_near_full(case) {
         let why = known.instead_of(bursts);
@@ -116,17 +116,18 @@ pub(super) fn advice(case: &SizingCase, answers: &[SizingResult]) -> Advice {
     Advice::rule(bursts, format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
 }
 
-/// The rule of one controller, or the nearest answer to flows that no rule covers.
+/// The rule of one controller, or the nearest answer to flows that no rule covers. A simulation answers both better.
 fn of_other_controllers(case: &SizingCase, known: &RuleResults, target: &str) -> Advice {
-    if let Some(rule) = ["cubic", "bbr"].into_iter().find(|rule| known.applies(rule)) {
-        return Advice::rule(rule, format!("For {target}: {} ({rule}).", known.size_text(rule)));
+    if known.applies("cubic") {
+        let text = format!("For {target}: {} (cubic).", known.size_text("cubic"));
+        return Advice { is_uncovered: true, ..Advice::rule("cubic", text) };
     }
     let others = case.other_controllers.join(" and ");
     let flows = if case.flows == 1 { "one flow".into() } else { format!("{} flows", thousands(case.flows)) };
     let nearest = if case.has_only("cubic") {
         format!(" If all flows reduced their windows together: {} (cubic).", known.size_text("cubic"))
     } else if case.has_only("bbr") {
-        format!(" For full utilisation without loss: {} (bbr).", known.size_text("bbr"))
+        format!(" Without loss: {} (bbr).", known.size_text("bbr"))
     } else {
         String::new()
     };

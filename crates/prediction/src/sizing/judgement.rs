@@ -58,7 +58,7 @@ fn answered(case: &SizingCase, model: &'static Model) -> SizingResult {
     // In the order of the fields of `BufferSize`: packets, the unrounded value, the upper end of a range.
     let packets = found.first().map(|packets| *packets as u64);
     let max_packets = found.get(2).filter(|max| max.is_finite()).map(|max| *max as u64);
-    let against = against(case, rule);
+    let against = against(case, rule, packets.unwrap_or(0));
     let applies = against.is_empty();
     let why = if applies { provided(case, rule, packets.unwrap_or(0)) } else { against.join("; ") };
     SizingResult { model, rule, packets, max_packets, applies, why }
@@ -120,7 +120,7 @@ fn is_limited(case: &SizingCase) -> bool {
 }
 
 /// Objections to a rule in this case.
-fn against(case: &SizingCase, rule: &str) -> Vec<String> {
+fn against(case: &SizingCase, rule: &str, packets: u64) -> Vec<String> {
     let reason = |holds: bool, text: &str| holds.then(|| text.to_string());
     let is_few = case.flows < FEW_FLOWS;
     let bursty = reason(
@@ -168,11 +168,12 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
         "cubic" => vec![
             reason(!case.has_only("cubic"), "for flows of CUBIC"),
             reason(case.flows > 1, "several flows seldom reduce their windows together: larger than necessary"),
+            reason(packets < MOST_BURST, "bursts need more than so few packets"),
             limited,
         ],
         "bbr" => vec![
             reason(!case.has_only("bbr"), "for flows of BBR"),
-            reason(case.target < 1.0, "for full utilisation without loss: larger than necessary"),
+            reason(true, "avoids losses: BBR idles while it probes the round trip, and uses nearly as much with a smaller buffer"),
             limited,
         ],
         "full_utilisation" => vec![other, reason(case.target < 1.0, "the target is below full utilisation")],
@@ -181,6 +182,10 @@ fn against(case: &SizingCase, rule: &str) -> Vec<String> {
     };
     reasons.into_iter().flatten().collect()
 }
+
+/// Buffers below this number of packets hold less than the bursts of a flow of CUBIC: simulations used up to 75 points less of links of 5 to
+/// 1000 Mbit/s than the curve of RFC 9438 says.
+const MOST_BURST: u64 = 20;
 
 const TOO_NEAR_FULL: &str = "its error of up to two points of utilisation is larger than the distance of the target from 100 %";
 

@@ -21,7 +21,7 @@ pub struct SizingResults {
     pub rules: Vec<SizingResult>,
     /// The rule that applies to this case; `None` if no buffer reaches the target, or only a simulation has an answer.
     pub recommended: Option<&'static str>,
-    /// Whether a buffer may reach the target, but no rule covers the case.
+    /// Whether a simulation has a better answer than the rule, or alone may have one.
     pub is_uncovered: bool,
     /// The reason, in a sentence or two.
     pub advice: String,
@@ -77,14 +77,16 @@ mod tests {
     }
 
     #[test]
-    fn one_flow_of_cubic_and_full_links_of_bbr_have_a_rule() {
+    fn one_flow_of_cubic_has_a_rule_for_buffers_that_hold_its_bursts() {
         let cubic = of_controllers(&["cubic"], SizingCase { flows: 1, ..case() });
         assert_eq!(cubic.recommended, Some("cubic"));
         assert_eq!(of(&cubic, "cubic").and_then(|answer| answer.packets), Some(2208));
         let full = of_controllers(&["cubic"], SizingCase { flows: 1, target: 1.0, ..case() });
         assert_eq!(of(&full, "cubic").and_then(|answer| answer.packets), Some(5358));
         let bbr = of_controllers(&["bbrv1"], SizingCase { target: 1.0, ..case() });
-        assert_eq!(bbr.recommended, Some("bbr"));
+        assert_eq!((bbr.recommended, bbr.is_uncovered), (None, true));
+        let tiny = of_controllers(&["cubic"], SizingCase { flows: 1, target: 0.75, ..case() });
+        assert_eq!((tiny.recommended, tiny.is_uncovered), (None, true), "{tiny:?}");
         assert_eq!(
             why(&answers(&case()), "cubic"),
             "for flows of CUBIC; several flows seldom reduce their windows together: larger than necessary"
@@ -98,7 +100,7 @@ mod tests {
                 &["cubic"][..],
                 "No rule covers 100 flows of cubic: simulate the case. If all flows reduced their windows together:",
             ),
-            (&["bbrv1", "bbrv3"], "For full utilisation without loss: 12,500 packets (bbr)."),
+            (&["bbrv1", "bbrv3"], "Without loss: 12,500 packets (bbr)."),
             (&["bbrv1", "cubic"], "No rule covers 100 flows of bbrv1 and cubic: simulate the case."),
         ] {
             let found = of_controllers(names, case());
