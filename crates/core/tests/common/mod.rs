@@ -21,6 +21,7 @@ use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::traffic::Arrivals;
 use tailback_core::{Engine, Results};
 
 /// Run a network to its end.
@@ -173,10 +174,20 @@ pub fn with_access_as_ports(network: &Network) -> Network {
         rate: access.rate.expect("only access links with a rate can be expanded"),
         ..link(name, 1, access.delay, Buffer::Unlimited)
     };
+    // The data of a flow meet a queue of 1000 packets. A port would count cells instead.
+    let for_data = |name: &str, access: &AccessLink, flow: &Flow| {
+        let group = &network.groups[flow.group];
+        let may_fill = match &group.transport {
+            Transport::Tcp(spec, _) => spec.receiver_window > Segments(1000),
+            Transport::Datagram(spec) => !matches!(spec.arrivals, Arrivals::External),
+        };
+        let buffer = if may_fill && group.framing.is_none() { Buffer::Units(1000) } else { Buffer::Unlimited };
+        Port { buffer, ..port(name, access) }
+    };
     ports.extend(network.ports.iter().cloned());
-    ports.extend(network.flows.iter().map(|flow| port("sender.up", &flow.sender_access)));
+    ports.extend(network.flows.iter().map(|flow| for_data("sender.up", &flow.sender_access, flow)));
     ports.extend(network.flows.iter().map(|flow| port("receiver.up", &flow.receiver_access)));
-    ports.extend(network.flows.iter().map(|flow| port("receiver.down", &flow.receiver_access)));
+    ports.extend(network.flows.iter().map(|flow| for_data("receiver.down", &flow.receiver_access, flow)));
     ports.extend(network.flows.iter().map(|flow| port("sender.down", &flow.sender_access)));
     let (sender_up, receiver_up) = (network.ports.len() as u32, network.ports.len() as u32 + flows);
     let (receiver_down, sender_down) = (receiver_up + flows, receiver_up + 2 * flows);
