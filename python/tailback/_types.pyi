@@ -283,7 +283,7 @@ Flow = TypedDict("Flow", {"abr": Abr, "application": Application, "arrivals": Fl
         Framing, "from": str | list[str], "jitter": Duration, "l4s": bool, "propagation_rtt": DurationDistribution,
         "receive_processing": Processing, "receiver_access": Access, "return_route": list[str], "route": list[str],
         "send_processing": Processing, "sender_access": Access, "size": SizeDistribution, "source": Source, "start":
-        DurationDistribution, "stop": Duration, "tcp": Tcp | Stack | TcpName, "to": str | list[str], "traffic": Traffic},
+        DurationDistribution, "stop": Duration, "tcp": Tcp | Stack | PresetName, "to": str | list[str], "traffic": Traffic},
         total=False)
 class FlowArrivals(TypedDict, total=False):
     load: Probability
@@ -567,8 +567,6 @@ class Tcp(TypedDict, total=False):
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation
-TcpName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
-        'linux/dctcp', 'datacentre/swift', 'datacentre/timely', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
 Threshold: TypeAlias = str
 Thresholds: TypeAlias = Literal['exclusive_or', 'printed', 'reversal']
 class Throughput(TypedDict, total=False):

@@ -57,7 +57,7 @@ const SCENARIO: &[Modules] = &[
             &["nearest"],
             &["problem"],
             &["tree"],
-            &["misplaced", "unit_words"],
+            &["misplaced", "short_forms", "unit_words"],
             &["decode"],
             &["record", "values"],
             &["quantity", "segments"],
@@ -100,6 +100,7 @@ const SCENARIO: &[Modules] = &[
     Modules {
         folder: "network/",
         layers: &[
+            &["unused_tcp_settings"],
             &["chance", "marks", "paths", "policers", "settling", "sites", "transport"],
             &["demands"],
             &["offered", "phases", "traffic"],

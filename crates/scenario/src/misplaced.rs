@@ -271,7 +271,6 @@ pub(crate) fn table_for(key: &str, value: &Node) -> Option<String> {
         }
         ("`queue`", Node::Text(_)) => format!("queue = {{buffer = \"100 packets\", policy = {given}}}"),
         ("`source`", Node::Text(_)) => format!("source = {{kind = {given}, rate = \"1 Mbps\", packet_size = \"1000 B\"}}"),
-        ("`tcp`", Node::Text(name)) => format!("tcp = {{{}}}", sender(name)),
         ("`sender_access`" | "`receiver_access`", _) => format!("{} = {{rate = {given}}}", key.trim_matches('`')),
         ("`arrivals`", _) => "arrivals = {mean_interval = \"100 ms\"}".into(),
         ("`topology`", Node::Text(name)) => return Some(format!("write a table `[topology.{name}]`")),
@@ -331,7 +330,7 @@ mod tests {
             ("web", "algorithm = \"vegas\"", "write `tcp = {preset = \"sack\", controller = \"vegas\"}`"),
             ("web", "tcp = {congestion_control = \"reno\"}", "write `preset = \"linux/reno\"`"),
             ("web", "tcp = {cc = \"copa\"}", "write `preset = \"sack\", controller = \"copa\"`"),
-            ("web", "tcp = \"CUBIC\"", "write `tcp = {preset = \"linux/cubic\"}`"),
+            ("web", "tcp = \"CUBIC\"", "did you mean `linux/cubic`?"),
             ("web", "tcp = {preset = \"sack\", initcwnd = 10}", "write `initial_window = 10`"),
             ("web", "tcp = {preset = \"sack\", rwnd = \"64 kB\"}", "write `receiver_window = \"64 kB\"`"),
             ("web", "tcp = {preset = \"sack\", min_rto = \"5 ms\"}", "write `timer = {min_rto = \"5 ms\"}`"),

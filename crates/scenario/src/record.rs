@@ -36,8 +36,9 @@ pub(crate) fn decode<R: Record + Decode>(node: &Node, decoder: &mut Decoder) -> 
 /// The schema of a type, and of its short forms if it has any.
 pub(crate) fn schema_of<R: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<R>();
-    short_forms::schema(&R::schema_name(), generator)
-        .map_or(table.clone(), |short| schemars::json_schema!({"anyOf": [table, short]}))
+    let Some((name, short)) = short_forms::schema(&R::schema_name()) else { return table };
+    let short = defined(name, short, generator);
+    schemars::json_schema!({"anyOf": [table, short]})
 }
 
 /// One valid table, for the JSON Schema.

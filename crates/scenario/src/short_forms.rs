@@ -5,8 +5,7 @@
 
 use crate::tree::Node;
 use indexmap::IndexMap;
-use schemars::{Schema, SchemaGenerator};
-use serde_json::json;
+use serde_json::{Value, json};
 use tailback_core::queue::PolicySpec;
 
 /// Buffer of a queue that is given by its policy alone: the default of Linux's `codel`, `pie` and `pfifo_fast` (tc-codel(8), tc-pie(8)).
@@ -17,7 +16,7 @@ pub(crate) fn table(of: &str, value: &Node) -> Option<IndexMap<String, Node>> {
     let text = |text: &str| Node::Text(text.into());
     let table = |keys: &[(&str, Node)]| IndexMap::from_iter(keys.iter().map(|(key, node)| ((*key).to_string(), node.clone())));
     match (of, value) {
-        ("Tcp", Node::Text(preset)) if presets().contains(&preset.as_str()) => Some(table(&[("preset", value.clone())])),
+        ("Tcp", Node::Text(_)) => Some(table(&[("preset", value.clone())])),
         ("Queue", Node::Text(buffer)) if buffer == "unlimited" || begins_with_digit(buffer) => {
             Some(table(&[("buffer", value.clone())]))
         }
@@ -47,36 +46,30 @@ pub fn long_form(key: &str, json: &str) -> Option<String> {
     serde_json::to_string(&Node::Table(table(of, &value)?)).ok()
 }
 
-/// The schema of the short forms of a type.
-pub(crate) fn schema(of: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+/// Name and schema of the short forms of a type.
+pub(crate) fn schema(of: &str) -> Option<(&'static str, Value)> {
     let number = "^[0-9].*$";
-    let (name, schema) = match of {
-        "Tcp" => ("TcpName", json!({"description": "Short form of `tcp`: a `preset`.", "enum": presets()})),
-        "Queue" => (
+    match of {
+        "Queue" => Some((
             "QueueName",
             json!({
                 "description": format!("Short form of a queue: its `buffer`, or its `policy` with a buffer of `{USUAL_BUFFER}`."),
                 "anyOf": [{"enum": policies()}, {"const": "unlimited"}, {"type": "string", "pattern": number}],
             }),
-        ),
+        )),
         "Jitter" => {
             let description = "Short form of `jitter`: a uniform delay from 0 to this duration.";
-            ("JitterMaximum", json!({"description": description, "type": "string", "pattern": number}))
+            Some(("JitterMaximum", json!({"description": description, "type": "string", "pattern": number})))
         }
-        "Loss" | "ChanceLoss" => (
+        "Loss" | "ChanceLoss" => Some((
             "LossProbability",
             json!({
                 "description": "Short form of `loss`: its `probability`.",
                 "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": number}],
             }),
-        ),
-        _ => return None,
-    };
-    Some(crate::record::defined(name, schema, generator))
-}
-
-fn presets() -> &'static [&'static str] {
-    crate::schema::PresetName::WORDS
+        )),
+        _ => None,
+    }
 }
 
 /// Names of all queue policies.

@@ -58,7 +58,7 @@ fn packets_of_one_size_are_lost_and_held_as_in_md1k() -> Result<(), ParameterErr
 
 #[test]
 fn the_loss_of_a_bufferless_trunk_is_erlang_b_for_any_lengths() -> Result<(), ParameterError> {
-    let expected = erlang_b(Load::new(0.7)?, Servers::new(8)?);
+    let expected = erlang_b(Load::new(0.7)?, Servers::new(8)?)?;
     for size in [FIXED, EXPONENTIAL] {
         let trunk = Port { transmitters: 8, buffer: Buffer::Units(0), ..transmitter() };
         let measured = Measured::of(trunk, size, 0.7, 1, 100_000);

@@ -1,10 +1,9 @@
 //! `tcp = {stack = "quinn", congestion = "cubic"}`: a transport that exists outside Tailback, instead of simulated TCP.
 
-use super::tcp::Tcp;
+use super::tcp::{PresetName, Tcp};
 use crate::decode::{Decode, Decoder};
 use crate::quantity::Size;
 use crate::record::record;
-use crate::short_forms;
 use crate::tree::Node;
 use crate::user_code::{self, Parameters, UserName, code};
 use crate::values::Name;
@@ -159,6 +158,6 @@ impl JsonSchema for FlowTcp {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (tcp, stack) = (generator.subschema_for::<Tcp>(), generator.subschema_for::<Stack>());
-        schemars::json_schema!({"anyOf": [tcp, stack, short_forms::schema("Tcp", generator)]})
+        schemars::json_schema!({"anyOf": [tcp, stack, generator.subschema_for::<PresetName>()]})
     }
 }

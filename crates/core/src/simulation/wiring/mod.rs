@@ -65,8 +65,16 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
                 policy => Policies::new(policy, flows, stream),
             }
         };
-        let mut queues = match &spec.scheduling {
-            None => (vec![policy((0, &spec.policy, flows))], None),
+        let queues = match &spec.scheduling {
+            None => {
+                let mut only = policy((0, &spec.policy, flows));
+                for &flow in flows {
+                    if let Some(rate) = network.groups[network.flows[flow].group].abr.and_then(|abr| abr.source.minimum) {
+                        only.guarantee(flow, rate);
+                    }
+                }
+                (vec![only], None)
+            }
             Some(scheduling) => {
                 let of_flows = QueuesOfFlows::new(network, spec, scheduling, flows);
                 let specs = of_flows.specs(spec, scheduling, flows);
@@ -74,10 +82,6 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
                 (policies, Some(MultiQueue::new(scheduling, of_flows, specs.len())))
             }
         };
-        for policy in &mut queues.0 {
-            let minimum = |flow: FlowId| network.groups[network.flows[flow].group].abr?.source.minimum;
-            flows.iter().filter_map(|&flow| Some((flow, minimum(flow)?))).for_each(|(flow, rate)| policy.guarantee(flow, rate));
-        }
         let Recording { delay_percentiles: percentiles, queue_flows: flows, .. } = network.record;
         let kept = PortRecording {
             percentiles,
