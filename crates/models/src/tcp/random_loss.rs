@@ -50,6 +50,11 @@ impl LossyRate {
     pub fn segments_per_s(&self, rtt_s: Positive, rto_s: Positive) -> f64 {
         self.segments / (rtt_s.get() + self.timeouts * rto_s.get())
     }
+
+    /// Part of the time in which the flow waits for timeouts.
+    pub fn paused(&self, rtt_s: f64, rto_s: f64) -> f64 {
+        self.timeouts * rto_s / (rtt_s + self.timeouts * rto_s)
+    }
 }
 
 /// Smallest loss of the chain. Windows at lower losses follow from the square-root law.
