@@ -3,7 +3,9 @@
 use crate::number_text::digits;
 use crate::prediction::{AppliedModel, Prediction, QueuePrediction};
 use crate::starts::Measured;
-use crate::traffic::{FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
+use crate::traffic::{
+    FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places,
+};
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
@@ -114,7 +116,8 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
     };
     let (mut phases, mut sum_of) = (Vec::new(), Sums::default());
     for (part, share) in traffic.measured.parts(sources.iter().flat_map(|source| source.flows.flows)) {
-        let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
+        let of_source =
+            |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
         let now = sum(sources.iter().map(of_source));
         let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sources[0].is_exponential) {
             Ok(queue) => (queue.loss, queue.mean_wait),

@@ -4,8 +4,8 @@ use crate::bundle::Bundle;
 use crate::number_text::{digits, packets};
 use crate::prediction::{AppliedModel, FlowPrediction, Prediction, Window};
 use crate::traffic::{TcpGroup, link, waiting_places};
-use tailback_core::network::{Flow, PortId};
 use tailback_core::congestion::{ControllerSpec, Steps};
+use tailback_core::network::{Flow, PortId};
 use tailback_core::tcp::Recovery;
 use tailback_models::ParameterError;
 use tailback_models::limits::QUIET_LOAD;
@@ -66,7 +66,8 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
         }
     }
     let (cubic, reno): (Vec<&TcpGroup>, Vec<&TcpGroup>) = bundle.groups.iter().partition(|group| group.is_cubic());
-    let mut warnings: Vec<String> = bundle.groups.iter().zip(&flows).flat_map(|(group, flows)| warnings(bundle, group, flows)).collect();
+    let mut warnings: Vec<String> =
+        bundle.groups.iter().zip(&flows).flat_map(|(group, flows)| warnings(bundle, group, flows)).collect();
     if !reno.is_empty() {
         let model = AppliedModel {
             equation: "segments / (RTT + timeouts T0), segments and timeouts per round trip from the equilibrium of a Markov chain of \
@@ -95,7 +96,8 @@ fn warnings(bundle: &Bundle, group: &TcpGroup, (chain, flows): &(Chain, Vec<OfFl
     let windows = flows.iter().zip(&group.flows.base_rtts_s).map(|((pps, _), rtt_s)| pps * rtt_s);
     let largest = windows.fold(0.0, f64::max);
     let path = group.flows.path().unwrap_or_default().iter().map(|&port| bundle.traffic.port(port));
-    let small = path.filter_map(|port| Some((port, waiting_places(port)?))).find(|(_, places)| (*places as f64) < WHOLE_WINDOW * largest);
+    let small =
+        path.filter_map(|port| Some((port, waiting_places(port)?))).find(|(_, places)| (*places as f64) < WHOLE_WINDOW * largest);
     let mut found = Vec::new();
     if let Some((port, places)) = small {
         found.push(format!(
@@ -223,7 +225,9 @@ impl Chain {
         let mss_bytes = Positive::new("mss_bytes", group.mss())?;
         let window = match group.is_cubic() {
             true => sent_pps * rtt_s,
-            false => mathis_rate(Mathis { mss_bytes, rtt_s: rtt, loss: self.loss, segments_per_ack }) * rtt_s / (8.0 * group.mss()),
+            false => {
+                mathis_rate(Mathis { mss_bytes, rtt_s: rtt, loss: self.loss, segments_per_ack }) * rtt_s / (8.0 * group.mss())
+            }
         };
         let is_free = self.loss.get() <= LIGHT_LOSS * (1.0 + ROUNDING) && window < group.receiver_window() as f64;
         let goodput_bps = 8.0 * group.mss() * arrives_pps;
