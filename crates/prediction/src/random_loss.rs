@@ -10,7 +10,7 @@ use tailback_core::tcp::Recovery;
 use tailback_models::ParameterError;
 use tailback_models::limits::QUIET_LOAD;
 use tailback_models::parameter::{Count, Loss, Positive};
-use tailback_models::tcp::{CubicFlow, LossRepair, LossyFlow, LossyRate, Mathis, cubic_rate, lossy_rate, mathis_rate};
+use tailback_models::tcp::{CubicFlow, LossRepair, LossyFlow, LossyRate, Mathis, cubic_curve_rate, lossy_rate, mathis_rate};
 
 /// Up to this loss the square-root law may neglect timeouts (`mathis_rate`).
 const LIGHT_LOSS: f64 = 0.01;
@@ -238,10 +238,8 @@ impl Chain {
     /// The rate of CUBIC: a smooth maximum of the rate of Reno and that of the cubic curve, at most that of the receiver's window.
     fn of_cubic(&self, group: &TcpGroup, rtt_s: Positive, reno_pps: f64) -> Result<f64, ParameterError> {
         let mss_bytes = Positive::new("mss_bytes", group.mss())?;
-        let by_curve = cubic_rate(CubicFlow { mss_bytes, rtt_s, loss: self.loss });
-        let by_reno = mathis_rate(Mathis { mss_bytes, rtt_s, loss: self.loss, segments_per_ack: Count::ONE });
-        // Where `cubic_rate` is Reno's, the curve is slower.
-        let curve_pps = if by_curve > by_reno { RANDOM_CURVE * by_curve / (8.0 * group.mss()) } else { 0.0 };
+        let curve_bps = RANDOM_CURVE * cubic_curve_rate(CubicFlow { mss_bytes, rtt_s, loss: self.loss });
+        let curve_pps = curve_bps / (8.0 * group.mss());
         let square = |x: f64| x * x;
         let is_whole = matches!(group.law, ControllerSpec::Cubic(spec) if spec.steps == Steps::WholeSegments);
         let reno_pps = if is_whole { WHOLE_SEGMENTS * reno_pps } else { reno_pps };
