@@ -122,13 +122,14 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "random loss": (
         # Ten times as long, so that the random losses of four flows do not dominate.
         tb.load(EXAMPLES / "random_loss.toml").with_({"duration": "2400 s"}),
-        ["Padhye"],
-        {"utilisation": 0.002, "loss_rate": 0.001, "goodput_bps": 0.23},
+        ["windows under random loss"],
+        {"utilisation": 0.001, "loss_rate": 0.001, "goodput_bps": 0.16},
     ),
     "two round trips": (
         tb.load(EXAMPLES / "two_rtts.toml"),
         ["synchronised sawtooth"],
-        {"utilisation": 0.01, "mean_wait_s": 0.2, "goodput_bps": 0.05},
+        # The groups' shares depend on the phases of their packets, and are not predicted.
+        {"utilisation": 0.01, "mean_wait_s": 0.2},
     ),
     # Windows that grow by a segment per RTT lose together, which models of random arrivals ignore; less so at half that rate.
     "paced, small buffer": (
@@ -197,6 +198,57 @@ def test_predictions_are_within_their_tolerances(case: str) -> None:
     assert {row.quantity for row in rows} == set(distances)
     for row in rows:
         assert abs(row.distance) <= distances[row.quantity], row
+
+
+SOURCE: dict[str, Any] = {"source": {"kind": "poisson", "rate": "8 Mbps", "packet_size": "1000 B"}}
+
+
+@pytest.mark.parametrize("flow", [SOURCE, {"tcp": {"preset": "sack"}}, {"tcp": {"preset": "sack", "receiver_window": 10}}])
+@pytest.mark.parametrize("start", ["30 s", {"uniform": ["0 s", "50 s"]}])
+def test_late_flows_have_their_part_of_the_measurement_interval(flow: dict[str, Any], start: Any) -> None:
+    # From 30 to 60 s of an interval from 10 to 60 s: 0.6 of the goodput of a flow that sends from the beginning.
+    scenario = dumbbell({**flow, "start": start}, buffer="50 packets", warmup="10 s")
+    early = tb.predict(scenario.with_({"flows.web.start": "0 s"})).groups["goodput_bps"][0]
+    late = tb.predict(scenario).groups["goodput_bps"][0]
+    if start == "30 s":
+        assert late == pytest.approx(0.6 * early)
+    assert late == pytest.approx(tb.simulate(scenario).groups["goodput_bps"][0], rel=0.02)
+
+
+def test_flows_that_start_one_after_another_share_a_full_window_limited_link() -> None:
+    # Four windows of 100 packets fill 10 Mbit/s; the first does from its start.
+    flow: dict[str, Any] = {"count": 4, "propagation_rtt": "50 ms", "start": ["5 s", "20 s", "30 s", "50 s"]}
+    flow["tcp"] = {"preset": "sack", "receiver_window": 100}
+    scenario = dumbbell(flow, buffer="500 packets", warmup="10 s")
+    prediction, run = tb.predict(scenario), tb.simulate(scenario)
+    assert prediction.flows["goodput_bps"].tolist() == pytest.approx(run.flows["goodput_bps"].tolist(), rel=0.15)
+
+
+@pytest.mark.parametrize("rtt", ["20 ms", "50 ms", "100 ms"])
+@pytest.mark.parametrize("preset", ["reno", "newreno", "sack", "linux/reno"])
+def test_random_loss_is_predicted_over_all_round_trips(preset: str, rtt: str) -> None:
+    # Predicted over simulated, 1 %: Padhye's formula had 0.49 to 0.89.
+    flow = {"count": 10, "propagation_rtt": rtt, "tcp": {"preset": preset}}
+    scenario = dumbbell(
+        flow, rate="1 Gbps", delay="1 ms", buffer="unlimited", loss={"probability": 0.01}, duration="70 s", warmup="10 s"
+    )
+    ratio = tb.predict(scenario).groups["goodput_bps"][0] / tb.simulate(scenario).groups["goodput_bps"][0]
+    assert 0.9 < ratio < 1.13
+
+
+def test_one_more_packet_of_buffer_changes_no_prediction_of_limited_windows() -> None:
+    flow = {"count": 5, "propagation_rtt": "120 ms", "tcp": {"preset": "sack", "receiver_window": 35}}
+    for buffer in ("60 packets", "174 packets", "175 packets"):
+        scenario = dumbbell(flow, rate="100 Mbps", delay="1 ms", buffer=buffer, warmup="10 s")
+        prediction = tb.predict(scenario)
+        assert not prediction.models[0].warnings
+        # Without the last segment, which waits for the receiver's timer: 5 * 34 * 1460 * 8 / 0.12 s.
+        assert prediction.groups["goodput_bps"][0] == pytest.approx(tb.simulate(scenario).groups["goodput_bps"][0], rel=0.01)
+
+
+def test_a_small_buffer_is_warned_about() -> None:
+    prediction = tb.predict(dumbbell({"propagation_rtt": "20 ms", "tcp": {"preset": "sack"}}, buffer="1 packets"))
+    assert "a buffer of 1 packet: bursts overflow it, which the model neglects" in str(prediction)
 
 
 @pytest.mark.parametrize(

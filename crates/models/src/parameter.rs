@@ -174,7 +174,7 @@ impl Integer {
 }
 
 impl Count {
-    pub const ONE: Count = Count(1);
+    pub(crate) const ONE: Count = Count(1);
 
     /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: u64) -> Result<Count, ParameterError> {

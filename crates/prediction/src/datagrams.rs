@@ -3,7 +3,9 @@
 use crate::number_text::digits;
 use crate::prediction::{AppliedModel, Prediction, QueuePrediction};
 use crate::starts::Measured;
-use crate::traffic::{FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places};
+use crate::traffic::{
+    FlowGroup, Traffic, Violation, capacity_bps, is_drop_tail, link, occupancy, places, policy, sum, waiting_places,
+};
 use tailback_core::network::{Buffer, Port, PortId};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
@@ -150,7 +152,8 @@ fn predict_port(traffic: &Traffic, index: PortId, sources: &[PoissonSource], fou
         return found.exclude(link(port), "flows with packets of different sizes start at different times");
     }
     for (part, share) in parts {
-        let of_source = |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
+        let of_source =
+            |source: &PoissonSource| source.packets_per_s * sum(source.flows.flows.iter().map(|flow| part.part(flow)));
         let now = sum(sources.iter().map(of_source));
         let (loss, mean_wait) = match self::queue(port, load * now / arrivals, waiting, sizes) {
             Ok(queue) => (queue.loss, queue.mean_wait),

@@ -20,12 +20,18 @@ use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Tru
 const SMALL_BUFFER: u64 = 4;
 /// Buffers of at least this part of a window hold the bursts of flows with equal RTTs: docs/evidence/theory.md.
 const BURSTS: f64 = 0.1;
+/// Part of the capacity that is missing while windows grow for the first time, compared with the sawtooth.
+const SLOW_GROWTH: f64 = 0.3;
+/// Part of the time without effect on the mean.
+const NEGLIGIBLE: f64 = 0.18;
+/// Number of flows from which small windows are not synchronised, and the largest such window: docs/evidence/theory.md.
+const UNSYNCHRONISED: (usize, f64) = (16, 5.0);
 /// The same for paced flows in a closed loop.
 const SMOOTH_BURSTS: f64 = 0.3;
 /// Above this number of packets in flight, a buffer for the packets of an acknowledgement is too small.
 const LARGE_WINDOW: f64 = 16.0;
 /// Buffers of at least this part of the bandwidth-delay product hold the overlap of windows of flows with different RTTs.
-const OVERLAP: f64 = 0.15;
+const OVERLAP: f64 = 0.1;
 
 /// Unlimited number of input links.
 const COUNTLESS: u64 = 1_000_000;
@@ -193,21 +199,37 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
                 packets(self.buffer)
             ));
         }
-        // A window that halves at P + B packets takes half of that in round trips to grow back, or K by the curve of CUBIC.
-        let measured = self.bundle.traffic.measured;
-        let sending_s = measured.length_s() * sum(self.bundle.all_flows().map(|flow| measured.part(flow))) / self.flows as f64;
-        let peak = window + self.buffer as f64 / self.flows as f64;
-        let by_curve_s = if self.is_cubic { libm::cbrt(0.3 * peak / 0.4) } else { f64::INFINITY };
-        let cycle_s = (0.5 * peak * self.rtts.mean_s).min(by_curve_s);
-        if sending_s < cycle_s {
-            found.push(format!(
-                "the flows send for {} of the measurement interval, and windows need {} to grow back after a loss: too short for the \
-                 mean of the model",
-                time(sending_s),
-                time(cycle_s)
-            ));
+        if let Some(text) = self.transient(window) {
+            found.push(text);
         }
         found
+    }
+
+    /// A warning if the mean of the interval is not that of many cycles of the sawtooth.
+    fn transient(&self, window: f64) -> Option<String> {
+        let (measured, count) = (self.bundle.traffic.measured, self.flows as f64);
+        let sending_s = measured.length_s() * sum(self.bundle.all_flows().map(|flow| measured.part(flow))) / count;
+        let before_s = sum(self.bundle.all_flows().map(|flow| measured.before_s(flow))) / count;
+        let peak = window + self.buffer as f64 / count;
+        let share = self.buffer as f64 / self.product();
+        // A window that halves at P + B packets takes half of that in round trips to grow back, or K by the curve of CUBIC.
+        let by_curve_s = if self.is_cubic { libm::cbrt(0.3 * peak / 0.4) } else { f64::INFINITY };
+        let cycle_s = (0.5 * peak * self.rtts.mean_s).min(by_curve_s);
+        // Slow start overflows a short buffer early, and the window grows from there. It loses half a window, which NewReno repairs with
+        // one packet per round trip.
+        let growth_s = if self.is_cubic { by_curve_s } else { peak * self.rtts.mean_s } * (1.0 - share).max(0.0);
+        let is_slow = self.bundle.groups.iter().any(|group| group.recovery() == "newreno");
+        let repair_s = if is_slow { 0.5 * peak * self.rtts.mean_s * (1.0 + share) } else { 0.0 };
+        let missed_s = (SLOW_GROWTH * growth_s + repair_s - before_s).max(0.0);
+        (sending_s < cycle_s || missed_s > NEGLIGIBLE * sending_s).then(|| {
+            format!(
+                "the flows send for {} of the measurement interval, too short for the mean of the model: after slow start, windows need \
+                 {} to reach their peak, and {} from half of it",
+                time(sending_s),
+                time(growth_s + repair_s),
+                time(cycle_s)
+            )
+        })
     }
 
     /// Whether bursts are small, or the buffer holds them. Windows of flows with equal RTTs move in turn, and other flows' overlap.
@@ -226,7 +248,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         if self.is_smooth || self.rtts.max_s == self.rtts.harmonic_s || (self.flows as u64) >= FEW_FLOWS {
             return holds_acks || holds_windows;
         }
-        holds_windows && buffer >= OVERLAP * self.product() || self.buffer > 1 && window < 0.5
+        holds_windows && buffer >= OVERLAP * self.product() || self.buffer > 2 && window < 0.5
     }
 
     fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {
@@ -358,7 +380,9 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let (mut model, utilisation, queue) = if (self.flows as u64) < FEW_FLOWS {
             let source = "Villamizar and Song 1994; docs/evidence/theory.md";
             let model = self.model("synchronised_utilisation", "synchronised sawtooth", source);
-            (model, synchronised_utilisation(bottleneck, mean_rtt_s, places), self.queue_of_sawtooth()?)
+            let together = synchronised_utilisation(bottleneck, mean_rtt_s, places);
+            let is_mixed = self.flows >= UNSYNCHRONISED.0 && self.product() / self.flows as f64 <= UNSYNCHRONISED.1;
+            (model, if is_mixed { 0.5 * (1.0 + together) } else { together }, self.queue_of_sawtooth()?)
         } else {
             let source = "Appenzeller, Keslassy and McKeown 2004";
             let model = self.model("appenzeller_utilisation", "normal sum of windows", source);

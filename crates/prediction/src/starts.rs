@@ -83,3 +83,52 @@ impl Measured {
         (shares, (self.end_s - begin(0)) / self.length_s())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailback_core::primitives::units::{Time, TimeDelta};
+    use tailback_scenario::Scenario;
+
+    /// Two flows of a run of 60 s, measured from 10 s.
+    fn flows(starts: [f64; 2]) -> Result<(Measured, Vec<Flow>), String> {
+        let toml = "duration = \"60 s\"\nwarmup = \"10 s\"\n[topology]\ndumbbell = {rate = \"8 Mbps\", delay = \"1 ms\", queue = \
+                    {buffer = \"5 packets\"}}\n[flows.a]\ncount = 2\ntcp = {preset = \"sack\"}\n";
+        let network = Scenario::from_toml(toml, "").and_then(|scenario| scenario.build()).map_err(|error| error.to_string())?;
+        let mut flows = network.flows.clone();
+        flows.iter_mut().zip(starts).for_each(|(flow, start)| flow.start = Time::ZERO + TimeDelta::from_seconds(start));
+        Ok((Measured::of(&network), flows))
+    }
+
+    #[test]
+    fn a_flow_that_starts_at_half_time_sends_for_three_fifths_of_the_interval() -> Result<(), String> {
+        let (measured, flows) = flows([30.0, 5.0])?;
+        assert!((measured.part(&flows[0]) - 0.6).abs() < 1e-12);
+        assert!((measured.part(&flows[1]) - 1.0).abs() < 1e-12 && (measured.before_s(&flows[1]) - 5.0).abs() < 1e-12);
+        assert!(measured.together(flows.iter()).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn active_flows_divide_the_interval_by_weight() -> Result<(), String> {
+        // The first alone for 20 of 50 s, then 1 : 3 for 30 s: 20 / 50 + 30 / 50 / 4 and 3 / 4 of 30 / 50.
+        let (measured, flows) = flows([0.0, 30.0])?;
+        let (shares, active) = measured.divided(&[(&flows[0], 1.0), (&flows[1], 3.0)]);
+        assert!((shares[0] - 0.55).abs() < 1e-12 && (shares[1] - 0.45).abs() < 1e-12 && active == 1.0, "{shares:?} {active}");
+        Ok(())
+    }
+
+    #[test]
+    fn parts_of_the_interval_add_up_to_it() -> Result<(), String> {
+        for (starts, count) in [([30.0, 31.0], 1), ([20.0, 40.0], PARTS)] {
+            let (measured, flows) = flows(starts)?;
+            let parts = measured.parts(flows.iter());
+            assert_eq!(parts.len(), count);
+            for flow in &flows {
+                let sum: f64 = parts.iter().map(|(part, share)| share * part.part(flow)).sum();
+                assert!((sum - measured.part(flow)).abs() < 0.011, "{sum}");
+            }
+        }
+        Ok(())
+    }
+}

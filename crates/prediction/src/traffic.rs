@@ -205,6 +205,11 @@ impl TcpGroup<'_, '_> {
         self.spec.receiver_window.0.into()
     }
 
+    /// The first timeout: the minimum, or one RTT.
+    pub(crate) fn min_rto_s(&self, rtt_s: f64) -> f64 {
+        self.spec.timer.min_rto.seconds().max(rtt_s)
+    }
+
     /// Segments of a receiver's window that are acknowledged without its timer.
     pub(crate) fn acked_window(&self) -> u64 {
         let every = u64::from(self.segments_per_ack());

@@ -1,8 +1,8 @@
 //! TCP flows whose windows never overflow a buffer: window divided by RTT.
 
 use crate::bundle::Bundle;
-use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::number_text::packets;
+use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::traffic::{TcpGroup, Traffic, capacity_bps, link, waiting_places};
 use tailback_core::network::{Buffer, Flow, PortId};
 
@@ -40,9 +40,8 @@ fn fits(bundle: &Bundle) -> bool {
     let over: Vec<PortId> = bundle.ports.iter().copied().filter(|&port| bundle.load(port, &all) > 1.0).collect();
     match over[..] {
         [] => true,
-        [port] => {
-            waiting_places(bundle.traffic.port(port)).is_none_or(|places| waiting(bundle, port, queueing_delay_s(bundle, port, |_| 1.0)) <= places as f64)
-        }
+        [port] => waiting_places(bundle.traffic.port(port))
+            .is_none_or(|places| waiting(bundle, port, queueing_delay_s(bundle, port, |_| 1.0)) <= places as f64),
         _ => false,
     }
 }
@@ -108,7 +107,9 @@ fn mean_rates(bundle: &Bundle, port: PortId, found: &mut Prediction) -> Vec<Vec<
 
 /// Rates of the flows of each group with a queueing delay of `wait_s`, times the part of the time in which each sends.
 fn rates(bundle: &Bundle, wait_s: f64, part: impl Fn(&Flow) -> f64) -> Vec<Vec<f64>> {
-    let of_group = |group: &TcpGroup| group.flows.flows.iter().zip(rates_pps(bundle.traffic, group, wait_s)).map(|(flow, rate)| rate * part(flow)).collect();
+    let of_group = |group: &TcpGroup| {
+        group.flows.flows.iter().zip(rates_pps(bundle.traffic, group, wait_s)).map(|(flow, rate)| rate * part(flow)).collect()
+    };
     bundle.groups.iter().map(of_group).collect()
 }
 
@@ -117,12 +118,16 @@ fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
     let places = waiting_places(bundle.traffic.port(index))?;
     let windows = windows_at(bundle, index);
     // Slow start overflows the buffer, and windows grow by a packet per round trip from the half.
-    let growth_s = |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
+    let growth_s =
+        |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
     let is_slow = bundle.crossing(index).map(growth_s).fold(0.0, f64::max) > SHORT * bundle.traffic.measured.length_s();
     let needed = if is_slow { SLOW_START } else { BURSTS };
     (!holds_all(bundle, index) && (places as f64) < needed * windows).then(|| {
         let at = link(bundle.traffic.port(index));
-        format!("{at}: bursts of windows of {windows} packets may overflow a buffer of {}, which the model neglects", packets(places))
+        format!(
+            "{at}: bursts of windows of {windows} packets may overflow a buffer of {}, which the model neglects",
+            packets(places)
+        )
     })
 }
 

@@ -24,9 +24,7 @@ models! {
     /// Payload rate of a greedy CUBIC flow under light random loss: the larger of the cubic curve's rate and Reno's.
     pub fn cubic_rate(flow: CubicFlow) -> f64 {
         let CubicFlow { mss_bytes, rtt_s, loss } = flow;
-        let scale = (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).sqrt().sqrt();
-        let by_curve = 8.0 * mss_bytes.get() / rtt_s.get() * scale * three_quarters_power(rtt_s.get() / loss.get());
-        by_curve.max(mathis_rate(Mathis { mss_bytes, rtt_s, loss, segments_per_ack: Count::ONE }))
+        cubic_curve_rate(flow).max(mathis_rate(Mathis { mss_bytes, rtt_s, loss, segments_per_ack: Count::ONE }))
     }
     quantity: "rate of CUBIC under light random loss";
     equation: "MSS / RTT max((C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), sqrt(3 / (2 p))), C = 0.4, beta = 0.7";
@@ -36,6 +34,12 @@ models! {
     example: ">>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=1e-6)\n\
               >>> round(tb.models.cubic_rate(**flow) / tb.models.mathis_rate(**flow), 2)\n\
               4.84";
+}
+
+/// Payload rate by the cubic curve alone, without Reno-friendly growth.
+pub fn cubic_curve_rate(flow: CubicFlow) -> f64 {
+    let scale = (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).sqrt().sqrt();
+    8.0 * flow.mss_bytes.get() / flow.rtt_s.get() * scale * three_quarters_power(flow.rtt_s.get() / flow.loss.get())
 }
 
 /// Uses only operations that round identically on all platforms.

@@ -50,10 +50,17 @@ impl LossyRate {
     pub fn segments_per_s(&self, rtt_s: Positive, rto_s: Positive) -> f64 {
         self.segments / (rtt_s.get() + self.timeouts * rto_s.get())
     }
+
+    /// Part of the time in which the flow waits for timeouts.
+    pub fn paused(&self, rtt_s: f64, rto_s: f64) -> f64 {
+        self.timeouts * rto_s / (rtt_s + self.timeouts * rto_s)
+    }
 }
 
 /// Smallest loss of the chain. Windows at lower losses follow from the square-root law.
 const SMALLEST: f64 = 1e-6;
+/// Smaller losses do not affect a limited window.
+const NEGLIGIBLE: f64 = 1e-12;
 /// The window is below this multiple of 1 / sqrt(p), except with a probability of exp(-13).
 const LARGEST: f64 = 6.0;
 /// Iterations until the chain has forgotten its start.
@@ -63,9 +70,10 @@ const TWO_LOSSES: usize = 14;
 
 /// Rate of a flow under random loss.
 pub fn lossy_rate(flow: LossyFlow) -> LossyRate {
-    let p = flow.loss.get().max(SMALLEST);
-    let scale = (p / flow.loss.get()).sqrt();
-    let limit = (flow.receiver_window.get() as f64 / scale).max(1.0);
+    let is_small = (flow.receiver_window.get() as f64) < LARGEST / SMALLEST.sqrt();
+    let p = flow.loss.get().max(if is_small { NEGLIGIBLE } else { SMALLEST });
+    let scale = if is_small { 1.0 } else { (p / flow.loss.get()).sqrt() };
+    let limit = flow.receiver_window.get() as f64 / scale;
     let max = ((LARGEST / p.sqrt()) as usize + 8).min(limit as usize);
     let mut chain = Chain { p, flow, total: Total::default(), next: vec![0.0; max + 1] };
     let mut starts = vec![0.0; max + 1];

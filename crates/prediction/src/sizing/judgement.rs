@@ -173,7 +173,10 @@ fn against(case: &SizingCase, rule: &str, packets: u64) -> Vec<String> {
         ],
         "bbr" => vec![
             reason(!case.has_only("bbr"), "for flows of BBR"),
-            reason(true, "avoids losses: BBR idles while it probes the round trip, and uses nearly as much with a smaller buffer"),
+            reason(
+                true,
+                "avoids losses: BBR idles while it probes the round trip, and uses nearly as much with a smaller buffer",
+            ),
             limited,
         ],
         "full_utilisation" => vec![other, reason(case.target < 1.0, "the target is below full utilisation")],
