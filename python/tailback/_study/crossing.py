@@ -32,8 +32,8 @@ _SHARE, _FINE = Decimal("0.25"), Decimal("0.02")
 class Crossing:
     """A search among the values of a span.
 
-    `known` has the mean and its 95 % interval by index; the ends of the interval equal the mean if it is exact. `rises` tells whether
-    the mean rises with the values, if that is known.
+    `known` has the mean and its 95 % interval by index; the ends of the interval equal the mean if it is exact. `rises` tells
+    whether the mean rises with the values, if that is known.
     """
 
     span: Span

@@ -80,7 +80,7 @@ fn group_has_chance(group: &Group) -> bool {
         || hands_over_at_random
 }
 
-fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
+pub(super) fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
     match distribution {
         Distribution::Fixed(_) | Distribution::List(_) | Distribution::Evenly(..) => false,
         Distribution::Uniform(..)

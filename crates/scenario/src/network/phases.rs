@@ -3,13 +3,13 @@
 //! Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992), and flows with
 //! longer round trips find shorter queues. Measured in docs/howto/round_trips.md.
 
-use super::chance::{draws, has_chance};
+use super::chance::{draws, has_chance, is_random};
 use crate::problem::Report;
 use crate::schema::Description;
 use crate::schema::Flow;
 use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, Group, Network, PortId, Transport};
+use tailback_core::network::{Buffer, Group, GroupId, Network, PortId, Transport};
 use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::queue::PolicySpec;
 
@@ -33,6 +33,9 @@ const MIXING: u64 = 16;
 /// The flows that share a queue.
 struct Sharing {
     flows: usize,
+    /// Whether all are of one group with random round trips, so that each of them has the same share on average over the seeds.
+    are_alike: bool,
+    group: GroupId,
     shortest: TimeDelta,
     longest: TimeDelta,
 }
@@ -47,18 +50,26 @@ pub(super) fn note(description: &Description, network: &Network, report: &mut Re
         let is_greedy = group.application.is_none() && flow.size.is_none();
         if let Some(port) = narrowest.filter(|&port| is_greedy && is_clocked(group, network.ports[port].rate)) {
             let rtt = network.base_rtt(flow);
-            let at_port = sharing.entry(port).or_insert(Sharing { flows: 0, shortest: rtt, longest: rtt });
+            let first = Sharing {
+                flows: 0,
+                are_alike: is_drawn(description, &group.name),
+                group: flow.group,
+                shortest: rtt,
+                longest: rtt,
+            };
+            let at_port = sharing.entry(port).or_insert(first);
             at_port.flows += 1;
+            at_port.are_alike &= at_port.group == flow.group;
             at_port.shortest = at_port.shortest.min(rtt);
             at_port.longest = at_port.longest.max(rtt);
         }
     }
-    let is_random = draws(description) || has_chance(network);
-    for (port, Sharing { flows, shortest, longest }) in sharing {
+    let has_draws = draws(description) || has_chance(network);
+    for (port, Sharing { flows, are_alike, shortest, longest, .. }) in sharing {
         let port = &network.ports[port];
         let drops_at_tail =
             port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
-        if !drops_at_tail || !(2..=FEW).contains(&flows) {
+        if !drops_at_tail || are_alike || !(2..=FEW).contains(&flows) {
             continue;
         }
         let name = &port.name;
@@ -73,7 +84,7 @@ pub(super) fn note(description: &Description, network: &Network, report: &mut Re
             problem.expected(
                 "the same result with `policy = \"codel\"` there, or with `pacing = true` in `tcp`, before a conclusion",
             );
-        } else if !is_random {
+        } else if !has_draws {
             let problem = report.warn(
                 "",
                 format!(
@@ -84,6 +95,12 @@ pub(super) fn note(description: &Description, network: &Network, report: &mut Re
             problem.expected("random starts, such as start = {uniform = [\"0 s\", \"1 s\"]}, and several seeds");
         }
     }
+}
+
+/// Whether the round trips of a group are random.
+fn is_drawn(description: &Description, group: &str) -> bool {
+    let named = description.flows.iter().find(|(name, _)| name.as_str() == group);
+    named.and_then(|(_, flow)| flow.propagation_rtt.as_ref()).is_some_and(is_random)
 }
 
 /// TCP without pacing and with little jitter, whose controller fills the queue, unlike delay-based ones.
@@ -130,11 +147,11 @@ mod tests {
             "send_processing = {uniform = [\"0 us\", \"10 us\"]}",
             "sender_access = {rate = \"100 Mbps\"}",
         ] {
-            for round_trips in ["[\"40 ms\", \"42 ms\"]", "{uniform = [\"36 ms\", \"44 ms\"]}"] {
-                let said = notes(&group(2, &format!("propagation_rtt = {round_trips}\n{more}")));
-                assert!(said[0].starts_with("round trips may decide the shares of the 2 flows"), "{said:?}");
-            }
+            let said = notes(&group(2, &format!("propagation_rtt = [\"40 ms\", \"42 ms\"]\n{more}")));
+            assert!(said[0].starts_with("round trips may decide the shares of the 2 flows"), "{said:?}");
         }
+        let random = group(1, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}");
+        assert_eq!(notes(&(random.clone() + &random.replace("web", "far"))).len(), 1);
         let two_groups = group(1, "propagation_rtt = \"40 ms\"") + &group(1, "propagation_rtt = \"42 ms\"").replace("web", "far");
         assert_eq!(notes(&two_groups).len(), 1);
     }
@@ -144,7 +161,8 @@ mod tests {
         let apart = "propagation_rtt = [\"40 ms\", \"42 ms\"]";
         for flows in [
             group(1, ""),
-            group(101, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
+            group(101, "propagation_rtt = {evenly = [\"36 ms\", \"44 ms\"]}"),
+            group(2, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
             group(2, "start = {uniform = [\"0 s\", \"1 s\"]}"),
             group(2, "jitter = \"20 us\""),
             group(2, apart).replace("{preset = \"sack\"}", "{preset = \"sack\", controller = \"vegas\"}"),
