@@ -5,6 +5,7 @@ use crate::number_text::packets;
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::traffic::{TcpGroup, Traffic, capacity_bps, link, waiting_places};
 use tailback_core::network::{Buffer, Flow, PortId};
+use tailback_core::tcp::Recovery;
 
 /// Buffers of at least this part of all windows hold their bursts in slow start, which sends two packets for each that leaves.
 const SLOW_START: f64 = 0.5;
@@ -83,6 +84,11 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     model.at = bundle.ports.iter().map(|&port| name(port)).chain(bundle.groups_at()).collect();
     model.simplifies.push("all acknowledgements return without queueing".into());
     model.warnings.extend(bundle.ports.iter().filter_map(|&port| overflow(bundle, port)));
+    let is_single = |group: &&TcpGroup| group.segments_per_ack() > 1 && window(group) <= f64::from(group.segments_per_ack());
+    for group in bundle.groups.iter().filter(is_single).filter(|group| group.spec.recovery == Recovery::RackTlp) {
+        let text = "a tail loss probe may part the packets of a window of one acknowledgement, which then waits for the receiver's timer";
+        model.warnings.push(format!("{}: {text}", group.flows.at()));
+    }
     found.models.push(model);
 }
 
