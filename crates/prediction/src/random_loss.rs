@@ -124,7 +124,7 @@ fn warnings(bundle: &Bundle, group: &TcpGroup, (chain, flows): &(Chain, Vec<OfFl
         timeouts += sending_s * paused / group.min_rto_s(rtt_s);
     }
     let paused = paused_s / sending_s().sum::<f64>();
-    let deviation = (0.4 / losses + 2.0 * paused * paused / timeouts.max(f64::MIN_POSITIVE)).sqrt();
+    let deviation = (0.3 / losses + 2.0 * paused * paused / timeouts.max(f64::MIN_POSITIVE)).sqrt();
     if loss_rate > HEAVY_LOSS || paused > LONG_PAUSES {
         found.push(format!(
             "{at}: loses {} %, and waits for timeouts during {} % of the time; above {} and {} % the model was off by up to a third",

@@ -26,7 +26,7 @@ const CUBIC_REPAIR: f64 = 30.0;
 const SLOW_GROWTH: f64 = 0.3;
 /// Part of the time without effect on the mean of one flow, and of several, which repair their losses at different times.
 const NEGLIGIBLE: f64 = 0.18;
-const NEGLIGIBLE_OF_MANY: f64 = 0.3;
+const NEGLIGIBLE_OF_MANY: f64 = 0.4;
 /// Number of flows from which small windows are not synchronised, and the largest such window: docs/evidence/theory.md.
 const UNSYNCHRONISED: (usize, f64) = (16, 5.0);
 /// The same for paced flows in a closed loop.
@@ -256,7 +256,8 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
         if self.flows == 1 {
-            return self.buffer > 1 && (buffer >= self.product() || !self.has("reno"));
+            let needed = if self.is_cubic { 2 } else { 1 };
+            return self.buffer > needed && (buffer >= self.product() || !self.has("reno"));
         }
         if self.has_closed_loop() {
             return self.buffer >= SMALL_BUFFER && buffer >= SMOOTH_BURSTS * window;

@@ -5,7 +5,6 @@ use crate::number_text::packets;
 use crate::prediction::{AppliedModel, Prediction, Window};
 use crate::traffic::{TcpGroup, Traffic, capacity_bps, link, waiting_places};
 use tailback_core::network::{Buffer, Flow, PortId};
-use tailback_core::tcp::Recovery;
 
 /// Buffers of at least this part of all windows hold their bursts in slow start, which sends two packets for each that leaves.
 const SLOW_START: f64 = 0.5;
@@ -84,12 +83,18 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     model.at = bundle.ports.iter().map(|&port| name(port)).chain(bundle.groups_at()).collect();
     model.simplifies.push("all acknowledgements return without queueing".into());
     model.warnings.extend(bundle.ports.iter().filter_map(|&port| overflow(bundle, port)));
-    let is_single = |group: &&TcpGroup| group.segments_per_ack() > 1 && window(group) <= f64::from(group.segments_per_ack());
-    for group in bundle.groups.iter().filter(is_single).filter(|group| group.spec.recovery == Recovery::RackTlp) {
-        let text = "a tail loss probe may part the packets of a window of one acknowledgement, which then waits for the receiver's timer";
+    for group in bundle.groups.iter().filter(|group| is_parted(group)) {
+        let text = "packets of a window of one acknowledgement that arrive apart wait for the receiver's timer, which is shorter than the RTT";
         model.warnings.push(format!("{}: {text}", group.flows.at()));
     }
     found.models.push(model);
+}
+
+/// Whether the receiver's timer may acknowledge a part of a window before the rest arrives.
+fn is_parted(group: &TcpGroup) -> bool {
+    let is_single = window(group) <= f64::from(group.segments_per_ack());
+    let is_short = |timeout_s: f64| group.flows.base_rtts_s.iter().any(|&rtt_s| rtt_s >= timeout_s);
+    is_single && group.spec.delayed_ack.is_some_and(|delayed| delayed.every > 1 && is_short(delayed.timeout.seconds()))
 }
 
 /// Mean rates in the measurement interval with a queue at a port, by the flows that send in each part of it.
