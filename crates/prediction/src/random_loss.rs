@@ -26,11 +26,11 @@ const WHOLE_WINDOW: f64 = 0.5;
 /// Round trips, times the square root of the loss, in which the initial slow start is negligible.
 const SETTLED: f64 = 18.0;
 /// The same if the interval begins after it.
-const MEASURED: f64 = 6.0;
+const MEASURED: f64 = 5.0;
 /// Windows in whole segments grow more slowly where CUBIC follows Reno: fitted in docs/evidence/theory.md.
 const WHOLE_SEGMENTS: f64 = 0.92;
 /// Largest expected standard deviation of the mean of a group, relative to it.
-const NOISE: f64 = 0.12;
+const NOISE: f64 = 0.14;
 /// Largest part of the time in timeouts at which the chain was compared with simulations.
 const LONG_PAUSES: f64 = 0.4;
 

@@ -256,7 +256,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
         if self.flows == 1 {
-            let needed = if self.is_cubic { 2 } else { 1 };
+            let needed = if self.is_cubic || self.has("rack_tlp") { 2 } else { 1 };
             return self.buffer > needed && (buffer >= self.product() || !self.has("reno"));
         }
         if self.has_closed_loop() {

@@ -10,6 +10,8 @@ use tailback_core::network::{Buffer, Flow, PortId};
 const SLOW_START: f64 = 0.5;
 /// Buffers of at least this part of all windows hold their bursts in congestion avoidance: docs/evidence/theory.md.
 const BURSTS: f64 = 0.3;
+/// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
+const SMALL_BUFFER: u64 = 3;
 /// Part of the measurement interval after which windows are not yet full.
 const SHORT: f64 = 0.2;
 /// Windows above this are practically unlimited.
@@ -133,7 +135,7 @@ fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
         |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
     let is_slow = bundle.crossing(index).map(growth_s).fold(0.0, f64::max) > SHORT * bundle.traffic.measured.length_s();
     let needed = if is_slow { SLOW_START } else { BURSTS };
-    (!holds_all(bundle, index) && (places as f64) < needed * windows).then(|| {
+    (!holds_all(bundle, index) && (places < SMALL_BUFFER || (places as f64) < needed * windows)).then(|| {
         let at = link(bundle.traffic.port(index));
         format!(
             "{at}: bursts of windows of {windows} packets may overflow a buffer of {}, which the model neglects",
