@@ -1,7 +1,7 @@
 //! Reno and CUBIC under random loss, on links that are not near their capacity.
 
 use crate::bundle::Bundle;
-use crate::number_text::{digits, packets};
+use crate::number_text::{digits, packets, rate};
 use crate::prediction::{AppliedModel, FlowPrediction, Prediction, Window};
 use crate::traffic::{TcpGroup, link, waiting_places};
 use tailback_core::congestion::{ControllerSpec, Steps};
@@ -26,11 +26,11 @@ const WHOLE_WINDOW: f64 = 0.5;
 /// Round trips, times the square root of the loss, in which the initial slow start is negligible.
 const SETTLED: f64 = 18.0;
 /// The same if the interval begins after it.
-const MEASURED: f64 = 6.0;
+const MEASURED: f64 = 5.0;
 /// Windows in whole segments grow more slowly where CUBIC follows Reno: fitted in docs/evidence/theory.md.
 const WHOLE_SEGMENTS: f64 = 0.92;
 /// Largest expected standard deviation of the mean of a group, relative to it.
-const NOISE: f64 = 0.11;
+const NOISE: f64 = 0.14;
 /// Largest part of the time in timeouts at which the chain was compared with simulations.
 const LONG_PAUSES: f64 = 0.4;
 
@@ -174,7 +174,12 @@ fn of_group(bundle: &Bundle, group: &TcpGroup) -> Result<(Chain, Vec<OfFlow>), (
     }
     let chain = Chain::of(group, 1.0 - kept)?;
     let flows = group.flows.base_rtts_s.iter().map(|&rtt_s| chain.of_flow(group, rtt_s));
-    let flows = flows.collect::<Result<_, ParameterError>>().map_err(|error| (at, error.to_string()))?;
+    let flows: Vec<OfFlow> = flows.collect::<Result<_, ParameterError>>().map_err(|error| (at.clone(), error.to_string()))?;
+    let largest_bps = flows.iter().map(|(pps, _)| 8.0 * group.packet_bytes() * pps).fold(0.0, f64::max);
+    let access = [group.flows.sender_access, group.flows.receiver_access].into_iter().flatten().min();
+    if let Some(access) = access.filter(|access| largest_bps > QUIET_LOAD * access.0 as f64) {
+        return Err((at, format!("private links of {} limit the flows as much as losses do", rate(access.0 as f64))));
+    }
     Ok((chain, flows))
 }
 

@@ -20,10 +20,13 @@ use tailback_models::trunk::{ClosedLoop, G1DM, GreedyFlows, MMKKB, OpenLoop, Tru
 const SMALL_BUFFER: u64 = 4;
 /// Buffers of at least this part of a window hold the bursts of flows with equal RTTs: docs/evidence/theory.md.
 const BURSTS: f64 = 0.1;
+/// Round trips without full use of the link after slow start of CUBIC has overflowed the buffer.
+const CUBIC_REPAIR: f64 = 30.0;
 /// Part of the capacity that is missing while windows grow for the first time, compared with the sawtooth.
 const SLOW_GROWTH: f64 = 0.3;
-/// Part of the time without effect on the mean.
+/// Part of the time without effect on the mean of one flow, and of several, which repair their losses at different times.
 const NEGLIGIBLE: f64 = 0.18;
+const NEGLIGIBLE_OF_MANY: f64 = 0.4;
 /// Number of flows from which small windows are not synchronised, and the largest such window: docs/evidence/theory.md.
 const UNSYNCHRONISED: (usize, f64) = (16, 5.0);
 /// The same for paced flows in a closed loop.
@@ -31,7 +34,9 @@ const SMOOTH_BURSTS: f64 = 0.3;
 /// Above this number of packets in flight, a buffer for the packets of an acknowledgement is too small.
 const LARGE_WINDOW: f64 = 16.0;
 /// Buffers of at least this part of the bandwidth-delay product hold the overlap of windows of flows with different RTTs.
-const OVERLAP: f64 = 0.1;
+const OVERLAP: f64 = 0.13;
+/// The same for CUBIC, which reduces windows less.
+const CUBIC_OVERLAP: f64 = 0.08;
 
 /// Unlimited number of input links.
 const COUNTLESS: u64 = 1_000_000;
@@ -170,6 +175,11 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         self.is_smooth && !self.is_cubic && self.buffer as f64 <= SHORT_QUEUE * self.product()
     }
 
+    /// Whether a group has this loss recovery.
+    fn has(&self, recovery: &str) -> bool {
+        self.bundle.groups.iter().any(|group| group.recovery() == recovery)
+    }
+
     fn has_small_windows(&self) -> bool {
         self.product() / (self.flows as f64) < SMALL_WINDOW
     }
@@ -218,10 +228,15 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         // Slow start overflows a short buffer early, and the window grows from there. It loses half a window, which NewReno repairs with
         // one packet per round trip.
         let growth_s = if self.is_cubic { by_curve_s } else { peak * self.rtts.mean_s } * (1.0 - share).max(0.0);
-        let is_slow = self.bundle.groups.iter().any(|group| group.recovery() == "newreno");
-        let repair_s = if is_slow { 0.5 * peak * self.rtts.mean_s * (1.0 + share) } else { 0.0 };
+        let repair_rounds = match () {
+            () if self.has("newreno") => 0.5 * peak,
+            () if self.is_cubic => CUBIC_REPAIR.min(0.5 * peak),
+            () => 0.0,
+        };
+        let repair_s = repair_rounds * self.rtts.mean_s * (1.0 + share);
         let missed_s = (SLOW_GROWTH * growth_s + repair_s - before_s).max(0.0);
-        (sending_s < cycle_s || missed_s > NEGLIGIBLE * sending_s).then(|| {
+        let negligible = if self.flows == 1 { NEGLIGIBLE } else { NEGLIGIBLE_OF_MANY };
+        (sending_s < cycle_s || missed_s > negligible * sending_s).then(|| {
             format!(
                 "the flows send for {} of the measurement interval, too short for the mean of the model: after slow start, windows need \
                  {} to reach their peak, and {} from half of it",
@@ -237,10 +252,12 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let buffer = self.buffer as f64;
         let of_ack = self.bundle.groups.iter().map(TcpGroup::segments_per_ack).max().unwrap_or(1);
         // An acknowledgement causes as many packets as it covers, and one more if it opens the window.
-        let holds_acks = self.buffer > 1 && (window <= SMALL_WINDOW || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
+        let is_small = window <= SMALL_WINDOW && !(self.buffer == 2 && self.has("newreno") && self.flows >= UNSYNCHRONISED.0);
+        let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
         if self.flows == 1 {
-            return self.buffer > 2;
+            let needed = if self.is_cubic || self.has("rack_tlp") { 2 } else { 1 };
+            return self.buffer > needed && (buffer >= self.product() || !self.has("reno"));
         }
         if self.has_closed_loop() {
             return self.buffer >= SMALL_BUFFER && buffer >= SMOOTH_BURSTS * window;
@@ -248,7 +265,8 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         if self.is_smooth || self.rtts.max_s == self.rtts.harmonic_s || (self.flows as u64) >= FEW_FLOWS {
             return holds_acks || holds_windows;
         }
-        holds_windows && buffer >= OVERLAP * self.product() || self.buffer > 2 && window < 0.5
+        let overlap = if self.is_cubic { CUBIC_OVERLAP } else { OVERLAP };
+        holds_windows && buffer >= overlap * self.product() || self.buffer > 2 && window < 0.5
     }
 
     fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {
@@ -381,7 +399,9 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             let source = "Villamizar and Song 1994; docs/evidence/theory.md";
             let model = self.model("synchronised_utilisation", "synchronised sawtooth", source);
             let together = synchronised_utilisation(bottleneck, mean_rtt_s, places);
-            let is_mixed = self.flows >= UNSYNCHRONISED.0 && self.product() / self.flows as f64 <= UNSYNCHRONISED.1;
+            let window = self.product() / self.flows as f64;
+            let is_mixed =
+                self.flows >= UNSYNCHRONISED.0 && window <= UNSYNCHRONISED.1 && (self.buffer > 2 || self.has("rack_tlp"));
             (model, if is_mixed { 0.5 * (1.0 + together) } else { together }, self.queue_of_sawtooth()?)
         } else {
             let source = "Appenzeller, Keslassy and McKeown 2004";

@@ -10,6 +10,8 @@ use tailback_core::network::{Buffer, Flow, PortId};
 const SLOW_START: f64 = 0.5;
 /// Buffers of at least this part of all windows hold their bursts in congestion avoidance: docs/evidence/theory.md.
 const BURSTS: f64 = 0.3;
+/// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
+const SMALL_BUFFER: u64 = 3;
 /// Part of the measurement interval after which windows are not yet full.
 const SHORT: f64 = 0.2;
 /// Windows above this are practically unlimited.
@@ -83,7 +85,18 @@ pub(crate) fn predict(bundle: &Bundle, found: &mut Prediction) {
     model.at = bundle.ports.iter().map(|&port| name(port)).chain(bundle.groups_at()).collect();
     model.simplifies.push("all acknowledgements return without queueing".into());
     model.warnings.extend(bundle.ports.iter().filter_map(|&port| overflow(bundle, port)));
+    for group in bundle.groups.iter().filter(|group| is_parted(group)) {
+        let text = "packets of a window of one acknowledgement that arrive apart wait for the receiver's timer, which is shorter than the RTT";
+        model.warnings.push(format!("{}: {text}", group.flows.at()));
+    }
     found.models.push(model);
+}
+
+/// Whether the receiver's timer may acknowledge a part of a window before the rest arrives.
+fn is_parted(group: &TcpGroup) -> bool {
+    let is_single = window(group) <= f64::from(group.segments_per_ack());
+    let is_short = |timeout_s: f64| group.flows.base_rtts_s.iter().any(|&rtt_s| rtt_s >= timeout_s);
+    is_single && group.spec.delayed_ack.is_some_and(|delayed| delayed.every > 1 && is_short(delayed.timeout.seconds()))
 }
 
 /// Mean rates in the measurement interval with a queue at a port, by the flows that send in each part of it.
@@ -122,7 +135,7 @@ fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
         |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
     let is_slow = bundle.crossing(index).map(growth_s).fold(0.0, f64::max) > SHORT * bundle.traffic.measured.length_s();
     let needed = if is_slow { SLOW_START } else { BURSTS };
-    (!holds_all(bundle, index) && (places as f64) < needed * windows).then(|| {
+    (!holds_all(bundle, index) && (places < SMALL_BUFFER || (places as f64) < needed * windows)).then(|| {
         let at = link(bundle.traffic.port(index));
         format!(
             "{at}: bursts of windows of {windows} packets may overflow a buffer of {}, which the model neglects",

@@ -1,7 +1,7 @@
 """Small buffers and pacing.
 
-Twenty flows with buffers of 1 to 20 % of the bandwidth-delay product. Paced packets fill 86 % of the link with a
-buffer of 2 %; bursts require 10 % for that. With 20 %, bursts are better: 96 % compared with 92 %.
+Twenty flows with buffers of 1 to 20 % of the bandwidth-delay product. Paced packets fill 87 % of the link with a
+buffer of 2 %; bursts require 10 % for that. With 20 %, bursts are better: 96 % compared with 93 %.
 """
 
 import tailback as tb
@@ -18,6 +18,6 @@ study = tb.sweep(scenario, vary, seeds=4)
 study.plot("queues.bottleneck.utilisation", by="senders").savefig("pacing.svg")
 
 used = study.means("queues.bottleneck.utilisation")["mean"].round(2).tolist()
-assert used[1] == 0.86
-assert used[7] < 0.86 <= used[8]
-assert (used[9], used[4]) == (0.96, 0.92)
+assert used[1] == 0.87
+assert used[7] < 0.87 <= used[8]
+assert (used[9], used[4]) == (0.96, 0.93)

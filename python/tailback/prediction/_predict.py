@@ -119,8 +119,9 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
     without a buffer, otherwise the loss model with the smallest error according to `tailback.models.trunk_accuracy`. TCP without
     random loss: window divided by RTT, the sawtooth of a single flow, a trunk in closed loop, normally distributed total window,
-    the equilibrium of FAST or Vegas, and the sawtooth of CUBIC. TCP with random loss: Padhye, or the rate of CUBIC. The result
-    also lists the parts that no model covers, with the violated assumptions.
+    the equilibrium of FAST or Vegas, and the sawtooth of CUBIC. TCP with random loss: a chain of windows, or the rate of CUBIC.
+    The result also lists the parts that no model covers, with the violated assumptions. Models have warnings where their error
+    may exceed 15 %; docs/evidence/theory.md has the measured errors.
 
     Parameters
     ----------
