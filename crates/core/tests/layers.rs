@@ -33,7 +33,7 @@ const SIMULATION: Modules = Modules {
     layers: &[
         &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
         &["adaptation", "edge", "external_flow", "wire"],
-        &["group_profile", "hosts", "path", "port"],
+        &["access_queue", "group_profile", "hosts", "path", "port"],
         &["domain_boundary", "wiring"],
         &["sim_state"],
         &["receivers"],
@@ -135,7 +135,8 @@ const MODELS: &[Modules] = &[Modules {
 const PREDICTION: &[Modules] = &[Modules {
     folder: "",
     layers: &[
-        &["number_text", "traffic"],
+        &["number_text", "starts"],
+        &["traffic"],
         &["bundle", "prediction", "round_trips", "trunk_map"],
         &["datagrams", "delay_based", "random_loss", "sizing", "windows"],
         &["saturated", "trunk"],
