@@ -9,7 +9,7 @@ import numpy as np
 
 import tailback as tb
 
-load = np.linspace(0.1, 1.2, 50)
+load = np.linspace(0.1, 1, 50)
 figure, axis = plt.subplots()
 for servers in (1, 4, 16, 64):
     axis.semilogy(100 * load, tb.models.erlang_b(load, servers), label=f"{servers}")

@@ -237,7 +237,7 @@ mod tests {
         let message = "topology.dumbbell.queue.threshold: `threshold` leaves no room above it: the buffer overflows before `threshold` acts";
         assert_eq!((threshold(20), threshold(19)), (vec![message.to_string()], vec![message.to_string()]));
         assert_eq!(threshold(18), [""; 0]);
-        let red = "policy = \"red\", buffer = \"20 packets\", min_threshold = \"100 %\", max_threshold = \"100 %\"";
+        let red = "policy = \"red\", buffer = \"20 packets\", min_threshold = \"19 packets\", max_threshold = \"20 packets\"";
         assert_eq!(warnings("10 Mbps", red).len(), 1);
     }
 

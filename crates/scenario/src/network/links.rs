@@ -43,7 +43,7 @@ pub(super) struct Half {
     pub varying: Option<Varying>,
     /// For a reverse link without a queue of its own: the same with the queue of the link.
     pub with_queue_of_link: Option<Rc<Half>>,
-    /// The queue of a host that the scenario does not describe.
+    /// A reverse link with the queue of an interface in Linux, which is that of its host.
     pub is_of_host: bool,
 }
 
@@ -59,11 +59,7 @@ pub(super) fn pairs(made: &Made, context: &Context, report: &mut Report) -> Vec<
     let one = |style: &Style| {
         let places = style.queues.map(|key| format!("{}.{key}", made.at));
         let back = if style.is_alike { made.at.to_string() } else { format!("{}.reverse", made.at) };
-        let mut pair = pair(&style.link, [made.at, &back], places, context, report);
-        if let Some(back) = &mut pair.back {
-            back.is_of_host = style.lacks_host_queue;
-        }
-        pair
+        pair(&style.link, [made.at, &back], places, context, report)
     };
     made.plan.styles.iter().map(one).collect()
 }
@@ -119,7 +115,7 @@ pub(super) fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], c
         place: back.into(),
         varying: varying.clone(),
         with_queue_of_link: None,
-        is_of_host: false,
+        is_of_host: reverse.queue.as_ref().is_some_and(|queue| *queue == Queue::of_interface()),
     };
     if reverse.queue.is_some() {
         return Pair { there, back: Some(back) };
@@ -401,7 +397,7 @@ mod tests {
         let back = "[flows.back]\nfrom = \"b\"\nto = \"a\"\n";
         let tcp = format!("{back}tcp = {{preset = \"sack\"}}\n");
         let datagrams = format!("{back}source = {{kind = \"constant\", rate = \"1 Mbps\", packet_size = \"100 B\"}}\n");
-        let requests = "[flows.back]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}\napplication = {kind = \"requests\", request_size = \"1 kB\", response_size = \"1 MB\"}\n";
+        let requests = "[flows.back]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}\napplication = {kind = \"requests\", requests = 1, request_size = \"1 kB\", response_size = \"1 MB\"}\n";
         assert_eq!(buffers("", ""), [Buffer::Units(10), Buffer::Unlimited]);
         for data in [&tcp, &datagrams, requests] {
             assert_eq!(buffers("", data), [Buffer::Units(10); 2]);

@@ -44,7 +44,15 @@ record! {
     }
 }
 
+/// Queue of an interface in Linux, in packets (`DEFAULT_TX_QUEUE_LEN`).
+const INTERFACE_PACKETS: u64 = 1000;
+
 impl Queue {
+    /// The queue of a host's interface.
+    pub(crate) fn of_interface() -> Queue {
+        Queue { buffer: Buffer::Packets(INTERFACE_PACKETS), ..Queue::default() }
+    }
+
     pub(crate) fn counts_in_service(&self) -> bool {
         self.counts_in_service.unwrap_or(matches!(self.buffer, Buffer::Cells(_)))
     }

@@ -172,7 +172,7 @@ fn scenarios() -> Vec<(&'static str, String)> {
         (
             "a fat tree",
             "duration = \"20 ms\"\n[topology.fat_tree]\nk = 16\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
-             queue = {buffer = \"100 packets\"}\n[flows.all]\ntraffic = {permutation = \"host*\"}\ncount = 20480\ntcp = {preset = \"sack\"}\n"
+             queue = {buffer = \"100 packets\"}\nhost_queue = {buffer = \"50 packets\"}\n[flows.all]\ntraffic = {permutation = \"host*\"}\ncount = 20480\ntcp = {preset = \"sack\"}\n"
                 .to_string(),
         ),
     ]

@@ -351,7 +351,8 @@ fn a_generated_network_equals_a_handwritten_one() {
     }
     for port in made.ports.iter().filter(|port| !port.name.ends_with(".reverse")) {
         let (from, to) = port.name.split_once('-').unwrap();
-        let back = if to.starts_with("host") { "" } else { "reverse = {queue = {buffer = \"50 packets\"}}" };
+        let back = if to.starts_with("host") { "1000" } else { "50" };
+        let back = format!("reverse = {{queue = {{buffer = \"{back} packets\"}}}}");
         writeln!(hand, "[links.{}]\nfrom = \"{from}\"\nto = \"{to}\"\n{LINKS}\n{back}", port.name).unwrap();
     }
     for (index, (from, to)) in pairs(&made).into_iter().enumerate() {

@@ -2,15 +2,11 @@
 
 use super::disturbances::Disturbances;
 use super::plan::{Plan, Style};
-use crate::buffer::Buffer;
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::queue::Queue;
-
-/// Queue of an interface in Linux, in packets (`DEFAULT_TX_QUEUE_LEN`).
-const INTERFACE_PACKETS: u64 = 1000;
 
 record! {
     /// Links of switches and hosts.
@@ -69,9 +65,7 @@ impl Fabric {
     pub(super) fn to_hosts(&self, plan: &mut Plan) -> usize {
         let rate = self.host_rate.as_ref().unwrap_or(&self.rate).clone();
         let delay = self.host_delay.unwrap_or(self.delay);
-        let of_interface = Queue { buffer: Buffer::Packets(INTERFACE_PACKETS), ..Queue::default() };
-        let host_queue = self.host_queue.as_ref().unwrap_or(&of_interface);
-        let style = Style::new(rate, delay, &self.queue).back("host_queue", host_queue);
-        plan.style(self.disturbances.of(Style { lacks_host_queue: self.host_queue.is_none(), ..style }))
+        let host_queue = self.host_queue.clone().unwrap_or_else(Queue::of_interface);
+        plan.style(self.disturbances.of(Style::new(rate, delay, &self.queue).back("host_queue", &host_queue)))
     }
 }

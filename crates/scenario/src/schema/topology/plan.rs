@@ -24,8 +24,6 @@ pub(crate) struct Style {
     pub queues: [&'static str; 2],
     /// The impairments of the reverse link are described by the keys of the link.
     pub is_alike: bool,
-    /// The reverse link leaves a host whose queue is not described.
-    pub lacks_host_queue: bool,
 }
 
 /// A link between two nodes of the same plan, given by their positions.
@@ -90,7 +88,7 @@ impl Style {
             duplex: true,
             ..Link::default()
         };
-        Style { link, queues: ["queue", "queue"], is_alike: false, lacks_host_queue: false }
+        Style { link, queues: ["queue", "queue"], is_alike: false }
     }
 
     /// Sets the queue of the reverse link, described by this key.
