@@ -75,6 +75,7 @@ __all__ = [
     "topologies",
     "trunk_accuracy",
     "trunk_accuracy_text",
+    "unlimited_queues",
     "write_capture",
 ]
 
