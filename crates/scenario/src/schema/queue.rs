@@ -69,11 +69,6 @@ impl Queue {
     /// The buffer of a port with this total rate: a percentage in packets and a time in bytes; `None` if an error was reported.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else {
-            let at = format!("{at}.bdp_rtt");
-            if self.bdp_rtt.is_some() && report.is_valid(&at) {
-                let problem = report.warn(at, "`bdp_rtt` has no effect: `buffer` is not in percent");
-                problem.given(self.buffer.to_string()).expected("no `bdp_rtt`, or for example `buffer = \"100 %\"`");
-            }
             let Buffer::Time(time) = self.buffer else { return Some(self.buffer) };
             let bytes = rate * time.time_delta().seconds() / 8.0;
             return Some(match self.has_packet_thresholds() {
