@@ -56,7 +56,11 @@ def package(text: str) -> str:
 
 def filled(text: str, indent: str) -> str:
     """A statement in lines that are not too long."""
-    return "\n".join(wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)) + "\n"
+    # A line cannot begin with the arrow of a function.
+    lines = wrap(
+        text.replace(") -> ", ")\0->\0"), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace("\0", " ") + "\n"
 
 
 if __name__ == "__main__":

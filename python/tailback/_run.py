@@ -393,8 +393,8 @@ class Run:
 
     def _long_waits(self) -> Iterator[str]:
         """A note for each unlimited queue in which packets wait for more than ten base round-trip times on average."""
-        shortest = min((rtt for rtt in self.flows["base_rtt_s"] if rtt > 0), default=math.inf)
-        waits = dict(zip(self.queues["queue"], self.queues["mean_wait_s"], strict=True))
+        shortest = min((rtt for rtt in self.flows.head("base_rtt_s", len(self.flows)) if rtt > 0), default=math.inf)
+        waits = dict(zip(*(self.queues.head(column, len(self.queues)) for column in ("queue", "mean_wait_s")), strict=True))
         if not any(wait > _LONG_WAIT_RTTS * shortest for wait in waits.values()):
             return
         for queue, base_rtt_s in _core.unlimited_queues(json.dumps(self.scenario), "", "json"):

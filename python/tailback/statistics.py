@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstrap", "mser5", "resampled_interval", "warn_of_few"]
+__all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstrap", "mser5"]
 
 # White, Cobb and Spratt: means of five values each.
 _BATCH = 5
@@ -221,21 +221,9 @@ def bootstrap(
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise ParameterError(f"`seed` is {seed!r}; expected an integer, at least 0")
     known = _numbers(values, 2)
-    warn_of_few(len(known))
-    return resampled_interval(known, seed, method, resamples)
-
-
-def warn_of_few(count: int) -> None:
-    """Warn if an interval by bootstrap is of too few values."""
-    if count < _FEWEST_BOOTSTRAPPED:
-        message = f"a bootstrap interval of {count} values is too narrow; use at least {_FEWEST_BOOTSTRAPPED}, or Student's t"
-        warn(IntervalWarning(message))
-
-
-def resampled_interval(
-    known: list[float], seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999
-) -> Bounds:
-    """The interval of `bootstrap`, without checks."""
+    if len(known) < _FEWEST_BOOTSTRAPPED:
+        few = f"a bootstrap interval of {len(known)} values is too narrow"
+        warn(IntervalWarning(f"{few}; use at least {_FEWEST_BOOTSTRAPPED}, or Student's t"))
     mean = fmean(known)
     if min(known) == max(known):
         return Bounds(mean, mean, mean)

@@ -121,8 +121,9 @@ def test_listed_drops_hit_the_data_of_kernel_flows() -> None:
 
 @pytest.mark.filterwarnings("default::tailback.EmulationWarning")
 def test_a_reverse_link_that_loses_nothing_is_named() -> None:
+    described = scenario().with_({"topology.dumbbell.reverse": {"queue": {"buffer": "unlimited"}}})
     with pytest.warns(tb.EmulationWarning, match=r"`bottleneck.reverse`, unlike `bottleneck`, loses no packets"):
-        tb.emulate(scenario(), [tb.Command("left", "true")])
+        tb.emulate(described, [tb.Command("left", "true")])
 
 
 @pytest.mark.filterwarnings("default::tailback.EmulationWarning")

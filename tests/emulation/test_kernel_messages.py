@@ -64,10 +64,11 @@ def test_new_connections_follow_one_another() -> None:
     application = {"kind": "requests", "requests": 5, "response_size": "20 kB", "think_time": "50 ms", "connections": "new"}
     run = tb.emulate(web(application), kernel_flows=["web"])
     began = [start for flow in range(5) for start in messages(run, "web", flow)["start_s"]]
-    ends = [began[flow] + messages(run, "web", flow)["completion_time_s"][0] for flow in range(len(began))]
+    took = [messages(run, "web", flow)["completion_time_s"][0] for flow in range(len(began))]
     assert len(began) > 2
-    # The think time, and the handshake.
-    assert all(start - end >= 0.05 + RTT_S for end, start in zip(ends, began[1:], strict=False))
+    assert all(later - start - lasted >= 0.05 for start, lasted, later in zip(began, took, began[1:], strict=False))
+    # The handshake, the request, and the transmission of the response.
+    assert all(lasted >= 2 * RTT_S + 8 * 20e3 / 10e6 for lasted in took if lasted == lasted)
     assert set(run.transfers["failure"].tolist()) == {""}
 
 

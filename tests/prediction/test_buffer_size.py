@@ -110,7 +110,7 @@ def test_a_buffer_out_of_integer_range_is_reported_as_such(target: float) -> Non
 
 
 def test_the_advice_for_one_flow_explains_why_synchronised_is_too_small() -> None:
-    answers = tb.size_buffer(rate="10 Mbps", base_rtt="61.36 ms", flows=1, paced=False, target=0.9)
+    answers = tb.size_buffer(rate="10 Mbps", base_rtt="61.36 ms", flows=1, paced=False, target=0.9, simulate=False)
     assert f"The {answers['synchronised'].buffer:,} packets of synchronised may be too few" in answers.advice
 
 

@@ -43,9 +43,12 @@ def test_a_mix_has_its_flows_in_equal_shares() -> None:
     assert [(group["count"], group["tcp"]["preset"]) for group in flows.values()] == [(3, "cubic"), (3, "linux/bbr"), (2, "sack")]
 
 
-def test_a_simulation_is_run_by_default_only_without_a_rule_and_below_the_limit() -> None:
-    assert tb.size_buffer(**{**LINK, "flows": 1}, preset="cubic").simulated is None
-    assert tb.size_buffer(**LINK).simulated is None
+def test_a_simulation_is_run_by_default_only_where_rules_are_inaccurate_and_below_the_limit() -> None:
+    assert tb.size_buffer(**{**LINK, "flows": 100}).simulated is None
+    for few in ({"flows": 1, "preset": "cubic"}, {"flows": 1}):
+        answers = tb.size_buffer(**{**LINK, **few})
+        assert answers.is_uncovered
+        assert answers.simulated is not None
     large = tb.size_buffer(**{**LINK, "rate": "10 Gbps", "flows": 5000}, preset="cubic")
     assert large.simulated is None
     assert "more than 50: request it with `simulate` (`--simulate`)" in large.advice

@@ -60,13 +60,18 @@ def test_a_deterministic_scenario_runs_once_per_value_and_has_no_interval(shared
     assert "no interval" in str(found)
 
 
-@pytest.mark.parametrize(("target", "side", "text"), [(0.001, "below", "below the range"), (1.5, "above", "above the range")])
+@pytest.mark.parametrize(("target", "side", "text"), [(0.001, "below", "below the range"), (0.999, "above", "above the range")])
 def test_a_target_outside_the_range_is_reported(shared: tb.Scenario, target: float, side: str, text: str) -> None:
-    found = tb.threshold(shared, USED, target, over=RANGE, seeds=2)
+    found = tb.threshold(shared, USED, target, over={BUFFER: ("1 packet", "3 packets")}, seeds=2)
     assert (found.value, found.low, found.high, found.outside) == (None, None, None, side)
     assert text in found.problem
     assert "at 1 packet" in found.problem
     assert found.problem in str(found)
+
+
+def test_a_target_beyond_a_share_is_refused_with_a_hint(shared: tb.Scenario) -> None:
+    with pytest.raises(tb.ParameterError, match=r"the target of `.*utilisation` is 98; expected 0 to 1; write `98 %`"):
+        tb.threshold(shared, USED, 98, over=RANGE, seeds=2)
 
 
 def test_a_quantity_that_is_not_monotonic_is_reported(shared: tb.Scenario) -> None:

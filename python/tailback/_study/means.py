@@ -10,7 +10,7 @@ from typing import Any
 from tailback._interval import Interval, Range
 from tailback._study.columns import Column, column, varied
 from tailback.errors import ParameterError, UnknownName
-from tailback.statistics import Bounds, resampled_interval
+from tailback.statistics import Bounds, bootstrap
 
 __all__ = ["Sample", "bootstrapped", "differences", "means", "student"]
 
@@ -88,7 +88,7 @@ def bootstrapped(seed: int) -> Callable[[list[float]], Bounds]:
     def bounds(values: list[float]) -> Bounds:
         if not all(map(math.isfinite, values)):
             return Bounds(math.nan, math.nan, math.nan)
-        return resampled_interval(values, seed) if len(values) > 1 else _unknown(values)
+        return bootstrap(values, seed=seed) if len(values) > 1 else _unknown(values)
 
     return bounds
 

@@ -32,7 +32,6 @@ from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
-from tailback.statistics import warn_of_few
 from tailback.user_code._loading import ClassLocation, place
 from tailback.user_code._registry import provenance_of
 
@@ -232,10 +231,7 @@ class Study:
                 return _core.is_random(texts[json.dumps(labels)], "", "json")
 
             columns = means.means(samples(ledger, quantity), ledger.plan["columns"], bounds, is_random)
-        found = Table(_core.Table(quantity, columns))
-        if interval == "bootstrap" and (resampled := [seeds for seeds in found["seeds"] if seeds > 1]):
-            warn_of_few(min(resampled))
-        return found
+        return Table(_core.Table(quantity, columns))
 
     @property
     def unconverged(self) -> list[Unconverged]:
