@@ -26,7 +26,8 @@ class Disturbance:
 
     def __init__(self) -> None:
         words = [sys.executable, "-I", "-S", "-c", SLEEPER]
-        self._sleeper = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Tests find the processes of their emulations by an inherited variable.
+        self._sleeper = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={})
         self._steal = StealClock()
 
     def measured(self) -> str:
