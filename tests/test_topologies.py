@@ -116,13 +116,13 @@ def test_invalid_topology_settings_are_rejected(generator: Any, settings: Any, s
     ("generator", "settings"),
     [(tb.waxman, {"routers": 30, "alpha": "30 %", "beta": 0.5}), (tb.random_regular, {"switches": 30, "degree": 4})],
 )
-def test_another_seed_gives_another_graph(generator: Any, settings: Any) -> None:
-    def ports(seed: int) -> list[str]:
-        scenario = generator(**settings, **LINKS, duration="1 ms", seed=seed)
+def test_graph_seed_alone_decides_the_graph(generator: Any, settings: Any) -> None:
+    def ports(graph_seed: int, seed: int) -> list[str]:
+        scenario = generator(**settings, **LINKS, duration="1 ms", graph_seed=graph_seed, seed=seed)
         return list(tb.simulate(scenario).queues["queue"])
 
-    assert ports(1) == ports(1)
-    assert ports(1) != ports(2)
+    assert ports(1, seed=1) == ports(1, seed=2)
+    assert ports(1, seed=1) != ports(2, seed=1)
 
 
 def test_ecmp_spreads_flows_that_shortest_paths_concentrate() -> None:

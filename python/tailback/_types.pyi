@@ -453,6 +453,7 @@ class RandomRegular(TypedDict, total=False):
     degree: int
     delay: Duration
     duplication: Probability
+    graph_seed: int
     host_delay: Duration
     host_queue: Queue | QueueName
     host_rate: LinkRate
@@ -642,6 +643,7 @@ class Waxman(TypedDict, total=False):
     beta: Probability
     delay: Duration
     duplication: Probability
+    graph_seed: int
     jitter: Jitter | JitterMaximum
     loss: ChanceLoss | LossProbability
     mtu: Size

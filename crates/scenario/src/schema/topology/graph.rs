@@ -196,7 +196,7 @@ impl Generator for Graph {
         vec![("queue", &self.0.queue)]
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let Graph(listed, _) = self;
         let hosts: BTreeSet<&Name> = listed.hosts.iter().collect();
         let mut places: BTreeMap<&Name, usize> = BTreeMap::new();
