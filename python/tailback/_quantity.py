@@ -31,8 +31,10 @@ Tables = Mapping[str, list[Column]]
 Vector = list[float]
 
 FRACTION: Range = (0.0, 1.0)
-NOT_NEGATIVE: Range = (0.0, math.inf)
 """The range of columns such as `utilisation`."""
+
+NOT_NEGATIVE: Range = (0.0, math.inf)
+"""The range of the other columns, such as `timeouts`."""
 
 _TABLES = ("flows", "queues", "groups", "classes", "edges")
 
@@ -288,6 +290,8 @@ def _not_a_quantity(text: Any, token: str) -> ParameterError:
     words = ["goodput", *_FUNCTIONS, "share"]
     forms = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
     near = hint(token, words) if token and token not in words else None
+    if near is None and token.isidentifier() and token not in words and token == text:
+        near = f"a column has its table before it, as in `queues.bottleneck.{token}`"
     where = f" at `{token}`" if token and token != text else ""
     return ParameterError(f"`{text}` is not a quantity{where}; expected `goodput`, {forms}{f'; {near}' if near else ''}")
 
