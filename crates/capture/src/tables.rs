@@ -47,7 +47,7 @@ impl Connections {
         let drops = |part: fn(&Drop) -> &str| {
             interned(rows.iter().map(|(_, loss)| match &loss.evidence {
                 Evidence::Recorded(drop) => part(drop).to_owned(),
-                Evidence::Retransmission | Evidence::RefutedByDsack => String::new(),
+                Evidence::Retransmission | Evidence::Refuted => String::new(),
             }))
         };
         let seconds = |at: fn(&Loss) -> Option<Timestamp>| {
@@ -66,17 +66,18 @@ impl Connections {
                 words(&["recorded", "retransmission", "refuted"], |loss| match loss.evidence {
                     Evidence::Recorded(_) => 0,
                     Evidence::Retransmission => 1,
-                    Evidence::RefutedByDsack => 2,
+                    Evidence::Refuted => 2,
                 }),
             ),
             ("queue", drops(|drop| &drop.queue)),
             ("reason", drops(|drop| &drop.reason)),
             (
                 "repair",
-                words(&["none", "fast", "timeout"], |loss| match loss.repair.map(|repair| repair.by) {
+                words(&["none", "fast", "timeout", "probe"], |loss| match loss.repair.map(|repair| repair.by) {
                     None => 0,
                     Some(RepairKind::FastRetransmission) => 1,
                     Some(RepairKind::Timeout) => 2,
+                    Some(RepairKind::Probe) => 3,
                 }),
             ),
             ("repaired_s", seconds(|loss| loss.repair.map(|repair| repair.at))),
@@ -128,6 +129,7 @@ impl Connections {
             ("retransmitted_unseen_packets", whole(|row| row.direction.counts.retransmitted_unseen_packets)),
             ("spurious_retransmissions", whole(|row| row.direction.counts.spurious_retransmissions)),
             ("inferred_timeouts", whole(|row| row.direction.counts.inferred_timeouts)),
+            ("inferred_loss_probes", whole(|row| row.direction.counts.inferred_probes)),
             ("reordered_packets", whole(|row| row.direction.counts.reordered_packets)),
             ("mean_reordering_extent_packets", real(|row| row.mean_reordering_extent())),
             ("max_reordering_extent_packets", whole(|row| row.direction.counts.reordering_extent_max)),

@@ -1,12 +1,14 @@
 //! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
 //! sequence numbers.
 
+mod arrival_order;
 mod direction;
 mod losses;
 mod outstanding_segments;
 mod round_trips;
 mod samples;
 mod sender_round_trip;
+mod sender_timers;
 mod sequence;
 mod sequence_gaps;
 
@@ -158,6 +160,7 @@ impl Connection {
         let is_keep_alive = self.directions[sender].is_keep_alive(segment);
         sink.of.direction = sender as u32;
         self.directions[sender].sender_handshake = self.directions[1 - sender].handshake;
+        self.directions[sender].agrees_on_sack = self.agrees_on_sack();
         self.directions[sender].on_sent(at, segment, &options, &mut sink);
         self.is_reset |= header.rst();
         if header.ack() && !header.rst() {
@@ -167,6 +170,10 @@ impl Connection {
             sink.of.direction = 1 - sender as u32;
             self.directions[1 - sender].on_received(at, &received, &mut sink);
         }
+    }
+
+    fn agrees_on_sack(&self) -> bool {
+        self.directions.iter().all(|direction| direction.syn.is_some_and(|syn| syn.options.sack_permitted))
     }
 
     /// Scale of the windows that an end advertises: both ends must have requested scaling (RFC 7323 section 2.2). `None` if the
