@@ -328,6 +328,7 @@ impl Direction {
             next,
             acknowledged: self.acknowledged?,
             segments: self.outstanding.segments() + usize::from(has_bare_fin),
+            head_sent: self.outstanding.head_sent(),
             before,
             last_acknowledgement: self.last_acknowledgement,
             last_progress: self.last_progress,

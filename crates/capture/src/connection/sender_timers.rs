@@ -33,6 +33,8 @@ pub(crate) struct TimedTransmission {
     pub(crate) acknowledged: StreamOffset,
     /// Outstanding segments.
     pub(crate) segments: usize,
+    /// The latest transmission of the first outstanding segment, if it was captured.
+    pub(crate) head_sent: Option<Timestamp>,
     /// The previous transmission of its first segment, if it was captured.
     pub(crate) before: Option<Timestamp>,
     pub(crate) last_acknowledgement: Option<Timestamp>,
@@ -61,6 +63,9 @@ pub(crate) enum TimerExpiry {
 /// (RFC 8985 section 7.2). Other systems have the same or a longer one.
 const MIN_MARGIN: Duration = Duration::from_millis(200);
 
+/// A transmission within this time after an acknowledgement or another transmission was not caused by a timer.
+const ACK_CLOCK: Duration = Duration::from_millis(1);
+
 impl SenderTimers {
     /// The timer that caused a transmission, if any.
     pub(crate) fn expiry(&self, sent: &TimedTransmission, of: &SenderEstimates) -> Option<TimerExpiry> {
@@ -70,7 +75,9 @@ impl SenderTimers {
         let since = |event: Option<Timestamp>| event.map_or(Duration::ZERO, |event| sent.at.since(event));
         let silence = since(self.last_sent.max(sent.last_acknowledgement).max(sent.before));
         let is_tail = sent.data.end >= sent.next;
-        if is_tail && of.uses_sack && self.may_probe(sent) && silence >= of.probe_timeout(sent.segments) {
+        let since_head_sent = since(sent.head_sent);
+        let is_due = silence >= of.probe_timeout(sent.segments) || silence >= ACK_CLOCK && since_head_sent >= of.early_timeout();
+        if is_tail && of.uses_sack && self.may_probe(sent) && is_due {
             return Some(TimerExpiry::Probe);
         }
         let is_head = sent.data.start <= sent.acknowledged;
@@ -123,6 +130,11 @@ impl SenderEstimates {
         let delayed = if segments <= 1 { MIN_MARGIN } else { Duration::ZERO };
         let timeout = (self.smoothed * 2 + delayed).min(self.smoothed + self.margin.max(MIN_MARGIN));
         timeout * 9 / 10 + self.to_sender
+    }
+
+    /// The retransmission timeout of the first outstanding segment, less 3 %: Linux sends a probe then at the latest.
+    fn early_timeout(&self) -> Duration {
+        (self.smoothed + self.margin.max(MIN_MARGIN)) * 97 / 100 + self.to_sender
     }
 
     /// A retransmission after a silence of this length was caused by a timer.
