@@ -116,11 +116,11 @@ impl<R: Read> Analyser<R> {
         self.reader.comments()
     }
 
-    /// Tables `connections`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
+    /// Tables `connections`, `udp_flows`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
     pub fn tables(&self) -> Vec<Table> {
         let interfaces: Vec<String> = (0..).zip(self.reader.interfaces()).map(|(place, of)| shown(place, &of.name)).collect();
         let mut tables = self.connections.tables(&interfaces, self.first.unwrap_or_default());
-        tables.splice(1..1, [tables::skipped(&self.skipped), self.connections.losses(self.first.unwrap_or_default())]);
+        tables.splice(2..2, [tables::skipped(&self.skipped), self.connections.losses(self.first.unwrap_or_default())]);
         tables
     }
 }

@@ -22,7 +22,7 @@ pub enum SkipReason {
     IpHeaderCut,
     IpHeaderDamaged,
     Fragment,
-    Udp,
+    UdpHeaderDamaged,
     Icmp,
     /// By protocol number.
     OtherProtocol(u8),
@@ -43,7 +43,7 @@ impl fmt::Display for SkipReason {
             SkipReason::IpHeaderCut => out.write_str("truncated IP header"),
             SkipReason::IpHeaderDamaged => out.write_str("damaged IP header"),
             SkipReason::Fragment => out.write_str("a fragment"),
-            SkipReason::Udp => out.write_str("UDP"),
+            SkipReason::UdpHeaderDamaged => out.write_str("truncated or damaged UDP header"),
             SkipReason::Icmp => out.write_str("ICMP"),
             SkipReason::OtherProtocol(number) => write!(out, "IP protocol {number}"),
             SkipReason::TcpHeaderCut => out.write_str("truncated TCP header"),

@@ -1,10 +1,11 @@
 //! Connections as tables.
 
 use crate::connection::{
-    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFlags, Evidence, Loss, RepairKind, Syn,
+    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFlags, Evidence, Loss, RepairKind, RoundTrips, Syn,
 };
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
+use crate::udp_flows::{SpinUse, UdpDirection, UdpFlow};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,10 @@ const AGREED: [&str; 3] = ["no", "yes", "unknown"];
 const DIRECTIONS: [&str; 2] = ["forward", "backward"];
 
 impl Connections {
-    /// Tables `connections`, and with samples `rtt` and `in_flight`. `interfaces`: names of the points of capture; times are
+    /// Tables `connections` and `udp_flows`, and with samples `rtt` and `in_flight`. `interfaces`: names of the points of capture; times are
     /// relative to `origin`.
     pub fn tables(&self, interfaces: &[String], origin: Timestamp) -> Vec<Table> {
-        let mut tables = vec![self.summed(interfaces, origin)];
+        let mut tables = vec![self.summed(interfaces, origin), self.udp_flows(interfaces, origin)];
         if let Some(rows) = self.rows() {
             let of_trips = rows.round_trips.iter().map(|row| (row.0, row.1));
             let seconds = rows.round_trips.iter().map(|row| row.2.as_secs_f64()).collect();
@@ -83,6 +84,56 @@ impl Connections {
             ("repaired_s", seconds(|loss| loss.repair.map(|repair| repair.at))),
         ];
         named("losses", columns)
+    }
+
+    fn udp_flows(&self, interfaces: &[String], origin: Timestamp) -> Table {
+        let each = |flow| (0..2).map(move |sender| (flow, sender));
+        let rows: Vec<UdpRow<'_>> = (0..)
+            .zip(self.udp().all())
+            .flat_map(each)
+            .map(|((number, flow), sender)| UdpRow { number, flow, sender, direction: &flow.directions[sender], origin })
+            .collect();
+        let whole = |value: fn(&UdpRow<'_>) -> u64| Column::Integer(rows.iter().map(value).collect());
+        let real = |value: fn(&UdpRow<'_>) -> f64| Column::Float(rows.iter().map(value).collect());
+        let words = |words: &[&str], value: fn(&UdpRow<'_>) -> u32| {
+            Column::Word(rows.iter().map(value).collect(), Arc::new(words.iter().map(|&word| word.to_string()).collect()))
+        };
+        let columns = vec![
+            ("flow", whole(|row| row.number)),
+            ("direction", words(&DIRECTIONS, |row| row.sender as u32)),
+            ("interface", interned(rows.iter().map(|row| point(row.flow.point, interfaces)))),
+            ("sender_address", interned(rows.iter().map(|row| row.flow.ends[row.sender].address.to_string()))),
+            ("sender_port", whole(|row| row.flow.ends[row.sender].port.into())),
+            ("receiver_address", interned(rows.iter().map(|row| row.flow.ends[1 - row.sender].address.to_string()))),
+            ("receiver_port", whole(|row| row.flow.ends[1 - row.sender].port.into())),
+            ("protocol", words(&["udp", "quic"], |row| u32::from(row.flow.version().is_some()))),
+            ("quic_version", interned(rows.iter().map(|row| row.flow.version().unwrap_or_default()))),
+            ("first_s", real(|row| row.direction.span.map_or(f64::NAN, |(first, _)| first.seconds_after(row.origin)))),
+            ("last_s", real(|row| row.direction.span.map_or(f64::NAN, |(_, last)| last.seconds_after(row.origin)))),
+            ("duration_s", real(|row| row.duration_s())),
+            ("packets", whole(|row| row.direction.packets)),
+            ("payload_bytes", whole(|row| row.direction.payload_bytes)),
+            ("throughput_bps", real(|row| row.direction.payload_bytes as f64 * 8.0 / row.duration_s())),
+            ("max_payload_bytes", real(|row| row.largest_payload())),
+            ("mean_gap_s", real(|row| row.direction.gaps.mean_s())),
+            ("gap_p99_s", real(|row| row.direction.gaps.percentile_s(0.99))),
+            ("max_gap_s", real(|row| seconds(row.direction.gaps.max()))),
+            ("ect_packets", whole(|row| row.direction.ect_packets)),
+            ("ce_packets", whole(|row| row.direction.ce_packets)),
+            (
+                "spin_bit",
+                words(&["unknown", "constant", "spinning", "random"], |row| match row.direction.spin.usage() {
+                    SpinUse::Unknown => 0,
+                    SpinUse::Constant => 1,
+                    SpinUse::Spinning => 2,
+                    SpinUse::Random => 3,
+                }),
+            ),
+            ("spin_rtt_samples", whole(|row| row.spin_round_trips().map_or(0, |of| of.samples))),
+            ("min_spin_rtt_s", real(|row| seconds(row.spin_round_trips().and_then(RoundTrips::min)))),
+            ("spin_rtt_p50_s", real(|row| row.spin_round_trips().map_or(f64::NAN, |of| of.percentile_s(0.5)))),
+        ];
+        named("udp_flows", columns)
     }
 
     fn summed(&self, interfaces: &[String], origin: Timestamp) -> Table {
@@ -214,6 +265,29 @@ impl DirectionRow<'_> {
         let requests_ecn = EcnFlags { ece: true, cwr: true };
         let agrees = EcnFlags { ece: true, cwr: false };
         self.syns().map_or(2, |(first, second)| u32::from(first.ecn == requests_ecn && second.ecn == agrees))
+    }
+}
+
+/// A row of the table of UDP flows.
+struct UdpRow<'a> {
+    number: u64,
+    flow: &'a UdpFlow,
+    sender: usize,
+    direction: &'a UdpDirection,
+    origin: Timestamp,
+}
+
+impl UdpRow<'_> {
+    fn duration_s(&self) -> f64 {
+        self.direction.span.map_or(f64::NAN, |(first, last)| last.since(first).as_secs_f64())
+    }
+
+    fn largest_payload(&self) -> f64 {
+        if self.direction.packets == 0 { f64::NAN } else { self.direction.largest_payload as f64 }
+    }
+
+    fn spin_round_trips(&self) -> Option<&RoundTrips> {
+        (self.direction.spin.usage() == SpinUse::Spinning).then_some(&self.direction.spin.round_trips)
     }
 }
 

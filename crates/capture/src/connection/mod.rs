@@ -16,22 +16,25 @@ pub use samples::Samples;
 
 pub(crate) use direction::{Direction, EcnFlags, Syn};
 pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
+pub(crate) use round_trips::RoundTrips;
 pub(crate) use samples::{DirectionId, SampleRows};
 
-use crate::segment::{Endpoint, IpPacket, Segment};
+use crate::segment::{Endpoint, IpPacket, Segment, Transport};
 use crate::skipped::SkipReason;
 use crate::time::Timestamp;
+use crate::udp_flows::UdpFlows;
 use direction::ReceivedSegment;
 use samples::SampleSink;
 use sequence::SequenceNumber;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Connections, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
+/// TCP connections and UDP flows, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     all: Vec<Connection>,
-    latest: HashMap<ConnectionKey, u32>,
+    latest: HashMap<FlowKey, u32>,
+    udp: UdpFlows,
     rows: Option<Box<SampleRows>>,
 }
 
@@ -45,11 +48,11 @@ pub struct CapturePoint {
 
 /// A point and two ends, the lower first, as integers: the lookup key of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ConnectionKey([u64; 6]);
+pub(crate) struct FlowKey([u64; 6]);
 
-impl ConnectionKey {
-    fn new(point: CapturePoint, segment: &Segment<'_>) -> ConnectionKey {
-        let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
+impl FlowKey {
+    pub(crate) fn new(point: CapturePoint, from: Endpoint, to: Endpoint) -> FlowKey {
+        let (low, high) = if from <= to { (from, to) } else { (to, from) };
         let number = |end: Endpoint| match end.address {
             IpAddr::V4(address) => u128::from(address.to_bits()),
             IpAddr::V6(address) => address.to_bits(),
@@ -58,7 +61,7 @@ impl ConnectionKey {
         let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
         let ports = kind | u64::from(low.port) << 16 | u64::from(high.port);
         let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
-        ConnectionKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
+        FlowKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
     }
 }
 
@@ -86,7 +89,13 @@ impl Connections {
     /// # Errors
     /// The reason why the packet belongs to no connection; nothing is counted in that case.
     pub fn see(&mut self, point: CapturePoint, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), SkipReason> {
-        let segment = Segment::of(packet)?;
+        let segment = match Transport::of(packet)? {
+            Transport::Tcp(segment) => segment,
+            Transport::Udp(datagram) => {
+                self.udp.see(point, at, &datagram);
+                return Ok(());
+            }
+        };
         let index = self.place(point, &segment);
         let Connections { all, rows, .. } = self;
         let connection = &mut all[index as usize];
@@ -107,6 +116,10 @@ impl Connections {
         self.all.is_empty()
     }
 
+    pub(crate) fn udp(&self) -> &UdpFlows {
+        &self.udp
+    }
+
     pub(crate) fn all(&self) -> &[Connection] {
         &self.all
     }
@@ -124,7 +137,7 @@ impl Connections {
     #[inline]
     fn place(&mut self, point: CapturePoint, segment: &Segment<'_>) -> u32 {
         let next = self.all.len() as u32;
-        let latest = self.latest.entry(ConnectionKey::new(point, segment)).or_insert(next);
+        let latest = self.latest.entry(FlowKey::new(point, segment.from, segment.to)).or_insert(next);
         if let Some(connection) = self.all.get(*latest as usize)
             && !connection.is_followed_by(segment)
         {

@@ -398,8 +398,8 @@ fn samples_are_stored_on_request() {
     model.data(&[0, 1]).wait(20).ack(2);
     let tables = model.connections.tables(&[], Timestamp(0));
     let rows: Vec<(&str, usize)> = tables.iter().map(|table| (table.name.as_str(), table.rows())).collect();
-    assert_eq!(rows, [("connections", 2), ("rtt", 1), ("in_flight", 3)]);
-    assert_eq!(tables[1].floats("rtt_s"), Some(vec![0.02]));
-    assert_eq!(tables[2].floats("in_flight_packets"), Some(vec![1.0, 2.0, 0.0]));
-    assert_eq!(Connections::new(Samples::Summed).tables(&[], Timestamp(0)).len(), 1);
+    assert_eq!(rows, [("connections", 2), ("udp_flows", 0), ("rtt", 1), ("in_flight", 3)]);
+    assert_eq!(tables[2].floats("rtt_s"), Some(vec![0.02]));
+    assert_eq!(tables[3].floats("in_flight_packets"), Some(vec![1.0, 2.0, 0.0]));
+    assert_eq!(Connections::new(Samples::Summed).tables(&[], Timestamp(0)).len(), 2);
 }
