@@ -1,5 +1,6 @@
 //! From an IP packet to the headers of its TCP segment or UDP datagram.
 
+use crate::connection::EcnFlags;
 use crate::datagram::{self, Datagram};
 use crate::quic::QuicHeader;
 use crate::skipped::SkipReason;
@@ -113,6 +114,11 @@ pub fn is_quic_initial(packet: &IpPacket<'_>) -> bool {
 }
 
 impl Segment<'_> {
+    #[inline]
+    pub(crate) fn ecn_flags(&self) -> EcnFlags {
+        EcnFlags { ae: self.header.ns(), cwr: self.header.cwr(), ece: self.header.ece() }
+    }
+
     #[inline]
     pub(crate) fn options(&self) -> TcpOptions {
         TcpOptions::of(self.header.options())

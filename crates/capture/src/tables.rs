@@ -1,7 +1,7 @@
 //! Connections as tables.
 
 use crate::connection::{
-    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFlags, Evidence, Loss, RepairKind, RoundTrips, Syn,
+    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFeedback, Evidence, Loss, RepairKind, RoundTrips, Syn,
 };
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
@@ -13,6 +13,8 @@ use tailback_core::record::{Column, Table};
 
 /// Whether a feature was negotiated in the handshake.
 const AGREED: [&str; 3] = ["no", "yes", "unknown"];
+/// Feedback of marks: none, classic, unknown, accurate.
+const ECN: [&str; 4] = ["no", "yes", "unknown", "accurate"];
 const DIRECTIONS: [&str; 2] = ["forward", "backward"];
 
 impl Connections {
@@ -207,13 +209,14 @@ impl Connections {
             ("keep_alives", whole(|row| row.direction.counts.keep_alives)),
             ("ect_packets", whole(|row| row.direction.counts.ect_packets)),
             ("ce_packets", whole(|row| row.direction.counts.ce_packets)),
-            ("ece_packets", whole(|row| row.direction.counts.ece_packets)),
-            ("cwr_packets", whole(|row| row.direction.counts.cwr_packets)),
+            ("ece_packets", real(|row| row.classic(row.direction.counts.ece_packets))),
+            ("cwr_packets", real(|row| row.classic(row.direction.counts.cwr_packets))),
+            ("reported_ce_packets", real(|row| row.reported_ce())),
             ("mss_bytes", real(|row| row.receiver_reports(|syn| syn.options.mss.map(f64::from)))),
             ("window_scale", real(|row| row.connection.window_scale(1 - row.sender).map_or(f64::NAN, f64::from))),
             ("sack", words(&AGREED, |row| row.agreed(|syn| syn.options.sack_permitted))),
             ("timestamps", words(&AGREED, |row| row.agreed(|syn| syn.options.timestamp.is_some()))),
-            ("ecn", words(&AGREED, |row| row.ecn())),
+            ("ecn", words(&ECN, |row| row.ecn())),
             ("forgotten_segments", whole(|row| row.direction.counts.forgotten_segments)),
         ];
         named("connections", columns)
@@ -260,11 +263,22 @@ impl DirectionRow<'_> {
         self.syns().map_or(2, |(first, second)| u32::from(option(&first) && option(&second)))
     }
 
-    /// RFC 3168 section 6.1.1: requested with ECE and CWR, accepted with ECE alone.
     fn ecn(&self) -> u32 {
-        let requests_ecn = EcnFlags { ece: true, cwr: true };
-        let agrees = EcnFlags { ece: true, cwr: false };
-        self.syns().map_or(2, |(first, second)| u32::from(first.ecn == requests_ecn && second.ecn == agrees))
+        match self.connection.ecn_feedback() {
+            Some(EcnFeedback::None) => 0,
+            Some(EcnFeedback::Classic) => 1,
+            None => 2,
+            Some(EcnFeedback::Accurate) => 3,
+        }
+    }
+
+    /// A count of flags that have another meaning with accurate ECN.
+    fn classic(&self, count: u64) -> f64 {
+        if self.connection.ecn_feedback() == Some(EcnFeedback::Accurate) { f64::NAN } else { count as f64 }
+    }
+
+    fn reported_ce(&self) -> f64 {
+        self.direction.reported_ce.map_or(f64::NAN, |counter| counter.packets() as f64)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
+use super::accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
 use super::arrival_order::{ArrivalOrder, LatePacket, RepairedHole};
 use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
@@ -27,6 +28,8 @@ pub(crate) struct Direction {
     pub(crate) sender_round_trip: SenderRoundTrip,
     /// Round trip from the receiver's SYN to the sender.
     pub(crate) sender_handshake: Option<Duration>,
+    /// The receiver's counter of packets with CE, if both ends agreed on accurate ECN.
+    pub(crate) reported_ce: Option<CeCounter>,
     /// Both SYNs permit SACK.
     pub(crate) agrees_on_sack: bool,
     /// Times of the sender's first and last packet.
@@ -98,12 +101,6 @@ pub(crate) struct Syn {
     pub(crate) options: TcpOptions,
     /// Requests ECN, or agrees to it (RFC 3168 section 6.1.1).
     pub(crate) ecn: EcnFlags,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EcnFlags {
-    pub(crate) ece: bool,
-    pub(crate) cwr: bool,
 }
 
 /// The receiver window as advertised.
@@ -185,7 +182,7 @@ impl Direction {
             self.counts.inferred_timeouts += u64::from(!segment.header.ack());
             return;
         }
-        let ecn = EcnFlags { ece: segment.header.ece(), cwr: segment.header.cwr() };
+        let ecn = segment.ecn_flags();
         self.syn = Some(Syn { number, at, times: 1, options: *options, ecn });
         if self.next.is_none() {
             // The SYN takes one sequence number.
@@ -379,7 +376,7 @@ impl Direction {
         self.counts.lateness_max = self.counts.lateness_max.max(late);
     }
 
-    /// Processes a segment with an acknowledgement from the receiver of this direction. `scale`: scale of its window, if known.
+    /// Processes a segment with an acknowledgement from the receiver of this direction.
     #[inline]
     pub(crate) fn on_received(&mut self, at: Timestamp, received: &ReceivedSegment<'_>, sink: &mut SampleSink<'_>) {
         let header = &received.segment.header;
@@ -394,10 +391,13 @@ impl Direction {
             (self.next, self.acknowledged) = (Some(first), Some(first));
             return;
         };
-        if !header.syn() {
-            self.counts.ece_packets += u64::from(header.ece());
-        }
         let ack = position(number, next);
+        if !header.syn() {
+            match (&mut self.reported_ce, received.feedback) {
+                (Some(counter), EcnFeedback::Accurate) => counter.on_acknowledgement(ack, received.segment.ecn_flags()),
+                _ => self.counts.ece_packets += u64::from(header.ece()),
+            }
+        }
         let acknowledged = *self.acknowledged.get_or_insert(ack.min(next));
         self.in_flight.pass(at, self.bytes_in_flight());
         if ack > acknowledged {
@@ -517,6 +517,7 @@ pub(crate) struct ReceivedSegment<'a> {
     pub(crate) segment: &'a Segment<'a>,
     pub(crate) options: TcpOptions,
     pub(crate) scale: u8,
+    pub(crate) feedback: EcnFeedback,
     /// It carries nothing new: no data, no SYN or FIN, and it is not a keep-alive.
     pub(crate) repeats: bool,
 }

@@ -1,6 +1,7 @@
 //! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
 //! sequence numbers.
 
+mod accurate_ecn;
 mod arrival_order;
 mod direction;
 mod losses;
@@ -14,7 +15,8 @@ mod sequence_gaps;
 
 pub use samples::Samples;
 
-pub(crate) use direction::{Direction, EcnFlags, Syn};
+pub(crate) use accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
+pub(crate) use direction::{Direction, Syn};
 pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
 pub(crate) use round_trips::RoundTrips;
 pub(crate) use samples::{DirectionId, SampleRows};
@@ -179,10 +181,21 @@ impl Connection {
         if header.ack() && !header.rst() {
             let scale = self.window_scale(sender).unwrap_or(0);
             let repeats = segment.payload.0 == 0 && !header.syn() && !header.fin() && !is_keep_alive;
-            let received = ReceivedSegment { segment, options, scale, repeats };
+            let feedback = self.ecn_feedback().unwrap_or(EcnFeedback::None);
+            let received = ReceivedSegment { segment, options, scale, feedback, repeats };
+            if feedback == EcnFeedback::Accurate && !header.syn() {
+                let counter = if sender == 0 { CeCounter::of_client } else { CeCounter::of_server };
+                self.directions[1 - sender].reported_ce.get_or_insert_with(counter);
+            }
             sink.of.direction = 1 - sender as u32;
             self.directions[1 - sender].on_received(at, &received, &mut sink);
         }
+    }
+
+    /// `None` if the handshake was not captured.
+    pub(crate) fn ecn_feedback(&self) -> Option<EcnFeedback> {
+        let [first, second] = &self.directions;
+        first.syn.zip(second.syn).map(|(request, reply)| EcnFeedback::agreed(request.ecn, reply.ecn))
     }
 
     fn agrees_on_sack(&self) -> bool {

@@ -62,6 +62,7 @@ impl Model {
         tcp.ack = fields.flags.contains('A');
         tcp.ece = fields.flags.contains('E');
         tcp.cwr = fields.flags.contains('C');
+        tcp.ns = fields.flags.contains('N');
         tcp.set_options_raw(fields.options).unwrap();
         let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
         ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
@@ -345,6 +346,25 @@ fn marks_and_their_echoes_are_counted_in_their_direction() {
     let table = &model.connections.tables(&["lo".into()], Timestamp(0))[0];
     let tailback_core::record::Column::Word(keys, words) = table.column("ecn").unwrap() else { panic!() };
     assert_eq!(words[keys[0] as usize], "yes");
+}
+
+#[test]
+fn with_accurate_ecn_the_flags_are_a_counter() {
+    let mut model = Model::new();
+    // The third flag is N.
+    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "SECN", ..Fields::default() });
+    model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SAC", ..Fields::default() });
+    // Not ECT on the SYN-ACK: 010. No marks: 101; two marks: 111.
+    model.packet(SENDER, (FIRST, 100, 0), Fields { flags: "AC", ..Fields::default() });
+    model.packet(SENDER, (FIRST, 100, 1000), Fields { flags: "ANE", ecn: 2, ..Fields::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), Fields { flags: "ANE", ..Fields::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1000), Fields { flags: "ANE", ecn: 2, ..Fields::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(2000), 0), Fields { flags: "ANEC", ..Fields::default() });
+    let table = &model.connections.tables(&["lo".into()], Timestamp(0))[0];
+    assert_eq!(table.words("ecn").unwrap(), ["accurate", "accurate"]);
+    assert_eq!(table.floats("reported_ce_packets"), Some(vec![2.0, 0.0]));
+    let missing = |name: &str| table.floats(name).unwrap().iter().all(|value| value.is_nan());
+    assert!(missing("ece_packets") && missing("cwr_packets"));
 }
 
 #[test]
