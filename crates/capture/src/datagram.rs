@@ -1,7 +1,9 @@
 //! A UDP datagram (RFC 768).
 
+use crate::connection::FlowKey;
 use crate::segment::Endpoint;
 use etherparse::IpEcn;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use tailback_core::primitives::units::Bytes;
 
 /// A datagram, whose payload may be truncated.
@@ -10,12 +12,27 @@ pub(crate) struct Datagram<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
+    /// Of IPv4; `None` if it does not identify the datagram.
+    pub(crate) identification: Option<u16>,
     pub(crate) payload: Bytes,
     /// The captured part.
     pub(crate) captured: &'a [u8],
 }
 
 const HEADER: usize = 8;
+
+/// Bytes of the payload that distinguish two datagrams with the same identification.
+const DISTINCT: usize = 64;
+
+impl Datagram<'_> {
+    /// Fingerprint of a datagram of a flow, which would be the same one if it were seen again.
+    pub(crate) fn fingerprint(&self, of: FlowKey) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (of, self.from.port, self.identification, self.payload.0).hash(&mut hasher);
+        self.captured[..self.captured.len().min(DISTINCT)].hash(&mut hasher);
+        hasher.finish()
+    }
+}
 
 /// Ports, captured payload, and length of a datagram of `inside` bytes; `None` if its header is truncated or contradicts them.
 pub(crate) fn parsed(bytes: &[u8], inside: u64) -> Option<([u16; 2], &[u8], Bytes)> {

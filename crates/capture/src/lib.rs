@@ -4,6 +4,7 @@
 //!
 //! * `read`: the two formats, block by block, and the position at which a damaged file breaks
 //! * `link`, `segment`, `datagram`, `quic`: from a frame to its IP packet, and from there to the headers of TCP, UDP and QUIC
+//! * `capture_points`: which interfaces see one direction each, and the order of their packets
 //! * `connection`: [`Connections`], the counters of each connection and direction, updated packet by packet
 //! * `udp_flows`: the same of UDP flows
 //! * `tables`: the results as columns
@@ -15,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod analyser;
+mod capture_points;
 mod connection;
 mod datagram;
 mod link;
@@ -30,7 +32,7 @@ mod write;
 
 pub use analyser::{Analyser, Damage};
 pub use connection::{CapturePoint, Connections, Samples};
-pub use link::LinkType;
+pub use link::{LinkType, Vlan};
 pub use read::{Interface, OpenError, Packet, ReadError, Reader, Record};
 pub use run::{CaptureInfo, write_run};
 pub use segment::IpPacket;

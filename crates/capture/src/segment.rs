@@ -36,6 +36,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
+    /// Of IPv4.
+    pub(crate) identification: Option<u16>,
     pub(crate) header: TcpHeaderSlice<'a>,
     pub(crate) payload: Bytes,
     pub(crate) comment: Option<&'a str>,
@@ -60,17 +62,17 @@ impl<'a> Transport<'a> {
             LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => SkipReason::NotIp,
             LaxHeaderSliceError::Content(_) => SkipReason::IpHeaderDamaged,
         })?;
-        let (header_bytes, total, ecn) = match &ip {
+        let (header_bytes, total, ecn, identification) = match &ip {
             LaxIpSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let header_bytes = header.slice().len() + ip.extensions().auth.map_or(0, |auth| auth.slice().len());
-                (header_bytes, u64::from(header.total_len()), header.ecn())
+                (header_bytes, u64::from(header.total_len()), header.ecn(), Some(header.identification()))
             }
             LaxIpSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let length = u64::from(header.payload_length());
                 let total = if length == 0 { 0 } else { header.slice().len() as u64 + length };
-                (header.slice().len() + ip.extensions().slice().len(), total, header.ecn())
+                (header.slice().len() + ip.extensions().slice().len(), total, header.ecn(), None)
             }
         };
         if ip.is_fragmenting_payload() {
@@ -86,7 +88,7 @@ impl<'a> Transport<'a> {
                     datagram::parsed(ip.payload().payload, inside).ok_or(SkipReason::UdpHeaderDamaged)?;
                 let from = Endpoint { address: ip.source_addr(), port: from };
                 let to = Endpoint { address: ip.destination_addr(), port: to };
-                return Ok(Transport::Udp(Datagram { from, to, ecn, payload, captured }));
+                return Ok(Transport::Udp(Datagram { from, to, ecn, identification, payload, captured }));
             }
             IpNumber::IPV4 | IpNumber::IPV6 if tunnels > 0 => {
                 let inner = IpPacket { bytes: ip.payload().payload, original: Bytes(inside), comment: packet.comment };
@@ -102,7 +104,7 @@ impl<'a> Transport<'a> {
         let payload = inside.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
         let from = Endpoint { address: ip.source_addr(), port: header.source_port() };
         let to = Endpoint { address: ip.destination_addr(), port: header.destination_port() };
-        Ok(Transport::Tcp(Segment { from, to, ecn, header, payload: Bytes(payload), comment: packet.comment }))
+        Ok(Transport::Tcp(Segment { from, to, ecn, identification, header, payload: Bytes(payload), comment: packet.comment }))
     }
 }
 

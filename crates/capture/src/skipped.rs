@@ -28,6 +28,8 @@ pub enum SkipReason {
     OtherProtocol(u8),
     TcpHeaderCut,
     TcpHeaderDamaged,
+    /// The same packet was captured before, as by a mirror port or on both sides of a router.
+    Repeated,
 }
 
 impl fmt::Display for SkipReason {
@@ -47,6 +49,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Icmp => out.write_str("ICMP"),
             SkipReason::OtherProtocol(number) => write!(out, "IP protocol {number}"),
             SkipReason::TcpHeaderCut => out.write_str("truncated TCP header"),
+            SkipReason::Repeated => out.write_str("captured before"),
             SkipReason::TcpHeaderDamaged => out.write_str("damaged TCP header"),
         }
     }

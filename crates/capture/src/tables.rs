@@ -1,7 +1,8 @@
 //! Connections as tables.
 
 use crate::connection::{
-    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFeedback, Evidence, Loss, RepairKind, RoundTrips, Syn,
+    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFeedback, Evidence, InFlight, Loss, RepairKind,
+    RoundTrips, Syn,
 };
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
@@ -26,9 +27,14 @@ impl Connections {
             let of_trips = rows.round_trips.iter().map(|row| (row.0, row.1));
             let seconds = rows.round_trips.iter().map(|row| row.2.as_secs_f64()).collect();
             tables.push(samples("rtt", of_trips, origin, vec![("rtt_s", Column::Float(seconds))]));
-            let of_loads = rows.in_flight.iter().map(|row| (row.0, row.1));
-            let bytes = rows.in_flight.iter().map(|row| row.2.bytes).collect();
-            let packets = rows.in_flight.iter().map(|row| row.2.segments).collect();
+            let is_known = |of: DirectionId| {
+                let connection = self.all().get(of.connection as usize);
+                connection.is_some_and(|connection| connection.directions[of.direction as usize].knows_in_flight())
+            };
+            let loads: Vec<_> = rows.in_flight.iter().filter(|row| is_known(row.1)).collect();
+            let of_loads = loads.iter().map(|row| (row.0, row.1));
+            let bytes = loads.iter().map(|row| row.2.bytes).collect();
+            let packets = loads.iter().map(|row| row.2.segments).collect();
             let values = vec![("in_flight_bytes", Column::Integer(bytes)), ("in_flight_packets", Column::Integer(packets))];
             tables.push(samples("in_flight", of_loads, origin, values));
         }
@@ -103,7 +109,7 @@ impl Connections {
         let columns = vec![
             ("flow", whole(|row| row.number)),
             ("direction", words(&DIRECTIONS, |row| row.sender as u32)),
-            ("interface", interned(rows.iter().map(|row| point(row.flow.point, interfaces)))),
+            ("interface", interned(rows.iter().map(|row| point_name(row.flow.point, interfaces)))),
             ("sender_address", interned(rows.iter().map(|row| row.flow.ends[row.sender].address.to_string()))),
             ("sender_port", whole(|row| row.flow.ends[row.sender].port.into())),
             ("receiver_address", interned(rows.iter().map(|row| row.flow.ends[1 - row.sender].address.to_string()))),
@@ -159,7 +165,7 @@ impl Connections {
         let columns = vec![
             ("connection", whole(|row| row.number)),
             ("direction", words(&DIRECTIONS, |row| row.sender as u32)),
-            ("interface", interned(rows.iter().map(|row| point(row.connection.point, interfaces)))),
+            ("interface", interned(rows.iter().map(|row| point_name(row.connection.point, interfaces)))),
             ("sender_address", interned(rows.iter().map(|row| row.connection.ends[row.sender].address.to_string()))),
             ("sender_port", whole(|row| row.connection.ends[row.sender].port.into())),
             ("receiver_address", interned(rows.iter().map(|row| row.connection.ends[1 - row.sender].address.to_string()))),
@@ -195,9 +201,9 @@ impl Connections {
             ("rtt_p99_s", real(|row| row.direction.round_trips.percentile_s(0.99))),
             ("max_rtt_s", real(|row| seconds(row.direction.round_trips.max()))),
             ("handshake_rtt_s", real(|row| seconds(row.direction.handshake))),
-            ("mean_in_flight_bytes", real(|row| row.direction.in_flight.mean_bytes())),
-            ("max_in_flight_bytes", whole(|row| row.direction.in_flight.max_bytes)),
-            ("max_in_flight_packets", whole(|row| row.direction.in_flight.max_segments)),
+            ("mean_in_flight_bytes", real(|row| row.in_flight(InFlight::mean_bytes))),
+            ("max_in_flight_bytes", real(|row| row.in_flight(|of| of.max_bytes as f64))),
+            ("max_in_flight_packets", real(|row| row.in_flight(|of| of.max_segments as f64))),
             ("acks", whole(|row| row.direction.counts.acknowledgements)),
             ("duplicate_acks", whole(|row| row.direction.counts.duplicate_acks)),
             ("sack_blocks", whole(|row| row.direction.counts.sack_blocks)),
@@ -277,6 +283,11 @@ impl DirectionRow<'_> {
         if self.connection.ecn_feedback() == Some(EcnFeedback::Accurate) { f64::NAN } else { count as f64 }
     }
 
+    /// Missing unless both directions were captured.
+    fn in_flight(&self, value: fn(&InFlight) -> f64) -> f64 {
+        if self.direction.knows_in_flight() { value(&self.direction.in_flight) } else { f64::NAN }
+    }
+
     fn reported_ce(&self) -> f64 {
         self.direction.reported_ce.map_or(f64::NAN, |counter| counter.packets() as f64)
     }
@@ -329,12 +340,14 @@ fn samples(
 }
 
 /// The name of a point of capture.
-fn point(point: CapturePoint, interfaces: &[String]) -> String {
+pub(crate) fn point_name(point: CapturePoint, interfaces: &[String]) -> String {
     let name = interfaces.get(point.interface as usize).cloned().unwrap_or_else(|| point.interface.to_string());
-    match point.behind {
-        Some(behind) => format!("{name}, index {behind}"),
-        None => name,
-    }
+    let behind = point.behind.map_or(String::new(), |behind| format!(", index {behind}"));
+    let vlan = point.vlan.map_or(String::new(), |vlan| {
+        let inner = vlan.inner.map_or(String::new(), |inner| format!(".{inner}"));
+        format!(", VLAN {}{inner}", vlan.outer)
+    });
+    name + &behind + &vlan
 }
 
 /// A column of words, each of which is stored once.

@@ -149,7 +149,14 @@ mod tests {
     fn see(flows: &mut UdpFlows, milliseconds: i64, sender: u16, payload: &[u8]) {
         let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
         let (from, to) = if sender == 1 { (end(1), end(2)) } else { (end(2), end(1)) };
-        let datagram = Datagram { from, to, ecn: IpEcn::NotEct, payload: Bytes(payload.len() as u64), captured: payload };
+        let datagram = Datagram {
+            from,
+            to,
+            ecn: IpEcn::NotEct,
+            identification: None,
+            payload: Bytes(payload.len() as u64),
+            captured: payload,
+        };
         flows.see(CapturePoint::default(), Timestamp(milliseconds * MILLISECOND), &datagram);
     }
 

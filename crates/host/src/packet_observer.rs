@@ -107,7 +107,7 @@ impl PacketObserver {
         if let Some(connections) = &mut self.connections {
             let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
             // Packets other than TCP and UDP are ignored.
-            let _ = connections.see(CapturePoint { interface: of.host, behind: None }, at, &packet);
+            let _ = connections.see(CapturePoint { interface: of.host, ..CapturePoint::default() }, at, &packet);
         }
         self.capture.as_mut().map(|capture| (capture, at))
     }

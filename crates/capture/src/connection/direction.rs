@@ -2,6 +2,7 @@
 
 use super::accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
 use super::arrival_order::{ArrivalOrder, LatePacket, RepairedHole};
+use super::identifications::Identifications;
 use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
 use super::round_trips::RoundTrips;
@@ -42,6 +43,7 @@ pub(crate) struct Direction {
     acknowledged: Option<StreamOffset>,
     holes: SequenceGaps,
     order: ArrivalOrder,
+    pub(crate) identifications: Identifications,
     timers: SenderTimers,
     outstanding: OutstandingSegments,
     /// The most recent retransmissions, which DSACK may report as unnecessary, with the losses inferred from them.
@@ -358,7 +360,7 @@ impl Direction {
     }
 
     /// Shortest time from the observation of a hole to that of a retransmission: the round trips to the receiver and to the sender.
-    fn reaction_time(&self) -> Duration {
+    pub(crate) fn reaction_time(&self) -> Duration {
         let to_receiver = self.round_trips.min().into_iter().chain(self.handshake).min();
         let to_sender = self.sender_round_trip.min().into_iter().chain(self.sender_handshake).min();
         match (to_receiver, to_sender) {
@@ -492,6 +494,11 @@ impl Direction {
             Some(syn) => syn.number != number,
             None => self.span.is_some(),
         }
+    }
+
+    /// Whether data and their acknowledgements were captured, or there were no data.
+    pub(crate) fn knows_in_flight(&self) -> bool {
+        self.counts.acknowledgements > 0 && (self.counts.data_packets > 0 || self.counts.unseen_bytes == 0)
     }
 
     pub(crate) fn has_fin(&self) -> bool {

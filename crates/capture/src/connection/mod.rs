@@ -4,10 +4,12 @@
 mod accurate_ecn;
 mod arrival_order;
 mod direction;
+mod identifications;
 mod losses;
 mod outstanding_segments;
 mod round_trips;
 mod samples;
+mod seen_packets;
 mod sender_round_trip;
 mod sender_timers;
 mod sequence;
@@ -16,19 +18,22 @@ mod sequence_gaps;
 pub use samples::Samples;
 
 pub(crate) use accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
-pub(crate) use direction::{Direction, Syn};
+pub(crate) use direction::{Direction, InFlight, Syn};
 pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
 pub(crate) use round_trips::RoundTrips;
 pub(crate) use samples::{DirectionId, SampleRows};
 
+use crate::link::Vlan;
 use crate::segment::{Endpoint, IpPacket, Segment, Transport};
 use crate::skipped::SkipReason;
 use crate::time::Timestamp;
 use crate::udp_flows::UdpFlows;
 use direction::ReceivedSegment;
 use samples::SampleSink;
+use seen_packets::{REPEATED_WITHIN, SeenPacket, SeenPackets, UNIDENTIFIED_WITHIN};
 use sequence::SequenceNumber;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
 /// TCP connections and UDP flows, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
@@ -37,15 +42,18 @@ pub struct Connections {
     all: Vec<Connection>,
     latest: HashMap<FlowKey, u32>,
     udp: UdpFlows,
+    seen: SeenPackets,
     rows: Option<Box<SampleRows>>,
 }
 
 /// A point of capture. A packet that passes two points is observed twice, and belongs to a separate connection at each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CapturePoint {
     pub interface: u32,
     /// The underlying interface, if the captured one represents several (such as Linux's `any`).
     pub behind: Option<u32>,
+    /// A router forwards packets from one VLAN to another through the same interface.
+    pub vlan: Option<Vlan>,
 }
 
 /// A point and two ends, the lower first, as integers: the lookup key of every packet.
@@ -61,7 +69,8 @@ impl FlowKey {
         };
         let (first, second) = (number(low), number(high));
         let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
-        let ports = kind | u64::from(low.port) << 16 | u64::from(high.port);
+        let vlan = point.vlan.map_or(0, |vlan| 1 << 24 | u64::from(vlan.outer) << 12 | vlan.inner.map_or(0, u64::from));
+        let ports = vlan << 34 | kind | u64::from(low.port) << 16 | u64::from(high.port);
         let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
         FlowKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
     }
@@ -94,13 +103,26 @@ impl Connections {
         let segment = match Transport::of(packet)? {
             Transport::Tcp(segment) => segment,
             Transport::Udp(datagram) => {
+                let seen = SeenPacket {
+                    at,
+                    hash: datagram.fingerprint(FlowKey::new(point, datagram.from, datagram.to)),
+                    within: REPEATED_WITHIN,
+                };
+                if datagram.identification.is_some() && self.seen.repeats(seen) {
+                    return Err(SkipReason::Repeated);
+                }
                 self.udp.see(point, at, &datagram);
                 return Ok(());
             }
         };
         let index = self.place(point, &segment);
-        let Connections { all, rows, .. } = self;
+        let Connections { all, rows, seen: repeated, .. } = self;
         let connection = &mut all[index as usize];
+        if let Some(seen) = connection.fingerprint(at, index, &segment)
+            && repeated.repeats(seen)
+        {
+            return Err(SkipReason::Repeated);
+        }
         connection.see(
             at,
             &segment,
@@ -200,6 +222,25 @@ impl Connection {
 
     fn agrees_on_sack(&self) -> bool {
         self.directions.iter().all(|direction| direction.syn.is_some_and(|syn| syn.options.sack_permitted))
+    }
+
+    /// Fingerprint of a packet that would be the same one if it were seen again. Without a varying identification, a packet with
+    /// data that is seen again before its sender can react is the same one.
+    fn fingerprint(&mut self, at: Timestamp, index: u32, segment: &Segment<'_>) -> Option<SeenPacket> {
+        let sender = usize::from(segment.from != self.ends[0]);
+        let direction = &mut self.directions[sender];
+        let identification = direction.identifications.varying(segment.identification);
+        let within = match identification {
+            Some(_) => REPEATED_WITHIN,
+            None if segment.payload.0 > 0 => direction.reaction_time().min(UNIDENTIFIED_WITHIN),
+            None => return None,
+        };
+        let mut hasher = DefaultHasher::new();
+        (index, sender, identification, segment.payload.0).hash(&mut hasher);
+        // Everything except the checksum, which may be incomplete in one of two copies.
+        let header = segment.header.slice();
+        (&header[..16], &header[18..]).hash(&mut hasher);
+        Some(SeenPacket { at, hash: hasher.finish(), within })
     }
 
     /// Scale of the windows that an end advertises: both ends must have requested scaling (RFC 7323 section 2.2). `None` if the

@@ -14,6 +14,8 @@ const FIRST: u32 = u32::MAX - 1000;
 struct Model {
     connections: Connections,
     at: i64,
+    /// Identification of the next packet.
+    number: u16,
 }
 
 /// Header fields of a packet besides its sequence numbers.
@@ -32,7 +34,7 @@ fn milliseconds(count: u64) -> Duration {
 
 impl Model {
     fn new() -> Model {
-        Model { connections: Connections::new(Samples::Stored), at: 0 }
+        Model { connections: Connections::new(Samples::Stored), at: 0, number: 1 }
     }
 
     /// Opened by a handshake of 10 ms, captured near the sender.
@@ -66,6 +68,8 @@ impl Model {
         tcp.set_options_raw(fields.options).unwrap();
         let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
         ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
+        ip.identification = self.number;
+        self.number += 1;
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
         let packet = IpPacket { bytes: &bytes, original, comment: fields.comment };
@@ -389,9 +393,52 @@ fn points_of_capture_are_distinguished() {
     let mut tcp = Vec::new();
     etherparse::PacketBuilder::ipv4(SENDER, RECEIVER, 64).tcp(1000, 2000, FIRST, 1).write(&mut tcp, &[]).unwrap();
     let packet = IpPacket { bytes: &tcp, original: Bytes(40), comment: None };
-    model.connections.see(CapturePoint { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
-    model.connections.see(CapturePoint { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
-    assert_eq!(model.connections.len(), before + 2);
+    model.connections.see(CapturePoint { interface: 1, ..CapturePoint::default() }, Timestamp(0), &packet).unwrap();
+    model.connections.see(CapturePoint { behind: Some(3), ..CapturePoint::default() }, Timestamp(0), &packet).unwrap();
+    let vlan = |outer| CapturePoint { vlan: Some(crate::link::Vlan { outer, inner: None }), ..CapturePoint::default() };
+    model.connections.see(vlan(10), Timestamp(0), &packet).unwrap();
+    model.connections.see(vlan(20), Timestamp(0), &packet).unwrap();
+    assert_eq!(model.connections.len(), before + 4);
+}
+
+/// Two packets with and without an identification, at these times in milliseconds. Returns whether each was analysed.
+fn analysed(identifications: &[u16], bytes: usize, at: &[i64]) -> Vec<bool> {
+    let mut connections = Connections::new(Samples::Summed);
+    let mut found = Vec::new();
+    for (&identification, &at) in identifications.iter().zip(at) {
+        let mut tcp = TcpHeader::new(1000, 2000, FIRST, 5000);
+        tcp.ack = true;
+        let mut ip = Ipv4Header::new((tcp.header_len() + bytes) as u16, 64, IpNumber::TCP, SENDER, RECEIVER).unwrap();
+        ip.identification = identification;
+        let packet = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
+        let packet = IpPacket { bytes: &packet, original: Bytes((packet.len() + bytes) as u64), comment: None };
+        found.push(connections.see(CapturePoint::default(), Timestamp(at * 1_000_000), &packet).is_ok());
+    }
+    found
+}
+
+#[test]
+fn a_packet_that_is_captured_twice_counts_once() {
+    // The identification varies: the third and the fourth packet are one.
+    assert_eq!(analysed(&[1, 2, 3, 3, 4], 1000, &[0, 100, 200, 300, 400]), [true, true, true, false, true]);
+    // Pure acknowledgements as well; but without an identification they may be duplicates that the receiver sent.
+    assert_eq!(analysed(&[1, 2, 3, 3], 0, &[0, 0, 0, 0]), [true, true, true, false]);
+    assert_eq!(analysed(&[0, 0, 7, 7], 0, &[0, 0, 0, 0]), [true; 4]);
+    // Data without an identification are repeated at once, or retransmitted later.
+    assert_eq!(analysed(&[0, 0, 0], 1000, &[0, 1, 10]), [true, false, true]);
+}
+
+#[test]
+fn with_one_direction_only_the_data_in_flight_are_missing() {
+    let mut model = Model::new();
+    model.data(&[0, 1, 2]).wait(1).data(&[3]);
+    let tables = model.connections.tables(&[], Timestamp(0));
+    assert!(tables[0].floats("max_in_flight_bytes").unwrap()[0].is_nan());
+    assert_eq!(tables[3].rows(), 0);
+    model.ack(4);
+    let tables = model.connections.tables(&[], Timestamp(0));
+    assert_eq!(tables[0].floats("max_in_flight_bytes").unwrap()[0], 4000.0);
+    assert!(tables[3].rows() > 0);
 }
 
 #[test]
