@@ -187,6 +187,7 @@ def test_an_analysis_is_saved_as_tables(analysis: tb.Analysis, tmp_path: Path) -
     names = {path.name for path in (tmp_path / "results").iterdir()}
     assert names == {
         "connections.parquet",
+        "udp_flows.parquet",
         "skipped.parquet",
         "losses.parquet",
         "rtt.parquet",

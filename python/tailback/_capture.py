@@ -107,8 +107,9 @@ class Analysis:
 
     @property
     def udp_flows(self) -> Table:
-        """Two rows per UDP flow of a capture, one per direction, with the spin bit of QUIC; ``docs/howto/captures.md`` defines every
-        column.
+        """Two rows per UDP flow of a capture, one per direction, with the spin bit of QUIC.
+
+        ``docs/howto/captures.md`` defines every column.
 
         Raises
         ------

@@ -1,9 +1,11 @@
 //! A UDP datagram (RFC 768).
 
-use crate::connection::FlowKey;
+use crate::connection::{FlowKey, REPEATED_WITHIN, SeenPacket, UNIDENTIFIED_WITHIN};
 use crate::segment::Endpoint;
+use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 use tailback_core::primitives::units::Bytes;
 
 /// A datagram, whose payload may be truncated.
@@ -12,7 +14,7 @@ pub(crate) struct Datagram<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
-    /// Of IPv4; `None` if it does not identify the datagram.
+    /// Of IPv4.
     pub(crate) identification: Option<u16>,
     pub(crate) payload: Bytes,
     /// The captured part.
@@ -25,12 +27,18 @@ const HEADER: usize = 8;
 const DISTINCT: usize = 64;
 
 impl Datagram<'_> {
-    /// Fingerprint of a datagram of a flow, which would be the same one if it were seen again.
-    pub(crate) fn fingerprint(&self, of: FlowKey) -> u64 {
+    /// Fingerprint of a datagram of a flow, which would be the same one if it were seen again. Without an identification, only payloads
+    /// with different bytes identify it.
+    pub(crate) fn fingerprint(&self, at: Timestamp, of: FlowKey) -> SeenPacket {
+        let beginning = &self.captured[..self.captured.len().min(DISTINCT)];
+        let within = match self.identification {
+            Some(number) if number != 0 => REPEATED_WITHIN,
+            _ if beginning.windows(2).any(|pair| pair[0] != pair[1]) => UNIDENTIFIED_WITHIN,
+            _ => Duration::ZERO,
+        };
         let mut hasher = DefaultHasher::new();
-        (of, self.from.port, self.identification, self.payload.0).hash(&mut hasher);
-        self.captured[..self.captured.len().min(DISTINCT)].hash(&mut hasher);
-        hasher.finish()
+        (of, self.from.port, self.from.address, self.identification, self.payload.0, beginning).hash(&mut hasher);
+        SeenPacket { at, hash: hasher.finish(), within }
     }
 }
 

@@ -30,11 +30,14 @@ use crate::time::Timestamp;
 use crate::udp_flows::UdpFlows;
 use direction::ReceivedSegment;
 use samples::SampleSink;
-use seen_packets::{REPEATED_WITHIN, SeenPacket, SeenPackets, UNIDENTIFIED_WITHIN};
+use seen_packets::SeenPackets;
+
+pub(crate) use seen_packets::{REPEATED_WITHIN, SeenPacket, UNIDENTIFIED_WITHIN};
 use sequence::SequenceNumber;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// TCP connections and UDP flows, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
 #[derive(Clone, Debug, Default)]
@@ -103,12 +106,7 @@ impl Connections {
         let segment = match Transport::of(packet)? {
             Transport::Tcp(segment) => segment,
             Transport::Udp(datagram) => {
-                let seen = SeenPacket {
-                    at,
-                    hash: datagram.fingerprint(FlowKey::new(point, datagram.from, datagram.to)),
-                    within: REPEATED_WITHIN,
-                };
-                if datagram.identification.is_some() && self.seen.repeats(seen) {
+                if self.seen.repeats(datagram.fingerprint(at, FlowKey::new(point, datagram.from, datagram.to))) {
                     return Err(SkipReason::Repeated);
                 }
                 self.udp.see(point, at, &datagram);
@@ -118,9 +116,7 @@ impl Connections {
         let index = self.place(point, &segment);
         let Connections { all, rows, seen: repeated, .. } = self;
         let connection = &mut all[index as usize];
-        if let Some(seen) = connection.fingerprint(at, index, &segment)
-            && repeated.repeats(seen)
-        {
+        if repeated.repeats(connection.fingerprint(at, index, &segment)) {
             return Err(SkipReason::Repeated);
         }
         connection.see(
@@ -224,23 +220,25 @@ impl Connection {
         self.directions.iter().all(|direction| direction.syn.is_some_and(|syn| syn.options.sack_permitted))
     }
 
-    /// Fingerprint of a packet that would be the same one if it were seen again. Without a varying identification, a packet with
-    /// data that is seen again before its sender can react is the same one.
-    fn fingerprint(&mut self, at: Timestamp, index: u32, segment: &Segment<'_>) -> Option<SeenPacket> {
+    /// Fingerprint of a packet that would be the same one if it were seen again. If the identifications of its sender do not vary, a
+    /// packet that takes sequence numbers and is seen again before its sender can react is the same one.
+    fn fingerprint(&mut self, at: Timestamp, index: u32, segment: &Segment<'_>) -> SeenPacket {
         let sender = usize::from(segment.from != self.ends[0]);
         let direction = &mut self.directions[sender];
-        let identification = direction.identifications.varying(segment.identification);
-        let within = match identification {
-            Some(_) => REPEATED_WITHIN,
-            None if segment.payload.0 > 0 => direction.reaction_time().min(UNIDENTIFIED_WITHIN),
-            None => return None,
+        let is_identified = direction.identifications.identify(segment.identification);
+        let header = &segment.header;
+        let within = if is_identified {
+            REPEATED_WITHIN
+        } else if segment.payload.0 > 0 || header.syn() || header.fin() {
+            direction.reaction_time().min(UNIDENTIFIED_WITHIN)
+        } else {
+            Duration::ZERO
         };
         let mut hasher = DefaultHasher::new();
-        (index, sender, identification, segment.payload.0).hash(&mut hasher);
+        (index, sender, segment.identification, segment.payload.0).hash(&mut hasher);
         // Everything except the checksum, which may be incomplete in one of two copies.
-        let header = segment.header.slice();
-        (&header[..16], &header[18..]).hash(&mut hasher);
-        Some(SeenPacket { at, hash: hasher.finish(), within })
+        (&header.slice()[..16], &header.slice()[18..]).hash(&mut hasher);
+        SeenPacket { at, hash: hasher.finish(), within }
     }
 
     /// Scale of the windows that an end advertises: both ends must have requested scaling (RFC 7323 section 2.2). `None` if the

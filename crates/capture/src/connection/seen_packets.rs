@@ -3,9 +3,9 @@
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Fingerprints of recent packets. A later packet replaces another one with the same place.
+/// Fingerprints of recent packets: in each of a fixed number of places the latest few, the most recent one first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeenPackets(Vec<Option<(u64, Timestamp)>>);
+pub(crate) struct SeenPackets(Vec<[(u64, Timestamp); WAYS]>);
 
 /// A packet's fingerprint.
 #[derive(Clone, Copy, Debug)]
@@ -23,20 +23,24 @@ pub(crate) const REPEATED_WITHIN: Duration = Duration::from_millis(900);
 /// The same for packets whose IP header does not identify them.
 pub(crate) const UNIDENTIFIED_WITHIN: Duration = Duration::from_millis(3);
 
-const PLACES: usize = 1 << 15;
+const PLACES: usize = 1 << 13;
+const WAYS: usize = 4;
+/// Longer ago than any packet.
+const NEVER: Timestamp = Timestamp(i64::MIN);
 
 impl SeenPackets {
     /// Whether the packet repeats an earlier one; it is remembered otherwise.
     pub(crate) fn repeats(&mut self, packet: SeenPacket) -> bool {
         if self.0.is_empty() {
-            self.0 = vec![None; PLACES];
+            self.0 = vec![[(0, NEVER); WAYS]; PLACES];
         }
         let place = &mut self.0[packet.hash as usize % PLACES];
-        let since = |&(hash, at): &(u64, Timestamp)| (hash == packet.hash).then(|| packet.at.since(at).max(at.since(packet.at)));
-        if place.as_ref().and_then(since).is_some_and(|since| since < packet.within) {
+        let between = |at: Timestamp| packet.at.since(at).max(at.since(packet.at));
+        if place.iter().any(|&(hash, at)| hash == packet.hash && at != NEVER && between(at) < packet.within) {
             return true;
         }
-        *place = Some((packet.hash, packet.at));
+        place.rotate_right(1);
+        place[0] = (packet.hash, packet.at);
         false
     }
 }
@@ -54,7 +58,10 @@ mod tests {
         };
         let found = [(0, 7), (2, 7), (3, 7), (4, 8), (5, 7), (4, 7)].map(|(at, hash)| repeats(at, hash));
         assert_eq!(found, [false, true, false, false, true, true]);
-        // The same place.
-        assert_eq!([repeats(6, 7 + PLACES as u64), repeats(6, 7)], [false, false]);
+        // Others in the same place.
+        let other = |n: usize| 7 + (n * PLACES) as u64;
+        assert_eq!([repeats(5, other(1)), repeats(5, 7)], [false, true]);
+        assert_eq!([2, 3, 4].map(|n| repeats(5, other(n))), [false; 3]);
+        assert!(!repeats(5, 7));
     }
 }
