@@ -278,4 +278,19 @@ mod tests {
         ));
         std::fs::remove_dir_all(&folder).unwrap();
     }
+
+    #[test]
+    fn initial_packets_of_quic_are_kept_whole() {
+        let mut whole = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1228, 0);
+        let length = |packet: &[u8]| CaptureEntry::of(Timestamp(0), ObservedPacket { host: 0, packet }, None).bytes.len();
+        assert_eq!((whole.len(), length(&whole)), (1228, SNAP_LENGTH));
+        // UDP, 1200 bytes of payload, a long header of version 1 with a connection id of 8 bytes.
+        whole[9] = 17;
+        whole[20..28].copy_from_slice(&[0xc0, 0, 1, 0xbb, 0x04, 0xb8, 0, 0]);
+        whole[28..34].copy_from_slice(&[0xc0, 0, 0, 0, 1, 8]);
+        assert_eq!(length(&whole), 1228);
+        // A packet of the handshake.
+        whole[28] = 0xe0;
+        assert_eq!(length(&whole), SNAP_LENGTH);
+    }
 }
