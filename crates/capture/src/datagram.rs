@@ -14,7 +14,7 @@ pub(crate) struct Datagram<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
-    /// Of IPv4.
+    /// Identification field of IPv4.
     pub(crate) identification: Option<u16>,
     pub(crate) payload: Bytes,
     /// The captured part.

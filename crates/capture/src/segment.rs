@@ -36,7 +36,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
-    /// Of IPv4.
+    /// Identification field of IPv4.
     pub(crate) identification: Option<u16>,
     pub(crate) header: TcpHeaderSlice<'a>,
     pub(crate) payload: Bytes,

@@ -16,6 +16,8 @@ use tailback_core::record::{Column, Table};
 const AGREED: [&str; 3] = ["no", "yes", "unknown"];
 /// Feedback of marks: none, classic, unknown, accurate.
 const ECN: [&str; 4] = ["no", "yes", "unknown", "accurate"];
+/// Largest payload of packets of 1500 bytes (RFC 6691): larger ones were merged if the receiver's MSS is unknown.
+const ETHERNET_MSS: u16 = 1460;
 const DIRECTIONS: [&str; 2] = ["forward", "backward"];
 
 impl Connections {
@@ -186,6 +188,7 @@ impl Connections {
             ("retransmitted_packets", whole(|row| row.direction.counts.retransmitted_packets)),
             ("retransmitted_bytes", whole(|row| row.direction.counts.retransmitted_bytes)),
             ("retransmitted_unseen_packets", whole(|row| row.direction.counts.retransmitted_unseen_packets)),
+            ("sender_retransmissions", real(|row| row.sender_retransmissions())),
             ("spurious_retransmissions", whole(|row| row.direction.counts.spurious_retransmissions)),
             ("inferred_timeouts", whole(|row| row.direction.counts.inferred_timeouts)),
             ("inferred_loss_probes", whole(|row| row.direction.counts.inferred_probes)),
@@ -262,6 +265,11 @@ impl DirectionRow<'_> {
 
     fn receiver_reports(&self, option: fn(&Syn) -> Option<f64>) -> f64 {
         self.connection.directions[1 - self.sender].syn.as_ref().and_then(option).unwrap_or(f64::NAN)
+    }
+
+    fn sender_retransmissions(&self) -> f64 {
+        let mss = self.connection.directions[1 - self.sender].syn.and_then(|syn| syn.options.mss).unwrap_or(ETHERNET_MSS);
+        self.direction.sender_retransmissions(mss.into()).map_or(f64::NAN, |packets| packets as f64)
     }
 
     /// Whether both SYNs have the feature.

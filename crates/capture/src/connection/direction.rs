@@ -2,7 +2,7 @@
 
 use super::accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
 use super::arrival_order::{ArrivalOrder, LatePacket, RepairedHole};
-use super::identifications::Identifications;
+use super::identifications::{Identifications, PacketNumbers};
 use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
 use super::round_trips::RoundTrips;
@@ -44,6 +44,7 @@ pub(crate) struct Direction {
     holes: SequenceGaps,
     order: ArrivalOrder,
     pub(crate) identifications: Identifications,
+    numbers: PacketNumbers,
     timers: SenderTimers,
     outstanding: OutstandingSegments,
     /// The most recent retransmissions, which DSACK may report as unnecessary, with the losses inferred from them.
@@ -127,6 +128,9 @@ pub(crate) struct InFlight {
 /// Number of retransmitted ranges that are remembered.
 const REMEMBERED: usize = 64;
 
+/// At most this many packets are missing for each observed loss, and this many losses in addition.
+const MOST_MISSING: u64 = 3;
+
 /// Late data are classified as reordered within this time if a round trip is unknown (the value of Wireshark's dissector).
 const REORDERED_WITHIN: Duration = Duration::from_millis(3);
 
@@ -142,6 +146,9 @@ impl Direction {
         if header.rst() {
             // Its sequence number need not be that of any data.
             return;
+        }
+        if let Some(number) = segment.identification.filter(|_| !header.syn()) {
+            self.numbers.see(number);
         }
         let number = SequenceNumber(header.sequence_number());
         if header.syn() {
@@ -499,6 +506,16 @@ impl Direction {
     /// Whether data and their acknowledgements were captured, or there were no data.
     pub(crate) fn knows_in_flight(&self) -> bool {
         self.counts.acknowledgements > 0 && (self.counts.data_packets > 0 || self.counts.unseen_bytes == 0)
+    }
+
+    /// Retransmissions that the sender sent, with those that were lost before the point of capture: packets that are missing there
+    /// were sent again. `None` if the sender's packets are not numbered, if some were merged (`mss`: its largest segment) or not
+    /// captured, or if more are missing than observed losses explain: then its counter may number packets of other connections.
+    pub(crate) fn sender_retransmissions(&self, mss: u64) -> Option<u64> {
+        let (missing, explained) = (self.numbers.missing()?, self.counts.retransmitted_unseen_packets);
+        let is_complete = self.counts.largest_payload <= mss && self.counts.unseen_bytes == 0;
+        let is_explained = missing <= MOST_MISSING * (explained + MOST_MISSING);
+        (is_complete && is_explained).then_some(self.counts.retransmitted_packets + missing.saturating_sub(explained))
     }
 
     pub(crate) fn has_fin(&self) -> bool {

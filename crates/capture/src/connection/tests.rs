@@ -14,8 +14,8 @@ const FIRST: u32 = u32::MAX - 1000;
 struct Model {
     connections: Connections,
     at: i64,
-    /// Identification of the next packet.
-    number: u16,
+    /// Identification of the next packet of each end.
+    numbers: [u16; 2],
 }
 
 /// Header fields of a packet besides its sequence numbers.
@@ -34,7 +34,7 @@ fn milliseconds(count: u64) -> Duration {
 
 impl Model {
     fn new() -> Model {
-        Model { connections: Connections::new(Samples::Stored), at: 0, number: 1 }
+        Model { connections: Connections::new(Samples::Stored), at: 0, numbers: [1; 2] }
     }
 
     /// Opened by a handshake of 10 ms, captured near the sender.
@@ -68,8 +68,9 @@ impl Model {
         tcp.set_options_raw(fields.options).unwrap();
         let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
         ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
-        ip.identification = self.number;
-        self.number += 1;
+        let number = &mut self.numbers[usize::from(from != SENDER)];
+        ip.identification = *number;
+        *number += 1;
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
         let packet = IpPacket { bytes: &bytes, original, comment: fields.comment };
@@ -426,6 +427,21 @@ fn a_packet_that_is_captured_twice_counts_once() {
     assert_eq!(analysed(&[0, 0, 0, 0], 0, &[0, 0, 0, 0]), [true; 4]);
     // Data without an identification are repeated at once, or retransmitted later.
     assert_eq!(analysed(&[0, 0, 0], 1000, &[0, 1, 10]), [true, false, true]);
+}
+
+#[test]
+fn retransmissions_that_were_lost_on_the_way_are_missing_numbers() {
+    let mut model = near_the_receiver();
+    // Segment 3 and its first retransmission are lost; the second one has a number that is two higher.
+    model.data(&[0, 1, 2]).ack(3);
+    model.numbers[0] += 1;
+    model.data(&[4]).ack_with(3, &[(4, 5)]).wait(100);
+    model.numbers[0] += 1;
+    model.data(&[3]).ack(5);
+    assert_eq!(model.counts().retransmitted_packets, 1);
+    assert_eq!(model.direction().sender_retransmissions(1000), Some(2));
+    // Merged packets have several numbers.
+    assert_eq!(model.direction().sender_retransmissions(999), None);
 }
 
 #[test]
