@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def packets(tmp_path_factory: pytest.TempPathFactory) -> list[Packet]:
 
 
 @pytest.fixture(scope="module")
-def plain(packets: list[Packet], tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def plain(packets: list[Packet], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The forward direction as captured once."""
     analysis = write(tmp_path_factory.mktemp("plain") / "a.pcapng", [("eth0", RAW)], ((0, b"", packet) for packet in packets))
     row = forward(analysis)[0]
@@ -87,7 +88,7 @@ def plain(packets: list[Packet], tmp_path_factory: pytest.TempPathFactory) -> di
     return row
 
 
-def forward(analysis: tb.Analysis) -> list[dict[str, object]]:
+def forward(analysis: tb.Analysis) -> list[dict[str, Any]]:
     return analysis.connections.where(direction="forward").to_rows()
 
 
@@ -99,13 +100,13 @@ def in_time(frames: Iterable[tuple[int, bytes, Packet]]) -> list[tuple[int, byte
     return sorted(frames, key=lambda frame: frame[2].at)
 
 
-def same(row: dict[str, object], other: dict[str, object], *, but: tuple[str, ...] = ()) -> None:
+def same(row: dict[str, Any], other: dict[str, Any], *, but: tuple[str, ...] = ()) -> None:
     """The rows are equal except for these columns and the interface. NaN equals NaN."""
     different = {key for key in other if row[key] != other[key] and not (row[key] != row[key] and other[key] != other[key])}
     assert different <= {"interface", *but}
 
 
-def test_vlans_of_a_router_are_separate_points(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_vlans_of_a_router_are_separate_points(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     twice = [(0, tagged(vlan), delayed(packet, after)) for packet in packets for vlan, after in ((10, 0), (20, 5000))]
     analysis = write(tmp_path / "a.pcapng", [("trunk", ETHERNET)], in_time(twice))
     rows = forward(analysis)
@@ -114,7 +115,7 @@ def test_vlans_of_a_router_are_separate_points(packets: list[Packet], plain: dic
         same(row, plain, but=("connection", "first_s", "last_s"))
 
 
-def test_duplicates_of_a_mirror_port_count_once(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_duplicates_of_a_mirror_port_count_once(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     twice = [(0, b"", delayed(packet, after)) for packet in packets for after in (0, 20_000)]
     analysis = write(tmp_path / "a.pcapng", [("mirror", RAW)], in_time(twice))
     (row,) = forward(analysis)
@@ -123,7 +124,7 @@ def test_duplicates_of_a_mirror_port_count_once(packets: list[Packet], plain: di
     assert f"{len(packets):,} captured before" in analysis.summary()
 
 
-def test_the_device_any_of_a_router_counts_a_packet_once(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_the_device_any_of_a_router_counts_a_packet_once(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     def forwarded(packet: Packet) -> Packet:
         """One hop later, behind a queue."""
         return Packet(packet.at + 30_000_000, packet.ip[:8] + bytes([packet.ip[8] - 1]) + packet.ip[9:], packet.length)
@@ -133,7 +134,7 @@ def test_the_device_any_of_a_router_counts_a_packet_once(packets: list[Packet], 
     same(row, plain)
 
 
-def test_the_two_interfaces_of_a_tap_are_one_point(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_the_two_interfaces_of_a_tap_are_one_point(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     frames = ((0 if packet.is_data else 1, b"", packet) for packet in packets)
     analysis = write(tmp_path / "a.pcapng", [("tx", RAW), ("rx", RAW)], frames)
     (row,) = forward(analysis)
@@ -141,7 +142,7 @@ def test_the_two_interfaces_of_a_tap_are_one_point(packets: list[Packet], plain:
     assert "interfaces tx and rx have one direction of each connection: they are analysed as one, tx" in analysis.summary()
 
 
-def test_of_one_direction_the_data_in_flight_are_missing(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_of_one_direction_the_data_in_flight_are_missing(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     frames = ((0, b"", packet) for packet in packets if packet.is_data)
     (row,) = forward(write(tmp_path / "a.pcapng", [("eth0", RAW)], frames))
     assert row["payload_bytes"] == plain["payload_bytes"]
@@ -149,7 +150,7 @@ def test_of_one_direction_the_data_in_flight_are_missing(packets: list[Packet], 
         assert row[column] != row[column], column
 
 
-def test_interfaces_one_after_the_other_are_in_time(packets: list[Packet], plain: dict[str, object], tmp_path: Path) -> None:
+def test_interfaces_one_after_the_other_are_in_time(packets: list[Packet], plain: dict[str, Any], tmp_path: Path) -> None:
     frames = [(interface, b"", packet) for interface in (0, 1) for packet in packets]
     analysis = write(tmp_path / "a.pcapng", [("left", RAW), ("right", RAW)], frames)
     assert analysis.packets_out_of_time == 0
