@@ -437,7 +437,7 @@ def test_a_capture_has_the_real_packets_of_both_ends(tmp_path: Path) -> None:
     assert b"web.sender" in content
     assert content.count(b"discarded at bottleneck: full") == 1
     assert b"Packets of hosts in a simulated network" in content
-    assert b"Timestamps are simulated time, from 0" in content
+    assert b"Time 0 of the run is 2000-01-01T00:00:00Z" in content
     # Ethernet is not simulated: each packet begins with an IPv4 header, then UDP.
     assert content.count(bytes([198, 18, 0, 1, 198, 18, 0, 2])) == 4 + 3
     tb.simulate(lossy, capture=tmp_path / "again.pcapng")

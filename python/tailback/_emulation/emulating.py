@@ -101,7 +101,7 @@ class Emulated(Run):
         Description of a failure of the capture; empty if there was none.
     """
 
-    _counters = (*Run._counters, "emulation", "connections", "kernel", "transfers")
+    _counters = (*Run._counters, "emulation", "connections", "udp_flows", "kernel", "transfers")
     commands: tuple[CommandEnd, ...] = ()
     ended: str = "duration"
     capture_problem: str = ""
@@ -111,6 +111,11 @@ class Emulated(Run):
     def connections(self) -> Table:
         """The TCP connections as seen at each host, like those of a capture (`tailback.analyse`)."""
         return self.tables["connections"]
+
+    @property
+    def udp_flows(self) -> Table:
+        """The UDP flows as seen at each host, with the spin bit of QUIC, like those of a capture (`tailback.analyse`)."""
+        return self.tables["udp_flows"]
 
     @property
     def emulation(self) -> Table:
