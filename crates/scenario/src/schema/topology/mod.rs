@@ -2,6 +2,7 @@
 //!
 //! Each generator is a file with its settings, which implements [`Generator`], and a line in the list below.
 
+mod distance;
 mod disturbances;
 mod edge;
 mod fabric;
@@ -10,6 +11,7 @@ mod gml;
 mod graph_file;
 mod graphml;
 mod plan;
+mod xml_cost;
 
 use crate::decode::{Decode, Decoder, Table};
 use crate::problem::Report;
