@@ -147,3 +147,92 @@ impl SenderEstimates {
         self.smoothed + self.margin.max(MIN_MARGIN) + self.to_sender
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: i64 = 1_000_000;
+
+    /// A round trip of 40 ms near the sender, with SACK: probes after 80 ms, a timeout after 240 ms.
+    const ESTIMATES: SenderEstimates = SenderEstimates {
+        smoothed: Duration::from_millis(40),
+        margin: Duration::ZERO,
+        to_sender: Duration::ZERO,
+        uses_sack: true,
+    };
+
+    /// Ten segments of ten bytes from 0 to 100 are outstanding, sent at 0; the last acknowledgement arrived at 20 ms. The segment from
+    /// `start` is sent at `milliseconds`.
+    fn sent(milliseconds: i64, start: StreamOffset) -> TimedTransmission {
+        TimedTransmission {
+            at: Timestamp(milliseconds * MILLISECOND),
+            data: SequenceRange { start, end: start + 10 },
+            next: 100,
+            acknowledged: 0,
+            segments: 10,
+            head_sent: Some(Timestamp(0)),
+            before: (start < 100).then_some(Timestamp(0)),
+            last_acknowledgement: Some(Timestamp(20 * MILLISECOND)),
+            last_progress: Some(Timestamp(20 * MILLISECOND)),
+        }
+    }
+
+    fn expiries(timers: &SenderTimers, of: &[(i64, StreamOffset)]) -> Vec<Option<TimerExpiry>> {
+        of.iter().map(|&(at, start)| timers.expiry(&sent(at, start), &ESTIMATES)).collect()
+    }
+
+    #[test]
+    fn a_probe_is_the_last_segment_or_a_new_one_after_two_round_trips() {
+        let probe = Some(TimerExpiry::Probe);
+        let found = expiries(&SenderTimers::default(), &[(85, 90), (101, 90), (101, 100), (101, 50)]);
+        assert_eq!(found, [None, probe, probe, None]);
+        // A single segment, whose acknowledgement may be delayed: the timeout of 240 ms, less 3 %.
+        let single = |at| TimedTransmission { data: SequenceRange { start: 0, end: 100 }, segments: 1, ..sent(at, 0) };
+        let found = [232, 233].map(|at| SenderTimers::default().expiry(&single(at), &ESTIMATES));
+        assert_eq!(found, [None, probe]);
+    }
+
+    #[test]
+    fn a_timeout_retransmits_the_first_segment() {
+        let timeout = Some(TimerExpiry::Timeout);
+        assert_eq!(expiries(&SenderTimers::default(), &[(79, 0), (261, 0), (261, 10)]), [None, timeout, None]);
+        // Acknowledgements arrive, but nothing new is acknowledged.
+        let with_duplicates =
+            |at: i64| TimedTransmission { last_acknowledgement: Some(Timestamp((at - 1) * MILLISECOND)), ..sent(at, 0) };
+        let found = [259, 261].map(|at| SenderTimers::default().expiry(&with_duplicates(at), &ESTIMATES));
+        assert_eq!(found, [None, timeout]);
+    }
+
+    #[test]
+    fn in_recovery_with_selective_acknowledgements_or_after_a_probe_there_is_none() {
+        let at = Timestamp(0);
+        let mut probed = SenderTimers::default();
+        probed.on_sent(at, Transmission::Probe, 100);
+        let mut recovering = SenderTimers::default();
+        recovering.on_sent(at, Transmission::Retransmission, 100);
+        let mut sacked = SenderTimers::default();
+        sacked.on_selective_acknowledgement(50);
+        for mut timers in [probed, recovering, sacked] {
+            assert_eq!(expiries(&timers, &[(101, 90)]), [None]);
+            timers.on_acknowledgement(100);
+            assert_eq!(expiries(&timers, &[(101, 90)]), [Some(TimerExpiry::Probe)]);
+        }
+        let without_sack = SenderEstimates { uses_sack: false, ..ESTIMATES };
+        assert_eq!(SenderTimers::default().expiry(&sent(101, 90), &without_sack), None);
+    }
+
+    #[test]
+    fn the_timeout_of_the_first_segment_is_a_probe_if_none_was_sent() {
+        // New data are sent at 200 ms, so that 41 ms later no two round trips have passed.
+        let mut timers = SenderTimers::default();
+        timers.on_sent(Timestamp(200 * MILLISECOND), Transmission::New, 100);
+        assert_eq!(expiries(&timers, &[(231, 100), (241, 100)]), [None, Some(TimerExpiry::Probe)]);
+    }
+
+    #[test]
+    fn without_outstanding_data_there_is_no_timer() {
+        let idle = TimedTransmission { acknowledged: 100, ..sent(5000, 100) };
+        assert_eq!(SenderTimers::default().expiry(&idle, &ESTIMATES), None);
+    }
+}
