@@ -77,13 +77,15 @@ impl SenderTimers {
         let is_tail = sent.data.end >= sent.next;
         let since_head_sent = since(sent.head_sent);
         let is_due = silence >= of.probe_timeout(sent.segments) || silence >= ACK_CLOCK && since_head_sent >= of.early_timeout();
-        if is_tail && of.uses_sack && self.may_probe(sent) && is_due {
+        let may_be_probe = is_tail && of.uses_sack && self.may_probe(sent);
+        if may_be_probe && is_due {
             return Some(TimerExpiry::Probe);
         }
         let is_head = sent.data.start <= sent.acknowledged;
         let since_head = since(sent.before.max(sent.last_progress));
         let has_expired = silence >= of.silent_timeout() || since_head >= of.timeout();
-        (is_head && has_expired).then_some(TimerExpiry::Timeout)
+        let expired = if may_be_probe { TimerExpiry::Probe } else { TimerExpiry::Timeout };
+        (is_head && has_expired).then_some(expired)
     }
 
     /// RFC 8985 section 7.2: not in recovery, nothing selectively acknowledged, and no probe outstanding.
@@ -187,9 +189,9 @@ mod tests {
         let probe = Some(TimerExpiry::Probe);
         let found = expiries(&SenderTimers::default(), &[(85, 90), (101, 90), (101, 100), (101, 50)]);
         assert_eq!(found, [None, probe, probe, None]);
-        // A single segment, whose acknowledgement may be delayed: the timeout of 240 ms, less 3 %.
+        // A single segment is the first and the last one: after a silence of one and a half round trips, a timer has expired.
         let single = |at| TimedTransmission { data: SequenceRange { start: 0, end: 100 }, segments: 1, ..sent(at, 0) };
-        let found = [232, 233].map(|at| SenderTimers::default().expiry(&single(at), &ESTIMATES));
+        let found = [79, 80].map(|at| SenderTimers::default().expiry(&single(at), &ESTIMATES));
         assert_eq!(found, [None, probe]);
     }
 
