@@ -76,14 +76,20 @@ impl SenderTimers {
         let silence = since(self.last_sent.max(sent.last_acknowledgement).max(sent.before));
         let is_tail = sent.data.end >= sent.next;
         let since_head_sent = since(sent.head_sent);
-        let is_due = silence >= of.probe_timeout(sent.segments) || silence >= ACK_CLOCK && since_head_sent >= of.early_timeout();
+        // New data after the last acknowledgement make Linux probe at the timeout of the first segment at the latest.
+        let is_early = self.last_sent >= sent.last_acknowledgement && since_head_sent >= of.early_timeout();
+        let is_due = silence >= of.probe_timeout(sent.segments) || silence >= ACK_CLOCK && is_early;
         let may_be_probe = is_tail && of.uses_sack && self.may_probe(sent);
         if may_be_probe && is_due {
             return Some(TimerExpiry::Probe);
         }
         let is_head = sent.data.start <= sent.acknowledged;
         let since_head = since(sent.before.max(sent.last_progress));
-        let has_expired = silence >= of.silent_timeout() || since_head >= of.timeout();
+        // The first retransmission right after an acknowledgement was caused by it.
+        let is_ack_clocked = since(sent.last_acknowledgement) < ACK_CLOCK + of.to_sender;
+        let is_repaired = self.recovery_until.is_some_and(|until| until > sent.acknowledged);
+        let has_no_progress = since_head >= of.timeout() && (is_repaired || !is_ack_clocked);
+        let has_expired = silence >= of.silent_timeout() || has_no_progress;
         let expired = if may_be_probe { TimerExpiry::Probe } else { TimerExpiry::Timeout };
         (is_head && has_expired).then_some(expired)
     }
@@ -126,12 +132,12 @@ pub(crate) enum Transmission {
 }
 
 impl SenderEstimates {
-    /// Nine tenths of the probe timeout: twice the smoothed round trip, longer for a single segment, whose acknowledgement may be
+    /// The probe timeout, less 5 %: twice the smoothed round trip, longer for a single segment, whose acknowledgement may be
     /// delayed, and never longer than the retransmission timeout.
     fn probe_timeout(&self, segments: usize) -> Duration {
         let delayed = if segments <= 1 { MIN_MARGIN } else { Duration::ZERO };
         let timeout = (self.smoothed * 2 + delayed).min(self.smoothed + self.margin.max(MIN_MARGIN));
-        timeout * 9 / 10 + self.to_sender
+        timeout * 95 / 100 + self.to_sender
     }
 
     /// The retransmission timeout of the first outstanding segment, less 3 %: Linux sends a probe then at the latest.
@@ -201,7 +207,7 @@ mod tests {
         assert_eq!(expiries(&SenderTimers::default(), &[(79, 0), (261, 0), (261, 10)]), [None, timeout, None]);
         // Acknowledgements arrive, but nothing new is acknowledged.
         let with_duplicates =
-            |at: i64| TimedTransmission { last_acknowledgement: Some(Timestamp((at - 1) * MILLISECOND)), ..sent(at, 0) };
+            |at: i64| TimedTransmission { last_acknowledgement: Some(Timestamp((at - 2) * MILLISECOND)), ..sent(at, 0) };
         let found = [259, 261].map(|at| SenderTimers::default().expiry(&with_duplicates(at), &ESTIMATES));
         assert_eq!(found, [None, timeout]);
     }
