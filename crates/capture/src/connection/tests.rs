@@ -209,6 +209,35 @@ fn the_round_trip_to_the_sender_follows_the_echoes_of_timestamps() {
 }
 
 #[test]
+fn a_timeout_after_a_pause_of_the_application_is_not_missed() {
+    let timestamp = |value: u32, echo: u32| [[8, 10].as_slice(), &value.to_be_bytes(), &echo.to_be_bytes(), &[1, 1]].concat();
+    let mut model = Model::opened(&[]);
+    model.data_with(&[0], &timestamp(1, 0)).wait(10);
+    let options = timestamp(1000, 1);
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), Fields { flags: "A", options: &options, ..Fields::default() });
+    // The second segment of a burst after a pause echoes the same timestamp as the first, which is no round trip.
+    model.wait(2000).data_with(&[1, 2], &timestamp(2000, 1000));
+    let (to_sender, _) = model.direction().sender_round_trip.mean_and_deviation(None, milliseconds(10));
+    assert_eq!(to_sender, Duration::ZERO);
+    model.wait(300).data_with(&[1], &timestamp(2300, 1000));
+    assert_eq!((model.counts().inferred_timeouts, model.counts().inferred_probes), (1, 0));
+}
+
+#[test]
+fn a_repeated_syn_of_a_client_is_a_timeout() {
+    let mut model = Model::new();
+    for _ in 0..3 {
+        model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "S", ..Fields::default() }).wait(1000);
+    }
+    for _ in 0..2 {
+        model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SA", ..Fields::default() });
+    }
+    let [forward, backward] = &model.connections.all()[0].directions;
+    assert_eq!((forward.counts.inferred_timeouts, forward.counts.retransmitted_packets), (2, 2));
+    assert_eq!((backward.counts.inferred_timeouts, backward.counts.retransmitted_packets), (0, 1));
+}
+
+#[test]
 fn losses_are_listed_with_their_comments_and_repairs() {
     let mut model = Model::opened(&[]);
     let comment = Some("discarded at bottleneck: full at 1.5 s");
