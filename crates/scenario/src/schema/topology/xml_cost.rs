@@ -14,7 +14,7 @@ pub(super) fn excess(text: &str) -> Option<(usize, String)> {
     // Namespaces in scope of each open element.
     let mut open: Vec<usize> = Vec::new();
     loop {
-        let Some(start) = rest.find('<') else { return None };
+        let start = rest.find('<')?;
         let line = || 1 + text[..text.len() - rest.len() + start].matches('\n').count();
         let tag = &rest[start..];
         let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"), ("</", ">")];
