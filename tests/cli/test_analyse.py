@@ -66,6 +66,7 @@ def test_out_holds_every_table_and_provenance(command: Command, capture: Path) -
     assert (done.returncode, done.stderr) == (0, "wrote 4 tables and provenance to results\n")
     assert left_behind(capture.parent / "results") == {
         "connections.parquet",
+        "udp_flows.parquet",
         "skipped.parquet",
         "losses.parquet",
         "provenance.json",

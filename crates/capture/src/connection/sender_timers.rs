@@ -76,8 +76,9 @@ impl SenderTimers {
         let silence = since(self.last_sent.max(sent.last_acknowledgement).max(sent.before));
         let is_tail = sent.data.end >= sent.next;
         let since_head_sent = since(sent.head_sent);
-        // New data after the last acknowledgement make Linux probe at the timeout of the first segment at the latest.
-        let is_early = self.last_sent >= sent.last_acknowledgement && since_head_sent >= of.early_timeout();
+        // New data after the last acknowledgement make Linux probe at the timeout of the first segment at the latest, unless it is over.
+        let was_due = self.last_sent.zip(sent.head_sent).is_some_and(|(last, head)| last.since(head) >= of.early_timeout());
+        let is_early = self.last_sent >= sent.last_acknowledgement && !was_due && since_head_sent >= of.early_timeout();
         let is_due = silence >= of.probe_timeout(sent.segments) || silence >= ACK_CLOCK && is_early;
         let may_be_probe = is_tail && of.uses_sack && self.may_probe(sent);
         if may_be_probe && is_due {
