@@ -131,8 +131,8 @@ class Emulated(Run):
 
     @property
     def hosts(self) -> Table:
-        """One row per host: its addresses, and the congestion control of its kernel for connections of commands that choose none: the sysctl
-        ``net.ipv4.tcp_congestion_control`` at the end of the emulation."""
+        """One row per host: its addresses, and the congestion control of its kernel for connections of commands that choose
+        none: the sysctl ``net.ipv4.tcp_congestion_control`` at the end of the emulation."""
         return self.tables["hosts"]
 
     @property
@@ -169,7 +169,9 @@ class Emulated(Run):
         if laws:
             lines.append("kernel flows: " + ", ".join(f"{name} ({law})" for name, law in laws.items()))
         played = self.provenance["emulation"]["kernel_flows"]
-        lines += connection_lines(self.connections, self.hosts, {group[end] for group in played for end in ("sender", "receiver")})
+        lines += connection_lines(
+            self.connections, self.hosts, {group[end] for group in played for end in ("sender", "receiver")}
+        )
         if not self.measured:
             lines.append(f"the emulation ended within the warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED except traces")
         if self.capture_problem:
