@@ -184,7 +184,8 @@ def test_a_controller_that_namespaces_may_not_use_is_named() -> None:
         pytest.skip("this kernel allows all its controllers")
     with pytest.raises(tb.EmulationError, match="tcp_allowed_congestion_control") as error:
         tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.tcp_congestion_control": restricted})
-    assert allowed[0] in str(error.value) and "run as root" not in str(error.value)
+    assert allowed[0] in str(error.value)
+    assert "run as root" not in str(error.value)
 
 
 SERVER = """
@@ -209,13 +210,18 @@ print("sent")
 
 @pytest.mark.real_time
 def test_a_connection_of_commands_counts_once_with_its_goodput_and_default_law(capfd: pytest.CaptureFixture[str]) -> None:
-    commands = [tb.Command("right", [sys.executable, "-c", SERVER], server=True), tb.Command("left", [sys.executable, "-c", CLIENT])]
+    commands = [
+        tb.Command("right", [sys.executable, "-c", SERVER], server=True),
+        tb.Command("left", [sys.executable, "-c", CLIENT]),
+    ]
     run = tb.emulate(scenario(duration="10 s"), commands)
     laws = dict(zip(run.hosts["host"], run.hosts["congestion_control"], strict=True))
     assert laws["left"] in kernel_controllers()
     assert "connections of commands: 1\n" in str(run)
     [line] = [line for line in str(run).splitlines() if "-> right:5001" in line]
-    assert line.startswith("  left:") and "300,000 bytes" in line and line.endswith(f"{laws['left']} by default")
+    assert line.startswith("  left:")
+    assert "300,000 bytes" in line
+    assert line.endswith(f"{laws['left']} by default")
     row = next(row for row in run.connections.to_rows() if row["interface"] == "right" and row["payload_bytes"] == 300_000)
     assert f"{row['goodput_bps'] / 1e6:.4g} Mbps goodput" in line
     # The output of the server is apart from that of the client.

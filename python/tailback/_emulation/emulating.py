@@ -25,7 +25,7 @@ from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, warn
+from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, readable, warn
 
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
@@ -136,8 +136,8 @@ class Emulated(Run):
 
     @property
     def hosts(self) -> Table:
-        """One row per host: its addresses, and the congestion control of its kernel for connections of commands that choose none: the sysctl
-        ``net.ipv4.tcp_congestion_control`` at the end of the emulation."""
+        """One row per host: its addresses, and the congestion control of its kernel for connections of commands that choose
+        none: the sysctl ``net.ipv4.tcp_congestion_control`` at the end of the emulation."""
         return self.tables["hosts"]
 
     @property
@@ -161,7 +161,7 @@ class Emulated(Run):
 
     def __str__(self) -> str:
         timing = self._timing
-        name = self.scenario.get("name") or "scenario"
+        name = readable(str(self.scenario.get("name") or "scenario"))
         lines = [f"{name}: {self.simulated_s:.4g} s emulated, seed {self.seed}, ended by {_ENDED[self.ended]}"]
         packets = f"{timing['delivered_packets']:,} real packets"
         if timing["delivered_packets"]:
@@ -174,7 +174,9 @@ class Emulated(Run):
         if laws:
             lines.append("kernel flows: " + ", ".join(f"{name} ({law})" for name, law in laws.items()))
         played = self.provenance["emulation"]["kernel_flows"]
-        lines += connection_lines(self.connections, self.hosts, {group[end] for group in played for end in ("sender", "receiver")})
+        lines += connection_lines(
+            self.connections, self.hosts, {group[end] for group in played for end in ("sender", "receiver")}
+        )
         if not self.measured:
             lines.append(f"the emulation ended within the warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED except traces")
         if self.capture_problem:

@@ -19,8 +19,9 @@ _Row = Mapping[str, Any]
 def connection_lines(connections: Table, hosts: Table, others: Collection[str]) -> Iterator[str]:
     """The number of connections, and a line for each with the goodput of the direction with more data.
 
-    The goodput is that at the receiving host, and retransmitted packets are those of the sending host. Connections of the hosts in
-    `others` are left out. A program may choose another congestion control than the default of its host, which is printed.
+    The goodput is that at the receiving host, and retransmitted packets are those of the sending host. Connections of the
+    hosts in `others` are left out. A program may choose another congestion control than the default of its host, which is
+    printed.
     """
     places = {address: host for host, text in zip(hosts["host"], hosts["addresses"], strict=True) for address in text.split(", ")}
     laws = dict(zip(hosts["host"], hosts["congestion_control"], strict=True))

@@ -142,12 +142,18 @@ class _Direction:
              "retransmitted_bytes", "acks", "ect_packets", "ce_packets"), 0
         )  # fmt: skip
 
+    def known(self, name: str) -> float:
+        """A count of frames, which is missing if packets have none."""
+        is_missing = self.counts["packets"] and not self.has_contents
+        return math.nan if is_missing else self.counts[name]
+
     def packet(self, time_s: float, data: dict[str, Any]) -> list[Payload]:
         """Count a packet. Returns its stream data."""
         counts, payload = self.counts, []
         # Events may be out of order.
         self.times = [min([time_s, *self.times]), max([time_s, *self.times])]
-        self.has_contents |= isinstance(data.get("frames"), list)
+        # A packet has at least one frame; some writers have an empty list in each.
+        self.has_contents |= bool(_frames(data))
         self.has_numbers |= _packet(data) is not None
         counts["packets"] += 1
         counts["ect_packets"] += str(data.get("ecn", "")).startswith("ECT")
@@ -386,7 +392,7 @@ class _Connection:
         if not (self.received.counts["packets"] or self.losses):
             unknown |= _LOST if self.sent.streams else _LOST | _REPEATED
         # ACKs are counted in the row of the data that they acknowledge.
-        acks = {"forward": self.received.counts["acks"], "backward": self.sent.counts["acks"]}
+        acks = {"forward": self.received.known("acks"), "backward": self.sent.known("acks")}
         for name, direction, ends in (
             ("forward", self.sent, (self.vantage, peer)),
             ("backward", self.received, (peer, self.vantage)),
@@ -400,6 +406,8 @@ class _Connection:
                 if elapsed > 0:
                     row["throughput_bps"] = row["payload_bytes"] * 8 / elapsed
                     row["goodput_bps"] = row["unique_payload_bytes"] * 8 / elapsed
+            if direction.counts["packets"] and not direction.has_contents:
+                row |= dict.fromkeys(_CONTENTS, math.nan)
             if name == "forward":
                 marks = {name: max(count, row[name]) for name, count in self.marks.items()}
                 row |= measured | marks | dict.fromkeys(unknown, math.nan)
@@ -409,14 +417,18 @@ class _Connection:
 _NAN = math.nan
 _ACKNOWLEDGED = {"mean_in_flight_bytes", "max_in_flight_bytes", "max_in_flight_packets"}
 _LOST = {"lost_packets", "spurious_losses"}
+_CONTENTS = (
+    "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "throughput_bps", "goodput_bps",
+    "retransmitted_packets", "retransmitted_bytes",
+)  # fmt: skip
 _REPEATED = {"retransmitted_packets", "retransmitted_bytes", "unique_payload_bytes", "goodput_bps"}
 _CONNECTION: dict[str, Any] = {
     "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "", "first_s": _NAN,
-    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0, "unique_payload_bytes": _NAN,
-    "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": _NAN,
+    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": _NAN, "payload_bytes": _NAN, "unique_payload_bytes": _NAN,
+    "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": _NAN, "retransmitted_packets": _NAN,
     "retransmitted_bytes": _NAN, "lost_packets": _NAN, "spurious_losses": _NAN, "rtt_samples": 0, "min_rtt_s": _NAN,
     "mean_rtt_s": _NAN, "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN,
-    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": _NAN, "max_in_flight_packets": _NAN, "acks": 0, "ect_packets": 0,
+    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": _NAN, "max_in_flight_packets": _NAN, "acks": _NAN, "ect_packets": 0,
     "ce_packets": 0,
 }  # fmt: skip
 _LOSS = {

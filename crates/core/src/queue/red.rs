@@ -101,9 +101,8 @@ impl Settings for RedSpec {
         vec![
             usual,
             RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
-            RedSpec { queue_unit: RedQueueUnit::Bytes, ..usual },
             RedSpec {
-                min_threshold: QueueLength::Bytes(900),
+                min_threshold: QueueLength::Bytes(1000),
                 max_threshold: QueueLength::Bytes(4000),
                 queue_unit: RedQueueUnit::Bytes,
                 ..usual

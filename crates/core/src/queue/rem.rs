@@ -55,8 +55,8 @@ impl Settings for RemSpec {
             period: TimeDelta::from_millis(2),
             mean_packet_size: 500,
         };
-        let other = RemSpec { alpha: 1.0, gamma: 1.0, phi: 2.0, period: TimeDelta::from_millis(20), ..usual };
-        vec![usual, RemSpec { target: 0.into(), ..other }, RemSpec { target: QueueLength::Bytes(2000), ..other }]
+        let target = QueueLength::Bytes(0);
+        vec![usual, RemSpec { target, alpha: 1.0, gamma: 1.0, phi: 2.0, period: TimeDelta::from_millis(20), ..usual }]
     }
 }
 

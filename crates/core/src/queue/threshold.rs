@@ -23,12 +23,8 @@ member! {
 
 impl Settings for ThresholdSpec {
     fn samples() -> Vec<ThresholdSpec> {
-        [0, 5, 20]
-            .map(QueueLength::Units)
-            .into_iter()
-            .chain([QueueLength::Bytes(5000)])
-            .map(|threshold| ThresholdSpec { threshold })
-            .collect()
+        let lengths = [QueueLength::Units(0), QueueLength::Bytes(5000), QueueLength::Units(20)];
+        lengths.map(|threshold| ThresholdSpec { threshold }).into()
     }
 }
 
