@@ -373,3 +373,13 @@ def test_many_losses_that_are_never_repaired_are_read(tmp_path: Path) -> None:
     again = [(400.0 + number, SENT, packet(count + number, stream(2000 * number))) for number in range(10)]
     table = logged(tmp_path / "log", *sends, *losses, *again).losses
     assert (len(table), table.head("repair", 12)) == (count // 2, ["fast"] * 10 + ["none"] * 2)
+
+
+def test_a_log_with_nothing_but_metrics_shows_windows_and_round_trips(tmp_path: Path) -> None:
+    metrics = [
+        (float(number), "recovery:metrics_updated", {"congestion_window": 12_000 + number, "smoothed_rtt": 40})
+        for number in range(5)
+    ]
+    text = logged(tmp_path / "log", *metrics).summary()
+    assert "a log without packets; its 5 metrics have windows in bytes (minimum, median, maximum) 12,000, 12,002, 12,004" in text
+    assert "smoothed RTTs (minimum, median, maximum) 40 ms, 40 ms, 40 ms" in text

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tailback._format import quantity
 from tailback._qlog.events import Event, Log, as_object
 from tailback._table import Table
 
@@ -35,6 +36,8 @@ _METRICS = {
 }
 """Fields of ``metrics_updated``, and their columns."""
 _RTTS = ("latest_rtt_s", "smoothed_rtt_s", "rtt_variance_s", "min_rtt_s")
+_SHOWN = {"congestion_window_bytes": "windows in bytes", "smoothed_rtt_s": "smoothed RTTs", "min_rtt_s": "minimum RTTs"}
+"""Columns of metrics that a summary shows if a log has no packets."""
 _UNSET = 2**62
 """Implementations write their largest integer for a threshold that is not set; QUIC's are smaller (RFC 9000 section 16)."""
 _SECONDS = 200.0
@@ -357,10 +360,22 @@ class _Connection:
         if self.counted_losses is not None:
             yield f"{self.title}: lost packets are counted and not named, so that data in flight are not known"
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
+        if self.metrics and not directions:
+            yield f"{self.title}: a log without packets; its {len(self.metrics)} metrics have {self._ranges()}"
         if directions and not any(each.has_contents for each in directions):
             yield f"{self.title}: packets have no frames, so that payload, losses and retransmissions are not known"
         elif directions and not any(each.has_numbers for each in directions):
             yield f"{self.title}: packets have no numbers, so that losses and round trips are not known"
+
+    def _ranges(self) -> str:
+        """Minimum, median and maximum of the logged windows and round trips."""
+        found = []
+        for column, name in _SHOWN.items():
+            values = sorted(row[column] for row in self.metrics if column in row)
+            if values:
+                shown = (quantity(column, value) for value in (values[0], values[len(values) // 2], values[-1]))
+                found.append(f"{name} (minimum, median, maximum) {', '.join(shown)}")
+        return "; ".join(found) or "neither windows nor round trips"
 
     def has_acks(self) -> bool:
         """Without them, nothing ever leaves the data in flight."""
