@@ -27,8 +27,8 @@ class Interval:
     """Mean and half width of a confidence interval by Student's t; 95 % by default.
 
     `within` are the lowest and the highest possible value, for example (0, 1) for a utilisation and (0, inf) for a count. Where
-    mean and half width would leave this range, which is a sign of skewed values, `low` and `high` are computed on the scale of the
-    logit, or of the logarithm where only one end is finite.
+    mean and half width would leave this range, which is a sign of skewed values, `low` and `high` are computed on the scale of
+    the logit, or of the logarithm where only one end is finite.
     """
 
     mean: float

@@ -32,8 +32,6 @@ def test_a_constant_window_is_drawn_to_the_end() -> None:
     assert np.all(np.diff(times) >= 0)
 
 
-# The buffer overflows on purpose.
-@pytest.mark.filterwarnings("ignore:.alpha. exceeds the buffer:tailback.errors.ScenarioWarning")
 def test_intervals_after_overflows_are_distinguished() -> None:
     run = tb.simulate(overflow.four_flows(overflow.ROUND_TRIPS_MS, (800,) * 4, "module", "sack").with_({"duration": "60 s"}))
     assert len(run.trace("drops")) > 0

@@ -1,7 +1,8 @@
 //! Analysis of a capture, read to its end in slices.
 
 use crate::capture_points::{CapturePoints, SeenDirections};
-use crate::connection::{CapturePoint, Connections, Samples};
+use crate::connection::{Connections, Samples};
+use crate::flow_key::CapturePoint;
 use crate::link::LinkType;
 use crate::read::{OpenError, Packet, ReadError, Reader, Record};
 use crate::segment::IpPacket;

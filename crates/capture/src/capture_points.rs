@@ -1,7 +1,7 @@
 //! Points of capture: which of them see one direction each of the same connections, such as the two interfaces of a network tap,
 //! and whether the packets of each are in the order of time.
 
-use crate::connection::{CapturePoint, FlowKey};
+use crate::flow_key::{CapturePoint, FlowKey};
 use crate::segment::{IpPacket, Transport};
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};

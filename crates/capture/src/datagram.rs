@@ -1,7 +1,7 @@
 //! A UDP datagram (RFC 768).
 
-use crate::connection::{FlowKey, REPEATED_WITHIN, SeenPacket, UNIDENTIFIED_WITHIN};
-use crate::segment::Endpoint;
+use crate::flow_key::{Endpoint, FlowKey};
+use crate::seen_packets::{REPEATED_WITHIN, SeenPacket, UNIDENTIFIED_WITHIN};
 use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::hash::{DefaultHasher, Hash, Hasher};

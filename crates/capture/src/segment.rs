@@ -1,13 +1,28 @@
 //! From an IP packet to the headers of its TCP segment or UDP datagram.
 
-use crate::connection::EcnFlags;
 use crate::datagram::{self, Datagram};
+use crate::flow_key::Endpoint;
 use crate::quic::QuicHeader;
 use crate::skipped::SkipReason;
 use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};
 use etherparse::{IpEcn, IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator};
-use std::net::IpAddr;
 use tailback_core::primitives::units::Bytes;
+
+/// The three flags of a TCP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EcnFlags {
+    /// Accurate ECN, formerly NS.
+    pub(crate) ae: bool,
+    pub(crate) cwr: bool,
+    pub(crate) ece: bool,
+}
+
+impl EcnFlags {
+    /// AE, CWR, ECE: the field ACE.
+    pub(crate) fn bits(self) -> u8 {
+        u8::from(self.ae) << 2 | u8::from(self.cwr) << 1 | u8::from(self.ece)
+    }
+}
 
 /// An IP packet as captured.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +37,6 @@ pub struct IpPacket<'a> {
 
 /// Maximum number of IP headers before that of the segment.
 const MOST_TUNNELS: u32 = 4;
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Endpoint {
-    pub(crate) address: IpAddr,
-    pub(crate) port: u16,
-}
 
 /// A TCP segment without its data.
 #[derive(Debug)]

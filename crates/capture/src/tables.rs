@@ -1,9 +1,10 @@
 //! Connections as tables.
 
 use crate::connection::{
-    CapturePoint, Connection, Connections, Direction, DirectionId, Drop, EcnFeedback, Evidence, InFlight, Loss, RepairKind,
-    RoundTrips, Syn,
+    Connection, Connections, Direction, DirectionId, Drop, EcnFeedback, Evidence, InFlight, Loss, RepairKind, Syn,
 };
+use crate::flow_key::CapturePoint;
+use crate::round_trips::RoundTrips;
 use crate::skipped::Skipped;
 use crate::time::Timestamp;
 use crate::udp_flows::{SpinUse, UdpDirection, UdpFlow};

@@ -1,9 +1,9 @@
 //! UDP flows as observed at one point: packets, bytes and gaps of each direction and, for QUIC, the version and the spin bit.
 
-use crate::connection::{CapturePoint, FlowKey, RoundTrips};
 use crate::datagram::Datagram;
+use crate::flow_key::{CapturePoint, Endpoint, FlowKey};
 use crate::quic::{QuicHeader, version_name};
-use crate::segment::Endpoint;
+use crate::round_trips::RoundTrips;
 use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::collections::HashMap;

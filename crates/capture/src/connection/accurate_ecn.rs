@@ -1,15 +1,7 @@
 //! Accurate ECN feedback (RFC 9768): after its handshake, the flags AE, CWR and ECE are a counter of packets with CE.
 
 use super::sequence::StreamOffset;
-
-/// The three flags of a TCP header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EcnFlags {
-    /// Accurate ECN, formerly NS.
-    pub(crate) ae: bool,
-    pub(crate) cwr: bool,
-    pub(crate) ece: bool,
-}
+use crate::segment::EcnFlags;
 
 /// The feedback that a handshake agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +20,6 @@ impl EcnFeedback {
             (0b111, 0b001 | 0b101) | (0b011, 0b001) => EcnFeedback::Classic,
             _ => EcnFeedback::None,
         }
-    }
-}
-
-impl EcnFlags {
-    /// AE, CWR, ECE: the field ACE.
-    fn bits(self) -> u8 {
-        u8::from(self.ae) << 2 | u8::from(self.cwr) << 1 | u8::from(self.ece)
     }
 }
 

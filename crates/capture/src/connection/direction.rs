@@ -1,17 +1,17 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
-use super::accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
+use super::accurate_ecn::{CeCounter, EcnFeedback};
 use super::arrival_order::{ArrivalOrder, LatePacket, RepairedHole};
 use super::identifications::{Identifications, PacketNumbers};
 use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
-use super::round_trips::RoundTrips;
 use super::samples::{FlightSize, SampleSink};
 use super::sender_round_trip::{SenderRoundTrip, SenderState};
 use super::sender_timers::{SenderEstimates, SenderTimers, TimedTransmission, TimerExpiry, Transmission};
 use super::sequence::{SequenceNumber, SequenceRange, StreamOffset, first_position, position};
 use super::sequence_gaps::{FilledGap, GapOpener, SequenceGaps};
-use crate::segment::{Segment, TcpOptions};
+use crate::round_trips::RoundTrips;
+use crate::segment::{EcnFlags, Segment, TcpOptions};
 use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::collections::VecDeque;

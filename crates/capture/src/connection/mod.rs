@@ -7,9 +7,7 @@ mod direction;
 mod identifications;
 mod losses;
 mod outstanding_segments;
-mod round_trips;
 mod samples;
-mod seen_packets;
 mod sender_round_trip;
 mod sender_timers;
 mod sequence;
@@ -17,26 +15,22 @@ mod sequence_gaps;
 
 pub use samples::Samples;
 
-pub(crate) use accurate_ecn::{CeCounter, EcnFeedback, EcnFlags};
+pub(crate) use accurate_ecn::{CeCounter, EcnFeedback};
 pub(crate) use direction::{Direction, InFlight, Syn};
 pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
-pub(crate) use round_trips::RoundTrips;
 pub(crate) use samples::{DirectionId, SampleRows};
 
-use crate::link::Vlan;
-use crate::segment::{Endpoint, IpPacket, Segment, Transport};
+use crate::flow_key::{CapturePoint, Endpoint, FlowKey};
+use crate::seen_packets::{REPEATED_WITHIN, SeenPacket, SeenPackets, UNIDENTIFIED_WITHIN};
+use crate::segment::{IpPacket, Segment, Transport};
 use crate::skipped::SkipReason;
 use crate::time::Timestamp;
 use crate::udp_flows::UdpFlows;
 use direction::ReceivedSegment;
 use samples::SampleSink;
-use seen_packets::SeenPackets;
-
-pub(crate) use seen_packets::{REPEATED_WITHIN, SeenPacket, UNIDENTIFIED_WITHIN};
 use sequence::SequenceNumber;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::IpAddr;
 use std::time::Duration;
 
 /// TCP connections and UDP flows, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
@@ -47,36 +41,6 @@ pub struct Connections {
     udp: UdpFlows,
     seen: SeenPackets,
     rows: Option<Box<SampleRows>>,
-}
-
-/// A point of capture. A packet that passes two points is observed twice, and belongs to a separate connection at each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CapturePoint {
-    pub interface: u32,
-    /// The underlying interface, if the captured one represents several (such as Linux's `any`).
-    pub behind: Option<u32>,
-    /// A router forwards packets from one VLAN to another through the same interface.
-    pub vlan: Option<Vlan>,
-}
-
-/// A point and two ends, the lower first, as integers: the lookup key of every packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FlowKey([u64; 6]);
-
-impl FlowKey {
-    pub(crate) fn new(point: CapturePoint, from: Endpoint, to: Endpoint) -> FlowKey {
-        let (low, high) = if from <= to { (from, to) } else { (to, from) };
-        let number = |end: Endpoint| match end.address {
-            IpAddr::V4(address) => u128::from(address.to_bits()),
-            IpAddr::V6(address) => address.to_bits(),
-        };
-        let (first, second) = (number(low), number(high));
-        let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
-        let vlan = point.vlan.map_or(0, |vlan| 1 << 24 | u64::from(vlan.outer) << 12 | vlan.inner.map_or(0, u64::from));
-        let ports = vlan << 34 | kind | u64::from(low.port) << 16 | u64::from(high.port);
-        let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
-        FlowKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
-    }
 }
 
 /// A connection. The first direction is that of the end that opened it or, if the SYN was not captured, of the end that sent the

@@ -1,7 +1,7 @@
 //! The round trip between the point of capture and the sender: from an acknowledgement to the data that it releases. It is close
 //! to zero at the sender, and close to the whole round trip at the receiver.
 
-use super::round_trips::Smoothed;
+use crate::round_trips::Smoothed;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;

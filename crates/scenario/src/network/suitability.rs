@@ -165,7 +165,6 @@ mod tests {
             "{found:?}"
         );
         for (law, key, fits, overflows) in [
-            ("kind = \"fast\", alpha = 20", "alpha", 12, 13),
             ("kind = \"vegas\"", "beta", 62, 63),
             ("kind = \"vegas\", alpha_rate = 1, beta_rate = 500", "beta_rate", 23, 24),
         ] {

@@ -110,8 +110,8 @@ impl Settings for FastSpec {
 
     fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
         conflicts! {
-            warning if path.overflows(self.alpha) => ["alpha"],
-                format!("`alpha` exceeds the {}, so that the window is never in equilibrium", path.buffer_in_words()),
+            warning if path.buffer.is_some_and(|places| self.alpha > places.0 as f64) => ["alpha"],
+                format!("`alpha` exceeds the buffer of {} packets, so that the window is never in equilibrium", path.buffer.unwrap_or_default().0),
                 "at most the buffer, divided by the number of flows";
         }
     }
