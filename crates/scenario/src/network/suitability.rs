@@ -164,10 +164,9 @@ mod tests {
             found.len() == 1 && found[0].contains("controller.alpha: `alpha` exceeds the buffer of 250 packets"),
             "{found:?}"
         );
-        for (law, key, fits, overflows) in [
-            ("kind = \"vegas\"", "beta", 62, 63),
-            ("kind = \"vegas\", alpha_rate = 1, beta_rate = 500", "beta_rate", 23, 24),
-        ] {
+        for (law, key, fits, overflows) in
+            [("kind = \"vegas\"", "beta", 62, 63), ("kind = \"vegas\", alpha_rate = 1, beta_rate = 500", "beta_rate", 23, 24)]
+        {
             let of = |flows| warnings_of(flows, "10 Mbps", "10 ms", &format!("preset = \"sack\", controller = {{{law}}}"));
             let about = |found: &[String]| {
                 found.iter().any(|text| text.contains(&format!("`{key}` exceeds the buffer of 250 packets for")))
