@@ -83,7 +83,7 @@ impl UdpFlows {
         direction.see(at, datagram);
         match QuicHeader::of(datagram.captured) {
             Some(QuicHeader::Long { version, .. }) => flow.version = Some(version),
-            Some(QuicHeader::Short { spin }) if flow.version.is_some() => direction.spin.see(at, spin),
+            Some(header @ QuicHeader::Short { .. }) if flow.version.is_some() => direction.spin.see(at, header),
             Some(QuicHeader::Short { .. }) | None => {}
         }
     }
@@ -111,7 +111,9 @@ impl UdpDirection {
 }
 
 impl Spin {
-    fn see(&mut self, at: Timestamp, value: bool) {
+    /// Long headers have no spin bit.
+    fn see(&mut self, at: Timestamp, header: QuicHeader) {
+        let QuicHeader::Short { spin: value } = header else { return };
         self.packets += 1;
         self.changes += u64::from(self.last.replace(value).is_some_and(|last| last != value));
         if *self.phase.get_or_insert(value) == value {

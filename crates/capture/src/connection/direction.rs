@@ -252,7 +252,8 @@ impl Direction {
             self.order.on_timestamp(timestamp, at);
         }
         if let Some(echo) = options.echo {
-            self.sender_round_trip.on_data(at, echo, SenderState::of(next > acknowledged && data.end > next));
+            let is_busy = next > acknowledged && data.end > next;
+            self.sender_round_trip.on_data(at, echo, if is_busy { SenderState::Busy } else { SenderState::Idle });
         }
         if data.start < next {
             self.on_old_data(at, SequenceRange { end: data.end.min(next), ..data }, options.timestamp);

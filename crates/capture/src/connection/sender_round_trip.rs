@@ -22,12 +22,6 @@ pub(crate) enum SenderState {
     Idle,
 }
 
-impl SenderState {
-    pub(crate) fn of(is_busy: bool) -> SenderState {
-        if is_busy { SenderState::Busy } else { SenderState::Idle }
-    }
-}
-
 /// The point of capture is near the sender if the round trip to the receiver is this many times as long.
 const NEAR: u32 = 8;
 

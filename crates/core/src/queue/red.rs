@@ -157,7 +157,7 @@ impl Red {
 
     /// Converts a threshold to packets, or typical packets.
     fn typical_length(&self, threshold: QueueLength) -> f64 {
-        threshold.typical(self.spec.mean_packet_size)
+        threshold.typical(Bytes(u64::from(self.spec.mean_packet_size)))
     }
 
     /// Marking probability at this average, for a typical packet and before marks are spread; at 1 or more every packet is marked.

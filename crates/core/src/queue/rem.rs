@@ -110,7 +110,7 @@ impl Policy for Rem {
             QueueLength::Units(_) => end.units.0 as f64,
             QueueLength::Bytes(_) => end.bytes.0 as f64 / f64::from(packet),
         };
-        let excess = alpha * (queue - target.typical(packet)) + excess_bytes / f64::from(packet);
+        let excess = alpha * (queue - target.typical(Bytes(u64::from(packet)))) + excess_bytes / f64::from(packet);
         self.price = (self.price + gamma * excess).max(0.0);
         self.probability = 1.0 - math::pow(phi, -self.price);
         self.arrived = Bytes(0);

@@ -35,8 +35,8 @@ impl PathFacts {
     }
 
     /// Whether flows that each keep this number of segments queued fill the buffer of the slowest link.
-    pub fn overflows(&self, segments: f64) -> bool {
-        self.buffer.is_some_and(|places| segments * self.sharing as f64 > places.0 as f64)
+    pub fn overflows(&self, queued_by_each: f64) -> bool {
+        self.buffer.is_some_and(|places| queued_by_each * self.sharing as f64 > places.0 as f64)
     }
 
     /// The buffer of the slowest link and the flows that share it, in words.

@@ -38,17 +38,17 @@ impl QueueLength {
     }
 
     /// The length in packets or cells, where bytes are packets of this size.
-    pub(crate) fn typical(self, packet: u32) -> f64 {
+    pub(crate) fn typical(self, packet: Bytes) -> f64 {
         match self {
             QueueLength::Units(number) => number as f64,
-            QueueLength::Bytes(number) => number as f64 / f64::from(packet),
+            QueueLength::Bytes(number) => number as f64 / packet.0 as f64,
         }
     }
 }
 
 impl From<u64> for QueueLength {
-    fn from(units: u64) -> QueueLength {
-        QueueLength::Units(units)
+    fn from(number: u64) -> QueueLength {
+        QueueLength::Units(number)
     }
 }
 
@@ -67,6 +67,6 @@ mod tests {
     fn a_length_is_compared_with_the_occupancy_in_its_unit() {
         let of = |length: QueueLength| length.measure(Units(3), Bytes(4500));
         assert_eq!((of(QueueLength::Units(5)), of(QueueLength::Bytes(5))), (3, 4500));
-        assert_eq!((QueueLength::Units(5).typical(1500), QueueLength::Bytes(4500).typical(1500)), (5.0, 3.0));
+        assert_eq!((QueueLength::Units(5).typical(Bytes(1500)), QueueLength::Bytes(4500).typical(Bytes(1500))), (5.0, 3.0));
     }
 }
