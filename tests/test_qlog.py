@@ -1,4 +1,4 @@
-"""qlog files: those of runs, and those that other programs write."""
+"""qlog files of runs and of other programs."""
 
 from __future__ import annotations
 

@@ -110,12 +110,12 @@ class Emulated(Run):
 
     @property
     def connections(self) -> Table:
-        """The TCP connections as seen at each host, like those of a capture (`tailback.analyse`)."""
+        """The TCP connections as seen at each host, as in a capture (`tailback.analyse`)."""
         return self.tables["connections"]
 
     @property
     def udp_flows(self) -> Table:
-        """The UDP flows as seen at each host, with the spin bit of QUIC, like those of a capture (`tailback.analyse`)."""
+        """The UDP flows as seen at each host, with the spin bit of QUIC, as in a capture (`tailback.analyse`)."""
         return self.tables["udp_flows"]
 
     @property
@@ -237,7 +237,7 @@ def emulate(
     Returns
     -------
     Emulated
-        Flows, queues, groups and traces like those of a run. For real flows, the engine counts IP packets.
+        Flows, queues, groups and traces as in a run. For real flows, the engine counts IP packets.
 
     Raises
     ------

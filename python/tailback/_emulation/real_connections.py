@@ -10,7 +10,7 @@ from tailback._table import Table
 
 __all__ = ["connection_lines"]
 
-_MOST = 10
+_LISTED = 10
 """Connections with a line of their own."""
 
 _Row = Mapping[str, Any]
@@ -19,7 +19,7 @@ _Row = Mapping[str, Any]
 def connection_lines(connections: Table, hosts: Table, others: Collection[str]) -> Iterator[str]:
     """The number of connections, and a line for each with the goodput of the direction with more data.
 
-    The goodput is that at the receiving host, and retransmitted packets are those of the sending host. Connections of the
+    The goodput is that at the receiving host, and retransmitted packets are counted at the sending host. Connections of the
     hosts in `others` are left out. A program may choose another congestion control than the default of its host, which is
     printed.
     """
@@ -32,10 +32,10 @@ def connection_lines(connections: Table, hosts: Table, others: Collection[str]) 
             found.setdefault(ends, []).append(row)
     if found:
         yield f"connections of commands: {len(found)}"
-    for rows in list(found.values())[:_MOST]:
+    for rows in list(found.values())[:_LISTED]:
         yield f"  {_line(rows, places, laws)}"
-    if len(found) > _MOST:
-        yield f"  and {len(found) - _MOST} more in the table `connections`"
+    if len(found) > _LISTED:
+        yield f"  and {len(found) - _LISTED} more in the table `connections`"
 
 
 def _line(rows: Sequence[_Row], places: Mapping[str, str], laws: Mapping[str, str]) -> str:

@@ -129,7 +129,7 @@ pub(crate) struct InFlight {
 const REMEMBERED: usize = 64;
 
 /// At most this many packets are missing for each observed loss, and this many losses in addition.
-const MOST_MISSING: u64 = 3;
+const MISSING_PER_LOSS: u64 = 3;
 
 /// Late data are classified as reordered within this time if a round trip is unknown (the value of Wireshark's dissector).
 const REORDERED_WITHIN: Duration = Duration::from_millis(3);
@@ -509,13 +509,13 @@ impl Direction {
         self.counts.acknowledgements > 0 && (self.counts.data_packets > 0 || self.counts.unseen_bytes == 0)
     }
 
-    /// Retransmissions that the sender sent, with those that were lost before the point of capture: packets that are missing there
-    /// were sent again. `None` if the sender's packets are not numbered, if some were merged (`mss`: its largest segment) or not
+    /// Retransmissions of the sender, also if they were lost before the point of capture: packets that are missing there were sent
+    /// again. `None` if the sender's packets are not numbered, if some were merged (`mss`: its largest segment) or not
     /// captured, or if more are missing than observed losses explain: then its counter may number packets of other connections.
     pub(crate) fn sender_retransmissions(&self, mss: u64) -> Option<u64> {
         let (missing, explained) = (self.numbers.missing()?, self.counts.retransmitted_unseen_packets);
         let is_complete = self.counts.largest_payload <= mss && self.counts.unseen_bytes == 0;
-        let is_explained = missing <= MOST_MISSING * (explained + MOST_MISSING);
+        let is_explained = missing <= MISSING_PER_LOSS * (explained + MISSING_PER_LOSS);
         (is_complete && is_explained).then_some(self.counts.retransmitted_packets + missing.saturating_sub(explained))
     }
 

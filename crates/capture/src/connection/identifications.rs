@@ -1,6 +1,6 @@
 //! The identification field of a sender's IPv4 headers (RFC 6864): some senders number their packets, others write a constant.
 
-/// Packets of a sender that numbers those of a connection consecutively, as Linux does.
+/// Packets of a sender that numbers the packets of a connection consecutively, as Linux does.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PacketNumbers {
     /// First and highest number, without wraparound.
@@ -32,7 +32,7 @@ impl PacketNumbers {
     }
 
     /// Packets that were sent and not seen; `None` if they are not numbered consecutively, or if they are more than half as many as
-    /// those that were seen.
+    /// the packets seen.
     pub(crate) fn missing(&self) -> Option<u64> {
         let (first, highest) = self.range?;
         let missing = (highest - first + 1).checked_sub(self.packets)?;

@@ -63,7 +63,7 @@ fn text_of(message: &str) -> CString {
 /// The body of a stack's function `create`.
 ///
 /// # Safety
-/// The arguments are those of that function.
+/// The arguments are the same.
 pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
     // SAFETY: by contract.
     let settings = unsafe { EndSettings::of(end) };

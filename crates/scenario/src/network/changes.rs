@@ -51,7 +51,7 @@ pub(super) fn changes(
 ) -> Changes {
     let max_rates = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
     let mut changes = Changes { max_rates, ..Changes::default() };
-    // Before the timeline, whose changes replace those of the same time.
+    // Before the timeline, whose changes replace these at the same time.
     for (port, varying) in &graph.tables {
         changes.vary(*port, varying, description.duration.time_delta(), report);
     }

@@ -59,8 +59,8 @@ impl<'d> Groups<'d> {
         let named: BTreeSet<&str> = description.flows.values().filter_map(|flow| flow.class.as_ref()).map(Name::as_str).collect();
         let is_on_stack = |flow: &Flow| flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some());
         let on_stacks = description.flows.iter().filter(|(_, flow)| is_on_stack(flow)).map(|(name, _)| name.as_str()).collect();
-        let is_drawn = |flow: &Flow| flow.arrivals.is_some() && flow.count.is_none() && flow.list_length().is_none();
-        let drawn = description.flows.iter().filter(|(_, flow)| is_drawn(flow)).map(|(name, _)| name.as_str()).collect();
+        let drawn =
+            description.flows.iter().filter(|(_, flow)| arrivals::draws_count(flow)).map(|(name, _)| name.as_str()).collect();
         Some(Groups { list, classes: named.into_iter().collect(), on_stacks, drawn })
     }
 

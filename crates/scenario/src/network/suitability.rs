@@ -1,4 +1,4 @@
-//! Controllers with settings for other paths than those of their flows.
+//! Controllers with settings that do not suit the paths of their flows.
 
 use crate::problem::Report;
 use crate::schema::Description;

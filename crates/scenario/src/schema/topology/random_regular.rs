@@ -24,7 +24,7 @@ record! {
         degree: Integer<3, 1000000>,
         /// Hosts per switch.
         hosts: Integer<0, 1000000> = Integer(1),
-        /// Seed of the links between switches, apart from the scenario's `seed`, with which names and delays would change.
+        /// Seed of the graph. The scenario's `seed` does not change it.
         graph_seed: Integer<0, 9007199254740991> = Integer(1),
     }
     with

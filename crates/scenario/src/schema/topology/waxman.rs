@@ -31,7 +31,7 @@ record! {
         delay: Duration,
         /// Queue of each router port.
         queue: Queue,
-        /// Seed of positions and links, apart from the scenario's `seed`, with which names and delays would change.
+        /// Seed of the graph. The scenario's `seed` does not change it.
         graph_seed: Integer<0, 9007199254740991> = Integer(1),
     }
     with
