@@ -555,7 +555,7 @@ def test_a_graphml_file_that_would_take_the_parser_minutes_is_refused(content: s
 
 
 def test_a_switch_marks_at_a_threshold_in_bytes() -> None:
-    queue = {"policy": "threshold", "threshold": "30 kB", "buffer": "1 MB"}
+    queue: Any = {"policy": "threshold", "threshold": "30 kB", "buffer": "1 MB"}
     flow: Any = {"from": "left", "to": "right", "tcp": {"preset": "linux/dctcp"}}
     run = tb.simulate(
         tb.dumbbell(rate="10 Gbps", delay="50 us", queue=queue, duration="50 ms", flows={"a": flow}, traces=["queue"])
