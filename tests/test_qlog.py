@@ -366,6 +366,22 @@ def test_an_unknown_version_is_named(tmp_path: Path) -> None:
     assert 'the qlog version "2.0" is not known' in analysis.summary()
 
 
+def test_fields_that_are_not_read_are_named(tmp_path: Path) -> None:
+    frame = {"frame_type": "stream", "stream_id": 0, "offset": 0, "bytes": 1000}
+    analysis = logged(tmp_path / "log", (0.0, SENT, packet(0, frame)), (1.0, "recovery:metrics_updated", {"congestionWindow": 1}))
+    text = " ".join(analysis.summary().split())
+    assert 'without a length that is read are not counted; their fields are "bytes", "frame_type", "offset", "stream_id"' in text
+    assert 'pacing_rate), only "congestionWindow"' in text
+
+
+def test_packets_without_sizes_have_no_bytes_in_flight(tmp_path: Path) -> None:
+    events = [(0.0, SENT, packet(0, stream(0), size=None)), (40.0, RECEIVED, packet(0, ack([0, 0]), size=None))]
+    analysis = logged(tmp_path / "log", *events)
+    row = analysis.connections.to_rows()[0]
+    assert (math.isnan(row["max_in_flight_bytes"]), row["max_in_flight_packets"]) == (True, 1)
+    assert "packets have no size" in analysis.summary()
+
+
 def test_many_losses_that_are_never_repaired_are_read(tmp_path: Path) -> None:
     count = 20_000
     sends = [(0.01 * number, SENT, packet(number, stream(1000 * number))) for number in range(count)]

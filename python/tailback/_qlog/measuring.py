@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
@@ -139,7 +140,9 @@ class _Direction:
     def __init__(self) -> None:
         self.streams: dict[Any, _Ranges] = {}
         self.times: list[float] = []
-        self.has_contents = self.has_numbers = False
+        self.has_contents = self.has_numbers = self.has_sizes = False
+        # The fields of frames of data in which no length was found.
+        self.unread: set[str] = set()
         self.counts = dict.fromkeys(
             ("packets", "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "retransmitted_packets",
              "retransmitted_bytes", "acks", "ect_packets", "ce_packets"), 0
@@ -158,6 +161,7 @@ class _Direction:
         # A packet has at least one frame; some writers have an empty list in each.
         self.has_contents |= bool(_frames(data))
         self.has_numbers |= _packet(data) is not None
+        self.has_sizes |= _size(data) > 0
         counts["packets"] += 1
         counts["ect_packets"] += str(data.get("ecn", "")).startswith("ECT")
         counts["ce_packets"] += data.get("ecn") == "CE"
@@ -166,7 +170,9 @@ class _Direction:
             kind = frame.get("frame_type")
             counts["acks"] += kind in _ACKS
             length = _length(frame)
-            if kind in {"stream", "crypto", "datagram"} and length:
+            if kind in {"stream", "crypto", "datagram"} and length is None:
+                self.unread |= set(frame)
+            elif kind in {"stream", "crypto", "datagram"} and length:
                 # Each packet number space has its own CRYPTO stream (RFC 9000 section 7).
                 stream = (str(kind), str(frame.get("stream_id", frame.get("id", _space(data)))))
                 offset = _whole(frame.get("offset")) or 0
@@ -232,6 +238,7 @@ class _Connection:
         self.longest = 0
         self.rtts: list[dict[str, Any]] = []
         self.metrics: list[dict[str, Any]] = []
+        self.unread_metrics: set[str] = set()
 
     def take(self, event: Event) -> bool:
         """Measure an event. Returns false if the event is not one of those that are measured."""
@@ -336,6 +343,8 @@ class _Connection:
             value = event.data.get(key)
             if isinstance(value, int | float) and not isinstance(value, bool) and value < _UNSET:
                 row[column] = value * (event.rtt_unit_s if column in _RTTS else 1)
+        if not _METRICS.keys() & event.data.keys():
+            self.unread_metrics |= set(event.data)
         self.metrics.append(row)
 
     def end(self) -> None:
@@ -360,6 +369,12 @@ class _Connection:
         if self.counted_losses is not None:
             yield f"{self.title}: lost packets are counted and not named, so that data in flight are not known"
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
+        if self.unread_metrics and not any(column in row for row in self.metrics for column in _METRICS.values()):
+            yield f"{self.title}: metrics have no field that is read ({', '.join(_METRICS)}), only {_listed(self.unread_metrics)}"
+        if unread := self.sent.unread | self.received.unread:
+            yield f"{self.title}: frames of data without a length that is read are not counted; their fields are {_listed(unread)}"
+        if directions and not any(each.has_sizes for each in directions):
+            yield f"{self.title}: packets have no size, so that bytes in flight are not known"
         if self.metrics and not directions:
             yield f"{self.title}: a log without packets; its {len(self.metrics)} metrics have {self._ranges()}"
         if directions and not any(each.has_contents for each in directions):
@@ -404,6 +419,8 @@ class _Connection:
             unknown |= _ACKNOWLEDGED | _LOST
         if not self.sent.has_contents:
             unknown |= _REPEATED
+        if not self.sent.has_sizes:
+            unknown |= _SIZES
         if not (self.received.counts["packets"] or self.losses):
             unknown |= _LOST if self.sent.streams else _LOST | _REPEATED
         # ACKs are counted in the row of the data that they acknowledge.
@@ -430,7 +447,8 @@ class _Connection:
 
 
 _NAN = math.nan
-_ACKNOWLEDGED = {"mean_in_flight_bytes", "max_in_flight_bytes", "max_in_flight_packets"}
+_SIZES = {"mean_in_flight_bytes", "max_in_flight_bytes"}
+_ACKNOWLEDGED = _SIZES | {"max_in_flight_packets"}
 _LOST = {"lost_packets", "spurious_losses"}
 _CONTENTS = (
     "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "throughput_bps", "goodput_bps",
@@ -454,6 +472,11 @@ _SKIPPED = {"reason": "", "packets": 0}
 _RTT = {"time_s": _NAN, "connection": 0, "direction": "", "rtt_s": _NAN}
 _IN_FLIGHT = {"time_s": _NAN, "connection": 0, "direction": "", "in_flight_bytes": 0, "in_flight_packets": 0}
 _METRIC = {"time_s": _NAN, "connection": 0} | dict.fromkeys(_METRICS.values(), _NAN)
+
+
+def _listed(fields: set[str]) -> str:
+    """The first of the names of fields of a file."""
+    return json.dumps(sorted(fields)[:8])[1:-1][:200]
 
 
 def _frames(data: dict[str, Any]) -> list[dict[str, Any]]:
