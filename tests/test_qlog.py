@@ -370,7 +370,7 @@ def test_fields_that_are_not_read_are_named(tmp_path: Path) -> None:
     frame = {"frame_type": "stream", "stream_id": 0, "offset": 0, "bytes": 1000}
     analysis = logged(tmp_path / "log", (0.0, SENT, packet(0, frame)), (1.0, "recovery:metrics_updated", {"congestionWindow": 1}))
     text = " ".join(analysis.summary().split())
-    assert 'without a length that is read are not counted; their fields are "bytes", "frame_type", "offset", "stream_id"' in text
+    assert 'without a known length are not counted; their fields are "bytes", "frame_type", "offset", "stream_id"' in text
     assert 'pacing_rate), only "congestionWindow"' in text
 
 

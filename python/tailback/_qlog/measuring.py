@@ -372,7 +372,7 @@ class _Connection:
         if self.unread_metrics and not any(column in row for row in self.metrics for column in _METRICS.values()):
             yield f"{self.title}: metrics have no field that is read ({', '.join(_METRICS)}), only {_listed(self.unread_metrics)}"
         if unread := self.sent.unread | self.received.unread:
-            yield f"{self.title}: frames of data without a length that is read are not counted; their fields are {_listed(unread)}"
+            yield f"{self.title}: frames of data without a known length are not counted; their fields are {_listed(unread)}"
         if directions and not any(each.has_sizes for each in directions):
             yield f"{self.title}: packets have no size, so that bytes in flight are not known"
         if self.metrics and not directions:
