@@ -109,23 +109,38 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     fn write(folder: &Path, version: &str, hz: u32, guest: &str) {
         let name = format!("{version}-hz{hz}");
         let path = folder.join(&name);
         fs::create_dir_all(&path).unwrap();
         let manifest = serde_json::json!({
-            "name": name, "version": version, "hz": hz, "congestion": ["reno"], "linux_sha256": "aa", "guest_sha256": "bb",
+            "name": name, "version": version, "hz": hz, "congestion": ["htcp", "cubic"], "linux_sha256": "aa", "guest_sha256": "bb",
             "guest_source_sha256": guest, "physmem": 0x6000_0000_u64, "fields": {"snd_cwnd": [8, 4]}, "ca_state": [3, 31],
         });
         fs::write(path.join("kernel.json"), manifest.to_string()).unwrap();
     }
 
+    fn temporary() -> PathBuf {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        env::temp_dir().join(format!("tailback-kernels-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Applies a function to a folder with the manifest of one kernel.
+    pub(crate) fn stored<R>(version: &str, hz: u32, apply: impl FnOnce(&Path) -> R) -> R {
+        let folder = temporary();
+        write(&folder, version, hz, &guest_hash());
+        let result = apply(&folder);
+        fs::remove_dir_all(&folder).unwrap();
+        result
+    }
+
     #[test]
     fn settings_select_the_newest_kernel_that_matches() {
-        let folder = env::temp_dir().join(format!("tailback-kernels-{}", std::process::id()));
+        let folder = temporary();
         for (version, hz) in [("6.12.9", 1000), ("6.12.30", 1000), ("6.1.5", 1000), ("7.2.13", 250)] {
             write(&folder, version, hz, &guest_hash());
         }

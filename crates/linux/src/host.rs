@@ -1,0 +1,129 @@
+//! A kernel as one end of a flow.
+
+use crate::command_line::{self, BASE};
+use crate::connection::{self, Connection};
+use crate::machine::Machine;
+use crate::settings::Settings;
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_host::library::EndSettings;
+use tailback_host::{Datagram, Framing, Host, Outbox, TransportReport, report_fault};
+
+/// A kernel that boots at its first call, so that checks of a scenario start none.
+pub(crate) struct LinuxHost {
+    end: EndSettings,
+    settings: Settings,
+    machine: Option<Machine>,
+    /// The state of the connection when the application gave up the transfer, after which the kernel forgets it.
+    stopped: Option<Connection>,
+}
+
+/// The kernel's own time in ns, and the time of the simulation.
+fn own(now: Time) -> u64 {
+    BASE + now.0 / 1000
+}
+
+fn simulated(time: u64) -> Time {
+    Time(time.saturating_sub(BASE).saturating_mul(1000))
+}
+
+/// The value of `snd_ssthresh` before the first congestion (`TCP_INFINITE_SSTHRESH`).
+const INFINITE: u64 = 0x7fff_ffff;
+
+impl LinuxHost {
+    /// A host with these settings.
+    ///
+    /// # Errors
+    /// A parameter is not valid, or the kernel is missing.
+    pub(crate) fn of(end: &EndSettings) -> Result<Box<dyn Host>, String> {
+        if !(68..=65_535).contains(&end.mtu.0) {
+            return Err(format!("`mtu` is {} bytes; expected 68 to 65535, as IPv4 requires", end.mtu.0));
+        }
+        let settings = Settings::of(&end.parameters)?;
+        Ok(Box::new(LinuxHost { end: end.clone(), settings, machine: None, stopped: None }))
+    }
+
+    fn machine(&mut self) -> &mut Machine {
+        if self.machine.is_none() {
+            let arguments = command_line::arguments(&self.end, &self.settings);
+            let mtu = u16::try_from(self.end.mtu.0).unwrap_or(u16::MAX);
+            let machine = Machine::boot(&self.settings.kernel.path, &arguments, mtu).and_then(|mut machine| {
+                machine.run_until(BASE - 1)?;
+                Ok(machine)
+            });
+            self.machine = Some(machine.unwrap_or_else(|problem| report_fault(problem)));
+        }
+        match &mut self.machine {
+            Some(machine) => machine,
+            None => report_fault("the kernel has not started".into()),
+        }
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        if self.stopped.is_some() {
+            return self.stopped;
+        }
+        let machine = self.machine.as_ref()?;
+        let address = machine.device.connection?;
+        let read = connection::read(&machine.device.memory, &self.settings.kernel.manifest, address, self.end.local.port());
+        Some(read.unwrap_or_else(|problem| report_fault(machine.described(&problem))))
+    }
+}
+
+impl Host for LinuxHost {
+    fn receive(&mut self, now: Time, datagram: &Datagram<'_>) {
+        if let Err(problem) = self.machine().receive(own(now), datagram.payload) {
+            report_fault(problem);
+        }
+    }
+
+    fn poll(&mut self, now: Time, outbox: &mut Outbox) {
+        if self.end.is_sender && now >= self.end.stop && self.stopped.is_none() {
+            self.stopped = self.connection();
+        }
+        let machine = self.machine();
+        if let Err(problem) = machine.run_until(own(now)) {
+            report_fault(problem);
+        }
+        while let Some(packet) = machine.device.sent.pop_front() {
+            // The addresses are those of the packet.
+            if let Some(datagram) = Framing::Ip.datagram(&packet) {
+                outbox.send(&datagram);
+            }
+            machine.device.recycle(packet);
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.machine.as_ref()?.next_request().map(simulated)
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ip
+    }
+
+    fn report(&mut self) -> TransportReport {
+        let Some(state) = self.connection() else {
+            let none = Some(0);
+            return match self.end.is_sender {
+                true => TransportReport { retransmitted_packets: none, lost_packets: none, timeouts: none, ..TransportReport::default() },
+                false => TransportReport { delivered: Some(Bytes(0)), ..TransportReport::default() },
+            };
+        };
+        if !self.end.is_sender {
+            let delivered = Bytes(state.bytes_received.saturating_sub(state.unread));
+            return TransportReport { delivered: Some(delivered), ..TransportReport::default() };
+        }
+        let packets = |count: u64| Bytes(count * self.end.mtu.0);
+        let microseconds = |value: u64| (value > 0).then(|| TimeDelta(value * 1_000_000));
+        TransportReport {
+            cwnd: Some(packets(state.snd_cwnd)),
+            smoothed_rtt: microseconds(state.srtt),
+            // All bits are set before the first sample.
+            min_rtt: microseconds(state.min_rtt).filter(|_| state.min_rtt < u64::from(u32::MAX)),
+            timeouts: Some(state.total_rto),
+            retransmitted_packets: Some(state.total_retrans),
+            lost_packets: Some(state.lost),
+            ..TransportReport::default()
+        }
+    }
+}
