@@ -39,7 +39,7 @@ pub(crate) fn read(memory: &GuestMemory, manifest: &Manifest, address: u64, loca
         Ok(u64::from_le_bytes(bytes))
     };
     let port = field("num")?;
-    if port != local_port.into() {
+    if port != u64::from(local_port) {
         return fault(format!("the connection at {address:#x} has port {port}; expected {local_port}"));
     }
     let mut ca_state = [0];

@@ -74,7 +74,7 @@ impl Device {
                 if regions.len() != files.len() {
                     return fault("its network driver gave regions of memory without files");
                 }
-                let map = |([start, size, offset], file)| Ok((start, Mapping::new(file, offset, size)?));
+                let map = |([start, size, offset], file): ([u64; 3], OwnedFd)| Ok((start, Mapping::new(file, offset, size)?));
                 self.memory = GuestMemory::new(regions.into_iter().zip(files).map(map).collect::<Result<_, Fault>>()?);
             }
             Request::SetQueueSize { queue, size } => self.queue(queue)?.size = u16::try_from(size).unwrap_or(0),

@@ -46,10 +46,7 @@ impl LinuxHost {
         if self.machine.is_none() {
             let arguments = command_line::arguments(&self.end, &self.settings);
             let mtu = u16::try_from(self.end.mtu.0).unwrap_or(u16::MAX);
-            let machine = Machine::boot(&self.settings.kernel.path, &arguments, mtu).and_then(|mut machine| {
-                machine.run_until(BASE - 1)?;
-                Ok(machine)
-            });
+            let machine = Machine::boot(&self.settings.kernel.path, &arguments, mtu, BASE - 1);
             self.machine = Some(machine.unwrap_or_else(|problem| report_fault(problem)));
         }
         match &mut self.machine {

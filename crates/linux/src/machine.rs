@@ -49,11 +49,11 @@ struct Boot {
 }
 
 impl Machine {
-    /// Boots a kernel until it waits for the first time.
+    /// Boots a kernel, and lets it run until `until`, inclusive, in its own time.
     ///
     /// # Errors
     /// The text of the fault, with the end of the console.
-    pub(crate) fn boot(kernel: &Path, arguments: &[String], mtu: u16) -> Result<Machine, String> {
+    pub(crate) fn boot(kernel: &Path, arguments: &[String], mtu: u16, until: u64) -> Result<Machine, String> {
         let named = |Fault(text): Fault| format!("the kernel {}: {text}", kernel.display());
         let folder = StartFolder::new((ROOT, &kernel.join("guest"))).map_err(named)?;
         let clocks = folder.listen(TIME_SOCKET).map_err(named)?;
@@ -68,7 +68,7 @@ impl Machine {
             Err(problem) => return Err(described(&problem, &process)),
         };
         let mut boot = Boot { process, clock, driver: None, interrupts: None, device: Device::new(mtu), page, page_file };
-        if let Err(problem) = boot.run(&drivers) {
+        if let Err(problem) = boot.run(&drivers, until) {
             return Err(described(&problem, &boot.process));
         }
         let Boot { process, clock, driver, interrupts, device, page, .. } = boot;
@@ -76,7 +76,7 @@ impl Machine {
             let problem = Fault("it did not find its network device".into());
             return Err(described(&problem, &process));
         };
-        Ok(Machine { process, clock, driver, interrupts, page, device, reached: 0 })
+        Ok(Machine { process, clock, driver, interrupts, page, device, reached: until })
     }
 
     fn connect(process: &mut Process, listener: &UnixListener) -> Result<OwnedFd, Fault> {
@@ -150,7 +150,19 @@ impl Machine {
 }
 
 impl Boot {
-    fn run(&mut self, drivers: &UnixListener) -> Result<(), Fault> {
+    fn run(&mut self, drivers: &UnixListener, until: u64) -> Result<(), Fault> {
+        self.wait(drivers)?;
+        while let Some(request) = self.page.request()?.filter(|&request| request <= until) {
+            let time = request.max(self.page.time()?);
+            self.page.let_run(time, until + 1)?;
+            send_all(&self.clock, &time_protocol::run(time))?;
+            self.wait(drivers)?;
+        }
+        Ok(())
+    }
+
+    /// Handles connections and messages until the kernel waits.
+    fn wait(&mut self, drivers: &UnixListener) -> Result<(), Fault> {
         let listener: OwnedFd = drivers.as_fd().try_clone_to_owned().map_err(|error| Fault(format!("no socket: {error}")))?;
         loop {
             let [is_time, is_device] = wait_readable(&mut self.process, [&self.clock, self.driver.as_ref().unwrap_or(&listener)])?;

@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::event_comparison::EventComparison;
     #[pymodule_export]
-    use crate::kernels::{kernel_folder, kernel_sources};
+    use crate::kernels::{kernel_folder, kernel_sources, linux_kernel, linux_stacks};
     #[pymodule_export]
     use crate::libraries::{library_conflict, library_versions};
     #[pymodule_export]

@@ -207,7 +207,8 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
     if let Err(problems) = check(py, scenario)? {
         return Err(errors::scenario_error(py, &problems));
     }
-    let places: Vec<_> = named.iter().map(|(kind, code)| (code.at.as_str(), word(*kind), code.name.as_str())).collect();
+    let place = |(kind, code): &(CodeKind, UserCode)| (code.at.clone(), word(*kind), code.name.clone(), code.parameters.clone());
+    let places: Vec<_> = named.iter().map(place).collect();
     let (mut covered, provenance): (String, String) = registry(py)?.call_method1("sources", (places,))?.extract()?;
     if named.iter().any(|(kind, _)| matches!(kind, CodeKind::Host | CodeKind::Stack)) {
         covered += tailback_host::SOURCES;
