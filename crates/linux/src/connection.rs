@@ -31,7 +31,9 @@ pub(crate) struct Connection {
 /// # Errors
 /// The address is not in the kernel's memory, or the state there is that of another port.
 pub(crate) fn read(memory: &GuestMemory, manifest: &Manifest, address: u64, local_port: u16) -> Result<Connection, Fault> {
-    let start = address.checked_sub(manifest.physmem).ok_or_else(|| Fault(format!("it reported the address {address:#x} of its connection")))?;
+    let start = address
+        .checked_sub(manifest.physmem)
+        .ok_or_else(|| Fault(format!("it reported the address {address:#x} of its connection")))?;
     let field = |name: &str| -> Result<u64, Fault> {
         let Some(&(offset, size)) = manifest.fields.get(name) else { return Ok(0) };
         let mut bytes = [0; 8];
@@ -71,7 +73,8 @@ mod tests {
     #[test]
     fn fields_are_read_by_the_layout_of_the_kernel() {
         let mut manifest = stored("6.12.30", 1000, |folder| Kernel::find(folder, None, 1000)).unwrap().manifest;
-        let fields = [("num", (0, 2)), ("snd_cwnd", (4, 4)), ("srtt_us", (8, 4)), ("packets_out", (12, 4)), ("lost_out", (16, 4))];
+        let fields =
+            [("num", (0, 2)), ("snd_cwnd", (4, 4)), ("srtt_us", (8, 4)), ("packets_out", (12, 4)), ("lost_out", (16, 4))];
         manifest.fields = fields.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
         manifest.ca_state = (20, 0x1f);
         let memory = GuestMemory::new(vec![(0x1000, memory(4096))]);

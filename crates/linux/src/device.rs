@@ -66,7 +66,9 @@ impl Device {
         let mut channel = None;
         match request {
             Request::GetFeatures => return Ok(Answer::Reply(header.reply(&vhost_user::features(self.mtu).to_le_bytes()))),
-            Request::GetProtocolFeatures => return Ok(Answer::Reply(header.reply(&vhost_user::protocol_features().to_le_bytes()))),
+            Request::GetProtocolFeatures => {
+                return Ok(Answer::Reply(header.reply(&vhost_user::protocol_features().to_le_bytes())));
+            }
             Request::GetConfig { offset, size } => {
                 return Ok(Answer::Reply(header.reply(&vhost_user::configuration(&self.configuration(), offset, size))));
             }

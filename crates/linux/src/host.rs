@@ -26,9 +26,6 @@ fn simulated(time: u64) -> Time {
     Time(time.saturating_sub(BASE).saturating_mul(1000))
 }
 
-/// The value of `snd_ssthresh` before the first congestion (`TCP_INFINITE_SSTHRESH`).
-const INFINITE: u64 = 0x7fff_ffff;
-
 impl LinuxHost {
     /// A host with these settings.
     ///
@@ -55,11 +52,11 @@ impl LinuxHost {
         }
     }
 
-    fn connection(&self) -> Option<Connection> {
+    fn connection(&mut self) -> Option<Connection> {
         if self.stopped.is_some() {
             return self.stopped;
         }
-        let machine = self.machine.as_ref()?;
+        let machine = self.machine.as_mut()?;
         let address = machine.device.connection?;
         let read = connection::read(&machine.device.memory, &self.settings.kernel.manifest, address, self.end.local.port());
         Some(read.unwrap_or_else(|problem| report_fault(machine.described(&problem))))
@@ -102,7 +99,12 @@ impl Host for LinuxHost {
         let Some(state) = self.connection() else {
             let none = Some(0);
             return match self.end.is_sender {
-                true => TransportReport { retransmitted_packets: none, lost_packets: none, timeouts: none, ..TransportReport::default() },
+                true => TransportReport {
+                    retransmitted_packets: none,
+                    lost_packets: none,
+                    timeouts: none,
+                    ..TransportReport::default()
+                },
                 false => TransportReport { delivered: Some(Bytes(0)), ..TransportReport::default() },
             };
         };

@@ -54,18 +54,18 @@ impl Kernel {
     /// There is none, or its guest program is that of another version of Tailback.
     pub(crate) fn find(folder: &Path, version: Option<&str>, hz: u32) -> Result<Kernel, String> {
         let all = kernels(folder);
-        let matches = |kernel: &&Kernel| kernel.manifest.hz == hz && version.is_none_or(|version| begins(&kernel.manifest.version, version));
+        let matches = |kernel: &&Kernel| {
+            kernel.manifest.hz == hz && version.is_none_or(|version| begins(&kernel.manifest.version, version))
+        };
         let found = all.iter().filter(matches).max_by_key(|kernel| numbers(&kernel.manifest.version));
         let Some(found) = found else {
-            let built = match all.iter().map(|kernel| format!("`{}`", kernel.manifest.name)).collect::<Vec<_>>().join(", ") {
-                none if none.is_empty() => "no kernel is built".into(),
-                some => format!("built are {some}"),
-            };
+            let built = all.iter().map(|kernel| kernel.manifest.name.as_str()).collect::<Vec<_>>().join(", ");
+            let built = if built.is_empty() { "none is".into() } else { built };
             let wanted = version.map_or(String::new(), |version| format!(" {version}"));
             let source = version.map_or(String::new(), |version| format!(" --source linux-{version}.tar.xz"));
             return Err(format!(
-                "there is no kernel{wanted} with {hz} Hz ({built}); expected one that is built: type \
-                 `tailback kernel build{source} --hz {hz}`"
+                "there is no kernel{wanted} with {hz} Hz; type `tailback kernel build{source} --hz {hz}` to build it; expected one that is \
+                 built: {built}"
             ));
         };
         if found.manifest.guest_source_sha256 != guest_hash() {
@@ -150,11 +150,12 @@ pub(crate) mod tests {
         assert_eq!(found(Some("6.1"), 1000).unwrap(), "6.1.5-hz1000");
         assert_eq!(found(Some("6.12.9"), 1000).unwrap(), "6.12.9-hz1000");
         let missing = found(Some("7.2"), 1000).unwrap_err();
-        assert!(missing.starts_with("there is no kernel 7.2 with 1000 Hz (built are `6.1.5-hz1000`, `6.12.9-hz1000`"), "{missing}");
-        assert!(missing.ends_with("type `tailback kernel build --source linux-7.2.tar.xz --hz 1000`"), "{missing}");
+        let command = "type `tailback kernel build --source linux-7.2.tar.xz --hz 1000` to build it";
+        let built = "6.1.5-hz1000, 6.12.9-hz1000, 6.12.30-hz1000, 7.2.13-hz250";
+        assert_eq!(missing, format!("there is no kernel 7.2 with 1000 Hz; {command}; expected one that is built: {built}"));
         write(&folder, "7.2.13", 250, "old");
         assert!(found(None, 250).unwrap_err().contains("type `tailback kernel build --hz 250`"));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(found(None, 1000).unwrap_err().contains("no kernel is built"));
+        assert!(found(None, 1000).unwrap_err().contains("expected one that is built: none is"));
     }
 }

@@ -78,7 +78,11 @@ fn refuse_getrandom() -> io::Result<()> {
     let (mode, flags) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW);
     // SAFETY: both calls only read the arguments, which outlive them.
     let result = unsafe {
-        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 { -1 } else { libc::syscall(libc::SYS_seccomp, mode, flags, &raw const filter) }
+        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
+            -1
+        } else {
+            libc::syscall(libc::SYS_seccomp, mode, flags, &raw const filter)
+        }
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

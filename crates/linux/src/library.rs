@@ -26,10 +26,11 @@ unsafe extern "C" fn create(end: *const End, message: *mut c_char, capacity: usi
 /// The version of this side; `identity` adds the kernel.
 static LINUX: Stack = exported::stack(c"linux", VERSION, create);
 
-const VERSION: &std::ffi::CStr = match std::ffi::CStr::from_bytes_with_nul(concat!("tailback-linux ", env!("TAILBACK_SOURCES"), "\0").as_bytes()) {
-    Ok(text) => text,
-    Err(_) => panic!("the text ends with a zero, and has no other"),
-};
+const VERSION: &std::ffi::CStr =
+    match std::ffi::CStr::from_bytes_with_nul(concat!("tailback-linux ", env!("TAILBACK_SOURCES"), "\0").as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the text ends with a zero, and has no other"),
+    };
 
 struct Tables([*const Stack; 2]);
 

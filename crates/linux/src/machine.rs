@@ -11,12 +11,15 @@ use crate::time_protocol::{self, Message, Operation, TimePage};
 use crate::vhost_user::{self, Header};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, recvmsg, send, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, recvmsg,
+    send, sendmsg,
 };
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// A running kernel.
 pub(crate) struct Machine {
@@ -65,16 +68,16 @@ impl Machine {
         });
         let (clock, page, page_file) = match started {
             Ok(started) => started,
-            Err(problem) => return Err(described(&problem, &process)),
+            Err(problem) => return Err(described(&problem, &mut process)),
         };
         let mut boot = Boot { process, clock, driver: None, interrupts: None, device: Device::new(mtu), page, page_file };
         if let Err(problem) = boot.run(&drivers, until) {
-            return Err(described(&problem, &boot.process));
+            return Err(described(&problem, &mut boot.process));
         }
-        let Boot { process, clock, driver, interrupts, device, page, .. } = boot;
+        let Boot { mut process, clock, driver, interrupts, device, page, .. } = boot;
         let (Some(driver), Some(interrupts)) = (driver, interrupts) else {
             let problem = Fault("it did not find its network device".into());
-            return Err(described(&problem, &process));
+            return Err(described(&problem, &mut process));
         };
         Ok(Machine { process, clock, driver, interrupts, page, device, reached: until })
     }
@@ -90,7 +93,7 @@ impl Machine {
     /// # Errors
     /// The text of a fault, with the end of the console.
     pub(crate) fn run_until(&mut self, now: u64) -> Result<(), String> {
-        self.run(now).map_err(|problem| described(&problem, &self.process))
+        self.run(now).map_err(|problem| described(&problem, &mut self.process))
     }
 
     fn run(&mut self, now: u64) -> Result<(), Fault> {
@@ -125,7 +128,7 @@ impl Machine {
     /// The text of a fault, with the end of the console.
     pub(crate) fn receive(&mut self, now: u64, packet: &[u8]) -> Result<(), String> {
         let mut deliver = || if self.device.receive(packet)? { self.interrupt(RECEIVE, now) } else { Ok(()) };
-        deliver().map_err(|problem| described(&problem, &self.process))
+        deliver().map_err(|problem| described(&problem, &mut self.process))
     }
 
     /// Raises the interrupt of a queue while the kernel waits. It requests to run at once.
@@ -144,8 +147,8 @@ impl Machine {
     }
 
     /// A fault with the end of the console.
-    pub(crate) fn described(&self, problem: &Fault) -> String {
-        described(problem, &self.process)
+    pub(crate) fn described(&mut self, problem: &Fault) -> String {
+        described(problem, &mut self.process)
     }
 }
 
@@ -165,7 +168,8 @@ impl Boot {
     fn wait(&mut self, drivers: &UnixListener) -> Result<(), Fault> {
         let listener: OwnedFd = drivers.as_fd().try_clone_to_owned().map_err(|error| Fault(format!("no socket: {error}")))?;
         loop {
-            let [is_time, is_device] = wait_readable(&mut self.process, [&self.clock, self.driver.as_ref().unwrap_or(&listener)])?;
+            let [is_time, is_device] =
+                wait_readable(&mut self.process, [&self.clock, self.driver.as_ref().unwrap_or(&listener)])?;
             match &self.driver {
                 Some(driver) if is_device => {
                     if let Some(channel) = handle(&mut self.device, driver)? {
@@ -193,18 +197,32 @@ impl Boot {
         let reply = message.acknowledgement(time_protocol::KERNEL.into());
         match sendmsg(&self.clock, &[IoSlice::new(&reply)], &mut control, SendFlags::NOSIGNAL) {
             Ok(count) if count == reply.len() => Ok(false),
-            _ => fault("it has closed its clock"),
+            _ => fault(format!("{CLOSED} its clock")),
         }
     }
 }
 
-/// The text of a fault, with the end of the process and of its console.
-fn described(Fault(text): &Fault, process: &Process) -> String {
+/// The text of a fault, with the end of the console. A closed connection is followed by the end of the process, which explains it.
+fn described(Fault(text): &Fault, process: &mut Process) -> String {
+    let mut text = text.clone();
+    if text.starts_with(CLOSED) {
+        let mut ends = (0..100).map(|_| {
+            let end = process.end();
+            if end.is_none() {
+                thread::sleep(Duration::from_millis(10));
+            }
+            end
+        });
+        text = ends.find_map(|end| end).unwrap_or(text);
+    }
     match process.console() {
         console if console.is_empty() => format!("the kernel failed: {text}"),
         console => format!("the kernel failed: {text}; the end of its console:\n{console}"),
     }
 }
+
+/// The beginning of faults about connections that the kernel has closed.
+const CLOSED: &str = "it has closed";
 
 fn accept(listener: &UnixListener) -> Result<OwnedFd, Fault> {
     match listener.accept() {
@@ -244,9 +262,10 @@ fn handle(device: &mut Device, driver: &OwnedFd) -> Result<Option<OwnedFd>, Faul
     let mut header = [0; vhost_user::HEADER];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(driver, &mut [IoSliceMut::new(&mut header)], &mut control, RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL);
+    let received =
+        recvmsg(driver, &mut [IoSliceMut::new(&mut header)], &mut control, RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL);
     if !received.is_ok_and(|received| received.bytes == vhost_user::HEADER) {
-        return fault("it has closed its network device");
+        return fault(format!("{CLOSED} its network device"));
     }
     let descriptors = |message| match message {
         RecvAncillaryMessage::ScmRights(files) => files.collect(),
@@ -272,7 +291,7 @@ fn handle(device: &mut Device, driver: &OwnedFd) -> Result<Option<OwnedFd>, Faul
 fn send_all(socket: &OwnedFd, bytes: &[u8]) -> Result<(), Fault> {
     match send(socket, bytes, SendFlags::NOSIGNAL) {
         Ok(count) if count == bytes.len() => Ok(()),
-        _ => fault("it has closed a connection"),
+        _ => fault(format!("{CLOSED} a connection")),
     }
 }
 
@@ -281,9 +300,10 @@ fn receive_all(socket: &OwnedFd, bytes: &mut [u8]) -> Result<(), Fault> {
     let mut count = 0;
     while count < bytes.len() {
         match recv(socket, &mut bytes[count..], RecvFlags::WAITALL) {
-            Ok((0, _)) => return fault("it has closed a connection"),
+            Ok((0, _)) => return fault(format!("{CLOSED} a connection")),
             Ok((received, _)) => count += received,
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::CONNRESET) => return fault(format!("{CLOSED} a connection")),
             Err(error) => return fault(format!("its connection failed: {error}")),
         }
     }

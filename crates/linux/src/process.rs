@@ -41,7 +41,8 @@ impl Process {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).env_clear().env("HOME", "/").env("TMPDIR", memory_folder());
         command.stdin(Stdio::null()).stdout(out).stderr(error);
-        let child = launcher::start(command).map_err(|error| Fault(format!("{} cannot be started: {error}", program.display())))?;
+        let child =
+            launcher::start(command).map_err(|error| Fault(format!("{} cannot be started: {error}", program.display())))?;
         Ok(Process { child, console: File::from(console) })
     }
 
@@ -125,7 +126,8 @@ impl StartFolder {
     /// # Errors
     /// It cannot be created.
     pub(crate) fn listen(&self, name: &str) -> Result<UnixListener, Fault> {
-        let failed = |error: io::Error| Fault(format!("the socket {} cannot be created: {error}", self.path.join(name).display()));
+        let failed =
+            |error: io::Error| Fault(format!("the socket {} cannot be created: {error}", self.path.join(name).display()));
         let folder = File::open(&self.path).map_err(failed)?;
         let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
         UnixListener::bind(format!("/proc/self/fd/{number}/{name}")).map_err(failed)
@@ -183,7 +185,10 @@ mod tests {
 
     #[test]
     fn a_console_shows_the_problem_or_the_last_lines() {
-        assert_eq!(last_lines("Linux version\n\ntailback: /proc/sys/a: No such file\n\nreboot: halted\n"), "/proc/sys/a: No such file");
+        assert_eq!(
+            last_lines("Linux version\n\ntailback: /proc/sys/a: No such file\n\nreboot: halted\n"),
+            "/proc/sys/a: No such file"
+        );
         let many: String = (0..20).map(|line| format!("line {line}\n")).collect();
         assert!(last_lines(&many).starts_with("line 12\n") && last_lines(&many).ends_with("line 19"));
     }

@@ -15,8 +15,8 @@ struct Parameters {
     kernel: Option<String>,
     /// Timer ticks per second.
     hz: u32,
-    /// Values by names such as `net.ipv4.tcp_window_scaling`.
-    sysctl: BTreeMap<String, Value>,
+    /// Values by names such as `net.ipv4.tcp_sack`, whose parts may be nested: TOML reads `{net.ipv4.tcp_sack = 0}` so.
+    sysctl: Map<String, Value>,
     /// Segments that the device receives as one packet to split (`gso_max_segs`).
     gso: u32,
     /// Whether the connection negotiates ECN.
@@ -27,15 +27,7 @@ struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        Parameters {
-            congestion: "cubic".into(),
-            kernel: None,
-            hz: 1000,
-            sysctl: BTreeMap::new(),
-            gso: 1,
-            ecn: false,
-            memory: 128,
-        }
+        Parameters { congestion: "cubic".into(), kernel: None, hz: 1000, sysctl: Map::new(), gso: 1, ecn: false, memory: 128 }
     }
 }
 
@@ -65,7 +57,9 @@ impl Settings {
 
     fn with_kernels(parameters: &str, folder: &Path) -> Result<Settings, String> {
         let Parameters { congestion, kernel, hz, sysctl, gso, ecn, memory } = parse(parameters)?;
-        let key = |version: &Option<String>| version.as_ref().map_or(format!("`hz` is {hz}"), |version| format!("`kernel` is \"{version}\""));
+        let key = |version: &Option<String>| {
+            version.as_ref().map_or(format!("`hz` is {hz}"), |version| format!("`kernel` is \"{version}\""))
+        };
         let given = key(&kernel);
         let kernel = Kernel::find(folder, kernel.as_deref(), hz).map_err(|problem| format!("{given}: {problem}"))?;
         let known = &kernel.manifest.congestion;
@@ -88,7 +82,8 @@ fn within(key: &str, value: u64, valid: std::ops::RangeInclusive<u64>, unit: &st
 
 /// Parses parameters one by one, so that an error about a value begins with its key.
 fn parse(parameters: &str) -> Result<Parameters, String> {
-    let given: Map<String, Value> = serde_json::from_str(parameters).map_err(|error| format!("the parameters are not an object: {error}"))?;
+    let given: Map<String, Value> =
+        serde_json::from_str(parameters).map_err(|error| format!("the parameters are not an object: {error}"))?;
     for (key, value) in &given {
         let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
         if let Err(error) = serde_json::from_value::<Parameters>(alone) {
@@ -100,7 +95,7 @@ fn parse(parameters: &str) -> Result<Parameters, String> {
 }
 
 /// Files and contents: first those of Tailback, which the user's replace.
-fn sysctls(given: &BTreeMap<String, Value>, ecn: bool, memory: u64) -> Result<Vec<(String, String)>, String> {
+fn sysctls(given: &Map<String, Value>, ecn: bool, memory: u64) -> Result<Vec<(String, String)>, String> {
     // Of the memory, TCP may use half; Linux would allow about 9 %, which is less than the buffers of one fast connection.
     let pages = memory * PAGES;
     let own = [
@@ -114,8 +109,10 @@ fn sysctls(given: &BTreeMap<String, Value>, ecn: bool, memory: u64) -> Result<Ve
         ("net/ipv4/tcp_ecn", if ecn { "1" } else { "0" }.into()),
     ];
     let mut all: Vec<(String, String)> = own.into_iter().map(|(file, value)| (file.to_owned(), value)).collect();
-    for (name, value) in given {
-        let is_valid = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    for (name, value) in &flattened(given, "") {
+        let is_valid = |name: &str| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        };
         if !name.split('.').all(is_valid) {
             return Err(format!("`sysctl` has the name \"{name}\"; expected a name such as `net.ipv4.tcp_sack`"));
         }
@@ -123,13 +120,29 @@ fn sysctls(given: &BTreeMap<String, Value>, ecn: bool, memory: u64) -> Result<Ve
             Value::String(text) if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Bool(is_on) => u8::from(*is_on).to_string(),
-            other => return Err(format!("`sysctl` gives {name} the value {other}; expected a number, true, false, or a text without control characters")),
+            other => {
+                return Err(format!(
+                    "`sysctl` gives {name} the value {other}; expected a number, true, false, or a text without control characters"
+                ));
+            }
         };
         let file = name.replace('.', "/");
         all.retain(|(known, _)| *known != file);
         all.push((file, text));
     }
     Ok(all)
+}
+
+/// Names with all their parts, and values.
+fn flattened(given: &Map<String, Value>, before: &str) -> BTreeMap<String, Value> {
+    let one = |(name, value): (&String, &Value)| {
+        let name = format!("{before}{name}");
+        match value {
+            Value::Object(nested) => flattened(nested, &format!("{name}.")),
+            _ => BTreeMap::from([(name, value.clone())]),
+        }
+    };
+    given.iter().flat_map(one).collect()
 }
 
 #[cfg(test)]
@@ -143,10 +156,12 @@ mod tests {
 
     #[test]
     fn settings_of_the_user_replace_those_of_tailback() {
-        let text = r#"{"congestion": "htcp", "kernel": "6.12", "ecn": true, "sysctl": {"net.ipv4.tcp_ecn": 0, "net.ipv4.tcp_rmem": "1 2 3"}}"#;
+        let text = r#"{"congestion": "htcp", "kernel": "6.12", "ecn": true, "sysctl": {"net": {"ipv4": {"tcp_ecn": 0}}, "net.ipv4.tcp_rmem": "1 2 3"}}"#;
         let settings = stored("6.12.30", 1000, |folder| Settings::with_kernels(text, folder)).unwrap();
         assert_eq!((settings.congestion.as_str(), settings.gso), ("htcp", 1));
-        let value = |file: &str| settings.sysctls.iter().filter(|(name, _)| name == file).map(|(_, value)| value.as_str()).collect::<Vec<_>>();
+        let value = |file: &str| {
+            settings.sysctls.iter().filter(|(name, _)| name == file).map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+        };
         assert_eq!(value("net/ipv4/tcp_ecn"), ["0"]);
         assert_eq!(value("net/ipv4/tcp_rmem"), ["1 2 3"]);
         assert_eq!(value("net/ipv4/tcp_mem"), ["12288 14336 16384"]);

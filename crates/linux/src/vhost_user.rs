@@ -38,16 +38,32 @@ pub(crate) enum Request {
     GetFeatures,
     GetProtocolFeatures,
     /// The configuration from an offset.
-    GetConfig { offset: u32, size: u32 },
+    GetConfig {
+        offset: u32,
+        size: u32,
+    },
     /// The memory: guest address, size and offset in its file of each region.
     SetMemory(Vec<[u64; 3]>),
-    SetQueueSize { queue: u32, size: u32 },
-    SetQueueBase { queue: u32, base: u32 },
-    SetQueueAddresses { queue: u32, descriptors: u64, used: u64, available: u64 },
+    SetQueueSize {
+        queue: u32,
+        size: u32,
+    },
+    SetQueueBase {
+        queue: u32,
+        base: u32,
+    },
+    SetQueueAddresses {
+        queue: u32,
+        descriptors: u64,
+        used: u64,
+        available: u64,
+    },
     /// The channel for requests of the device is attached.
     SetBackendChannel,
     /// New chains are available.
-    Kick { queue: u32 },
+    Kick {
+        queue: u32,
+    },
     /// Nothing to do here.
     Ignored,
 }
