@@ -30,7 +30,7 @@ pub(crate) struct Connection {
 ///
 /// # Errors
 /// The address is not in the kernel's memory, or the state there is that of another port.
-pub(crate) fn read(memory: &GuestMemory, manifest: &Manifest, address: u64, local_port: u16) -> Result<Connection, Fault> {
+pub(crate) fn read(memory: &GuestMemory, manifest: &Manifest, address: u64, remote_port: u16) -> Result<Connection, Fault> {
     let start = address
         .checked_sub(manifest.physmem)
         .ok_or_else(|| Fault(format!("it reported the address {address:#x} of its connection")))?;
@@ -40,9 +40,10 @@ pub(crate) fn read(memory: &GuestMemory, manifest: &Manifest, address: u64, loca
         memory.read(start + offset, &mut bytes[..size.min(8) as usize])?;
         Ok(u64::from_le_bytes(bytes))
     };
-    let port = field("num")?;
-    if port != u64::from(local_port) {
-        return fault(format!("the connection at {address:#x} has port {port}; expected {local_port}"));
+    // In network byte order. Unlike the local port, it remains after the end of the connection.
+    let port = u64::from((field("dport")? as u16).swap_bytes());
+    if port != u64::from(remote_port) {
+        return fault(format!("the connection at {address:#x} has the remote port {port}; expected {remote_port}"));
     }
     let mut ca_state = [0];
     memory.read(start + manifest.ca_state.0, &mut ca_state)?;
@@ -74,18 +75,18 @@ mod tests {
     fn fields_are_read_by_the_layout_of_the_kernel() {
         let mut manifest = stored("6.12.30", 1000, |folder| Kernel::find(folder, None, 1000)).unwrap().manifest;
         let fields =
-            [("num", (0, 2)), ("snd_cwnd", (4, 4)), ("srtt_us", (8, 4)), ("packets_out", (12, 4)), ("lost_out", (16, 4))];
+            [("dport", (0, 2)), ("snd_cwnd", (4, 4)), ("srtt_us", (8, 4)), ("packets_out", (12, 4)), ("lost_out", (16, 4))];
         manifest.fields = fields.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
         manifest.ca_state = (20, 0x1f);
         let memory = GuestMemory::new(vec![(0x1000, memory(4096))]);
-        let words: Vec<u8> = [443_u32, 10, 40_000 << 3, 7, 2, 0xe3].into_iter().flat_map(u32::to_le_bytes).collect();
+        let words: Vec<u8> = [0xbb01_u32, 10, 40_000 << 3, 7, 2, 0xe3].into_iter().flat_map(u32::to_le_bytes).collect();
         memory.write(0x1800, &words).unwrap();
         let address = manifest.physmem + 0x1800;
         let state = read(&memory, &manifest, address, 443).unwrap();
         let expected = Connection { snd_cwnd: 10, srtt: 40_000, in_flight: 5, ca_state: 3, ..Connection::default() };
         assert_eq!(state, expected);
         let text = read(&memory, &manifest, address, 80).unwrap_err().0;
-        assert_eq!(text, "the connection at 0x60001800 has port 443; expected 80");
+        assert_eq!(text, "the connection at 0x60001800 has the remote port 443; expected 80");
         assert!(read(&memory, &manifest, 5, 443).is_err());
     }
 }

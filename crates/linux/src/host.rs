@@ -58,7 +58,7 @@ impl LinuxHost {
         }
         let machine = self.machine.as_mut()?;
         let address = machine.device.connection?;
-        let read = connection::read(&machine.device.memory, &self.settings.kernel.manifest, address, self.end.local.port());
+        let read = connection::read(&machine.device.memory, &self.settings.kernel.manifest, address, self.end.remote.port());
         Some(read.unwrap_or_else(|problem| report_fault(machine.described(&problem))))
     }
 }
@@ -109,7 +109,9 @@ impl Host for LinuxHost {
             };
         };
         if !self.end.is_sender {
-            let delivered = Bytes(state.bytes_received.saturating_sub(state.unread));
+            // The kernel counts the end of the connection as a byte.
+            let read = state.bytes_received.saturating_sub(state.unread);
+            let delivered = Bytes(self.end.size.map_or(read, |size| read.min(size.0)));
             return TransportReport { delivered: Some(delivered), ..TransportReport::default() };
         }
         let packets = |count: u64| Bytes(count * self.end.mtu.0);

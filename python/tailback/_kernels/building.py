@@ -1,7 +1,8 @@
 """Build a kernel of User-mode Linux with time travel from an unmodified source package.
 
 A build happens in a directory of its own inside the directory of kernels, and becomes a kernel by a rename at the end; whatever
-interrupts it removes that directory. The guest program is compiled first, so that a missing C library is reported before the long part.
+interrupts it removes that directory. The guest program is compiled first, so that a missing C library is reported before the
+long part.
 The bytes of the kernel depend on source, configuration and compiler only: times, user and host of the build are fixed.
 """
 
@@ -20,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ _TOOLS = {
 }
 
 # A full build of Linux 6.12 measured with du and getrusage, rounded up: GB on disk until the end, MB afterwards, CPU minutes.
-DISK_GB, KEPT_MB, CPU_MINUTES = 2.5, 10, 10
+DISK_GB, KEPT_MB, CPU_MINUTES = 2.5, 7, 6
 
 # The names of the kernel's options, where they are not the names of the modules.
 _CONGESTION = {"hstcp": "highspeed"}
@@ -75,7 +76,8 @@ def plan(source: str | os.PathLike[str] | None = None, hz: int = 1000) -> Plan:
     Parameters
     ----------
     source : path, optional
-        An archive of the kernel's source (tar, compressed or not). By default that of the newest package `linux-source-*` of Debian.
+        An archive of the kernel's source (tar, compressed or not). By default that of the newest package `linux-source-*`
+        of Debian.
     hz : int
         Timer ticks per second: 100 to 1000, of which 250 and 1000 are the usual ones.
 
@@ -89,7 +91,7 @@ def plan(source: str | os.PathLike[str] | None = None, hz: int = 1000) -> Plan:
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise ParameterError(
             f"the stack `linux` needs Linux on x86-64; this is {platform.system()} on {platform.machine()}, "
-            "where scenarios can use simulated TCP (`tcp = \"linux/cubic\"`)"
+            'where scenarios can use simulated TCP (`tcp = "linux/cubic"`)'
         )
     if not 100 <= hz <= 1000:
         raise ParameterError(f"`hz` is {hz}; expected 100 to 1000, for example 250 or 1000")
@@ -172,7 +174,7 @@ class Build:
             "guest_source_sha256": _sha256(self._sources["guest.c"].encode()),
             "guest_sha256": _sha256(guest),
             "linux_sha256": _sha256_of(result / "linux"),
-            "built": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "built": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         (result / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         return _installed(result, manifest)
@@ -200,7 +202,9 @@ class Build:
         self._progress("unpacking the source")
         self._step(["tar", "xf", str(self._plan.source.resolve()), "-C", str(tree), "--strip-components=1"], work)
         if not (tree / "arch" / "um" / "kernel" / "time.c").is_file():
-            raise ParameterError(f"`{self._plan.source}` does not contain the source of a Linux kernel: arch/um/kernel/time.c is missing")
+            raise ParameterError(
+                f"`{self._plan.source}` does not contain the source of a Linux kernel: arch/um/kernel/time.c is missing"
+            )
         # HZ has no prompt in arch/um, so that a configuration cannot set it. A definition before all others can.
         before = 'source "scripts/Kconfig.include"'
         top = (tree / "Kconfig").read_text()
@@ -212,9 +216,14 @@ class Build:
         self._progress("configuration")
         self._step([*make, f"KCONFIG_ALLCONFIG={out / 'wanted.config'}", "allnoconfig"], work)
         used = (out / ".config").read_text().splitlines()
-        for line in (f"CONFIG_HZ={self._plan.hz}", "CONFIG_UML_TIME_TRAVEL_SUPPORT=y", "CONFIG_VIRTIO_UML=y", "CONFIG_VIRTIO_NET=y"):
+        for line in (
+            f"CONFIG_HZ={self._plan.hz}",
+            "CONFIG_UML_TIME_TRAVEL_SUPPORT=y",
+            "CONFIG_VIRTIO_UML=y",
+            "CONFIG_VIRTIO_NET=y",
+        ):
             if line not in used:
-                raise ParameterError(f"`{self._plan.source}` does not support {line}; expected Linux 6.11 or later")
+                raise ParameterError(f"`{self._plan.source}` does not support {line}; expected Linux 6.12 or later")
         self._progress("compiling")
         self._step([*make, f"-j{os.cpu_count() or 1}", "linux"], work)
         self._progress("layout of the connection's state")
@@ -239,7 +248,9 @@ class Build:
         try:
             _call(command, work)
         except _Failed as failed:
-            raise ParameterError(f"`{command[0]}` failed while building a kernel from {self._plan.source}:\n{failed.output}") from None
+            raise ParameterError(
+                f"`{command[0]}` failed while building a kernel from {self._plan.source}:\n{failed.output}"
+            ) from None
 
 
 @contextmanager
@@ -330,7 +341,10 @@ def _layout(compiled: Path, work: Path) -> dict[str, Any]:
 
 def _section(compiled: Path, name: str, work: Path) -> bytes:
     file = work / "section"
-    _call(["objcopy", "-O", "binary", f"--only-section={name}", "--set-section-flags", f"{name}=alloc", str(compiled), str(file)], work)
+    _call(
+        ["objcopy", "-O", "binary", f"--only-section={name}", "--set-section-flags", f"{name}=alloc", str(compiled), str(file)],
+        work,
+    )
     return file.read_bytes()
 
 

@@ -86,7 +86,9 @@ def remove(name: str) -> Kernel:
     found = {kernel.name: kernel for kernel in kernels()}
     if name not in found:
         known = ", ".join(f"`{known}`" for known in found)
-        raise ParameterError(f"`{name}` is not a built kernel; expected {f'one of {known}' if known else 'nothing: none is built'}")
+        raise ParameterError(
+            f"`{name}` is not a built kernel; expected {f'one of {known}' if known else 'nothing: none is built'}"
+        )
     try:
         shutil.rmtree(found[name].path)
     except OSError as error:

@@ -1,5 +1,5 @@
-"""Transport stacks and congestion controllers in libraries: those of installed packages, and files; and the stack `linux`, which is
-part of this package."""
+"""Transport stacks and congestion controllers in libraries: those of installed packages, files, and the stack `linux` of this
+package."""
 
 from __future__ import annotations
 

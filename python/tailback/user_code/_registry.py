@@ -236,7 +236,7 @@ def _refusal(problem: str, kind: str, given: dict[str, Any]) -> tuple[str, str, 
 
 
 def sources(places: list[tuple[str, str, str, str]]) -> tuple[str, str]:
-    """The text that content hashes cover, and the provenance as JSON, for a list of places, kinds, names and parameters (JSON)."""
+    """The text that content hashes cover, and the provenance as JSON, for places, kinds, names and parameters (JSON)."""
     kernels = [_kernel(kind, name, parameters) for _, kind, name, parameters in places]
     covered = {
         f"{kind} {name} {_version(kind, name)}{kernel and f' {kernel}'}"
