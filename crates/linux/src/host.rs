@@ -79,7 +79,7 @@ impl Host for LinuxHost {
             report_fault(problem);
         }
         while let Some(packet) = machine.device.sent.pop_front() {
-            // The addresses are those of the packet.
+            // The packet contains its addresses.
             if let Some(datagram) = Framing::Ip.datagram(&packet) {
                 outbox.send(&datagram);
             }

@@ -52,7 +52,7 @@ impl Process {
         Some(format!("it ended with {status}"))
     }
 
-    /// The end of the console, of which a line of the guest program about a problem is the most important one.
+    /// The end of the console: only lines of the guest program about a problem, if there are any.
     pub(crate) fn console(&self) -> String {
         let length = self.console.metadata().map_or(0, |metadata| metadata.len());
         let start = length.saturating_sub(CONSOLE);
@@ -82,7 +82,7 @@ impl Drop for Process {
     }
 }
 
-/// The last lines that are not empty; only those of the guest program if it reports a problem.
+/// The last lines that are not empty; if the guest program reports a problem, only its lines.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let reported: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix(PROBLEM)).collect();

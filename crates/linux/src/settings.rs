@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Parameters, all of which have defaults.
+/// Parameters. All have defaults.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Parameters {
@@ -94,12 +94,12 @@ fn parse(parameters: &str) -> Result<Parameters, String> {
     serde_json::from_value(Value::Object(given)).map_err(|error| error.to_string())
 }
 
-/// Files and contents: first those of Tailback, which the user's replace.
+/// Files and contents: the defaults of Tailback, and the user's, which replace them.
 fn sysctls(given: &Map<String, Value>, ecn: bool, memory: u64) -> Result<Vec<(String, String)>, String> {
     // Of the memory, TCP may use half; Linux would allow about 9 %, which is less than the buffers of one fast connection.
     let pages = memory * PAGES;
     let own = [
-        // Metrics of an earlier connection, of which there is none.
+        // There is no earlier connection whose metrics could apply.
         ("net/ipv4/tcp_no_metrics_save", "1".into()),
         ("net/ipv4/tcp_mem", format!("{} {} {}", pages * 3 / 8, pages * 7 / 16, pages / 2)),
         // Buffers above the bandwidth-delay product, so that the congestion window is the limit.

@@ -132,7 +132,7 @@ impl Header {
     }
 }
 
-/// The features of a device with this MTU. Without the feature, receive buffers are those of 1500 bytes.
+/// The features of a device with this MTU. Without the feature, receive buffers have 1500 bytes.
 pub(crate) fn features(mtu: u16) -> u64 {
     let mtu = if mtu > 1500 { VIRTIO_NET_F_MTU } else { 0 };
     VIRTIO_F_VERSION_1 | VIRTIO_NET_F_GUEST_CSUM | VIRTIO_NET_F_MAC | VHOST_USER_F_PROTOCOL_FEATURES | mtu

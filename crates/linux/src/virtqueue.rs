@@ -11,7 +11,7 @@ const WRITE: u16 = 2;
 const NO_INTERRUPT: u16 = 1;
 const NO_NOTIFY: u16 = 1;
 
-/// A queue. Addresses are those of the guest.
+/// A queue. All addresses are guest addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Queue {
     /// Number of descriptors: a power of 2.

@@ -79,7 +79,7 @@ def plan(source: str | os.PathLike[str] | None = None, hz: int = 1000) -> Plan:
         An archive of the kernel's source (tar, compressed or not). By default that of the newest package `linux-source-*`
         of Debian.
     hz : int
-        Timer ticks per second: 100 to 1000, of which 250 and 1000 are the usual ones.
+        Timer ticks per second: 100 to 1000; distributions use 250 or 1000.
 
     Raises
     ------
