@@ -56,7 +56,7 @@ static const char *poll(void *self, uint64_t now, tailback_send send, void *outb
 
 static uint64_t deadline(const void *self) { return ((const host *)self)->due; }
 
-static const tailback_stack faulty = {TAILBACK_ABI, 0, "faulty", "faulty 1", create, receive, poll, deadline, free, NULL};
+static const tailback_stack faulty = {TAILBACK_ABI, 0, "faulty", "faulty 1", create, receive, poll, deadline, free, NULL, NULL};
 static const tailback_stack *const stacks[] = {&faulty, NULL};
 
 const tailback_stack *const *tailback_stacks(void) { return stacks; }

@@ -147,12 +147,21 @@ def test_each_loss_is_listed_with_its_reason_and_repair(run: tb.Run, analysis: t
     assert "losses" in analysis.summary()
 
 
-def test_packets_other_than_tcp_are_reported(run: tb.Run, analysis: tb.Analysis) -> None:
-    datagrams = int((run.trace("packets")["kind"] == "datagram").sum())
-    assert analysis.skipped.to_rows() == [{"reason": "UDP", "packets": datagrams}]
-    assert f"not analysed: {datagrams:,} UDP" in analysis.summary()
-    assert "simulated run" in analysis.comments[0]
-    assert "not analysed" in analysis._repr_html_()
+def test_datagrams_are_measured_by_flow(run: tb.Run, analysis: tb.Analysis) -> None:
+    trace = run.trace("packets")
+    datagrams = trace["kind"] == "datagram"
+    row, back = analysis.udp_flows.to_rows()
+    assert (row["packets"], back["packets"], row["protocol"], row["quic_version"]) == (datagrams.sum(), 0, "udp", "")
+    assert row["payload_bytes"] == trace["payload_bytes"][datagrams].sum()
+    assert row["max_gap_s"] == pytest.approx(np.diff(trace["time_s"][datagrams]).max(), abs=2e-9)
+    assert "udp_flows" in analysis.summary()
+    assert len(analysis.skipped) == 0
+
+
+def test_time_0_of_a_run_is_the_beginning_of_2000(run: tb.Run, capture: Path, analysis: tb.Analysis) -> None:
+    first = run.trace("packets")["time_s"][0]
+    assert analysis.provenance["began"] == f"2000-01-01T00:00:0{first:.9f}Z"
+    assert "Time 0 of the run is 2000-01-01T00:00:00Z" in analysis.comments[0]
 
 
 def tshark(capture: Path, *arguments: str) -> str:
@@ -178,6 +187,7 @@ def test_an_analysis_is_saved_as_tables(analysis: tb.Analysis, tmp_path: Path) -
     names = {path.name for path in (tmp_path / "results").iterdir()}
     assert names == {
         "connections.parquet",
+        "udp_flows.parquet",
         "skipped.parquet",
         "losses.parquet",
         "rtt.parquet",
@@ -187,7 +197,7 @@ def test_an_analysis_is_saved_as_tables(analysis: tb.Analysis, tmp_path: Path) -
     provenance = json.loads((tmp_path / "results" / "provenance.json").read_text())
     assert [*provenance.pop("tables")] == [*analysis.tables]
     assert provenance == analysis.provenance
-    assert provenance["began"] == "1970-01-01T00:00:00.000000000Z"
+    assert provenance["began"] == "2000-01-01T00:00:00.000000000Z"
 
 
 def test_ctrl_c_ends_an_analysis(capture: Path) -> None:

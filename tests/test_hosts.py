@@ -437,7 +437,7 @@ def test_a_capture_has_the_real_packets_of_both_ends(tmp_path: Path) -> None:
     assert b"web.sender" in content
     assert content.count(b"discarded at bottleneck: full") == 1
     assert b"Packets of hosts in a simulated network" in content
-    assert b"Timestamps are simulated time, from 0" in content
+    assert b"Time 0 of the run is 2000-01-01T00:00:00Z" in content
     # Ethernet is not simulated: each packet begins with an IPv4 header, then UDP.
     assert content.count(bytes([198, 18, 0, 1, 198, 18, 0, 2])) == 4 + 3
     tb.simulate(lossy, capture=tmp_path / "again.pcapng")
@@ -573,11 +573,11 @@ def test_unusable_tables_of_a_library_are_errors(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(_libraries, "_loaded", {})
     functions = "create, receive, poll, deadline, free"
     cases = {
-        "no poll": ('{1, 0, "x", "x 1", create, receive, NULL, deadline, free}', "`poll` of its stack 0 is NULL"),
-        "no name": (f'{{1, 0, NULL, "x 1", {functions}}}', "`name` of its stack 0 is NULL"),
-        "version": (f'{{99, 0, "x", "x 1", {functions}}}', "version 99 of the interface; expected 1"),
-        "name": (f'{{1, 0, "a b!", "x 1", {functions}}}', "`a b!` is not a valid name"),
-        "twice": (f'{{1, 0, "x", "x 1", {functions}}}, {{1, 0, "x", "x 2", {functions}}}', "it has two stacks `x`"),
+        "no poll": ('{2, 0, "x", "x 1", create, receive, NULL, deadline, free}', "`poll` of its stack 0 is NULL"),
+        "no name": (f'{{2, 0, NULL, "x 1", {functions}}}', "`name` of its stack 0 is NULL"),
+        "version": (f'{{99, 0, "x", "x 1", {functions}}}', "version 99 of the interface; expected 2"),
+        "name": (f'{{2, 0, "a b!", "x 1", {functions}}}', "`a b!` is not a valid name"),
+        "twice": (f'{{2, 0, "x", "x 1", {functions}}}, {{2, 0, "x", "x 2", {functions}}}', "it has two stacks `x`"),
         "empty": ("", "it has no stacks"),
     }
     source = Path(__file__).with_name("faulty_stack.c").read_text().partition("static const tailback_stack faulty")[0]

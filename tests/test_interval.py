@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from tailback._interval import Interval, student_t
+from tailback._quantity import quantity_of
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9, 10, 29, 100])
@@ -33,6 +34,24 @@ def test_the_interval_of_a_share_stays_between_0_and_1() -> None:
     mirrored, scaled = Interval.of([0.2, 0.1, 0.0], within=(0, 1)), Interval.of([80, 90, 100], within=(0, 100))
     assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((interval.low, interval.high))
     assert (scaled.low / 100, scaled.high / 100) == pytest.approx((interval.low, interval.high))
+
+
+def test_an_interval_of_a_count_does_not_go_below_zero() -> None:
+    values = [0.0, 0.0, 1.0, 9.0]
+    interval = Interval.of(values, within=(0, math.inf))
+    plain = Interval.of(values)
+    assert plain.low < 0 < interval.low < interval.mean < plain.high < interval.high
+    # Symmetric on the scale of the logarithm.
+    assert interval.low * interval.high == pytest.approx(interval.mean**2)
+    assert Interval.of([0.0, 0.0], within=(0, math.inf)).low == 0
+
+
+@pytest.mark.parametrize(
+    ("quantity", "lowest"),
+    [("sum(flows.*.timeouts)", 0), ("queues.x.drops / 2 + 1", 0), ("queues.x.drops - 3", -math.inf), ("-goodput", -math.inf)],
+)
+def test_a_quantity_knows_whether_it_can_be_negative(quantity: str, lowest: float) -> None:
+    assert quantity_of(quantity).range[0] == lowest
 
 
 def test_an_interval_within_its_range_is_that_of_student() -> None:

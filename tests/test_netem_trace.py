@@ -116,3 +116,46 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     loss = written(tmp_path / "loss.json", static("Loss", "loss", [0.1, 0.5], 10))
     with pytest.raises(tb.ParameterError, match="a loss depends on earlier losses"):
         tb.read_netem_trace(written(file, HUMAN), loss=loss)
+
+
+REPEATED = "RepeatedBwPatternConfig"
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ({REPEATED: {"pattern": [static("Bw", "bw", "1Mbps", 1)], "count": 10**15}}, "more than 4,000,000 intervals"),
+        ({REPEATED: {"pattern": [], "count": 10**15}}, "it has no duration"),
+        ({REPEATED: {"pattern": [], "count": 1e400}}, "`count` is inf"),
+        ({REPEATED: {"pattern": 5, "count": 1}}, "`pattern` is 5; expected a list"),
+        ({"TraceBwConfig": {"pattern": [5]}}, "`pattern` has 5; expected pairs"),
+        ({"TraceBwConfig": {"pattern": [["1ms", 7]]}}, "`pattern` is 7; expected a list"),
+        (static("Bw", "bw", {"gbps": [], "bps": 1}, 1), r"`gbps` is \[\]; expected a whole number"),
+        ({"StaticBwConfig": {"bw": "1Mbps", "duration": {"secs": 1e400, "nanos": 0}}}, "`secs` is inf"),
+        ({"StaticBwConfig": {"bw": "1Mbps", "duration": {"secs": 1}}}, "`nanos` is missing"),
+    ],
+)
+def test_a_trace_that_does_not_end_or_has_other_types_is_refused(tmp_path: Path, model: Any, says: str) -> None:
+    with pytest.raises(tb.ParameterError, match=says):
+        tb.read_netem_trace(written(tmp_path / "bw.json", model))
+
+
+def test_deep_repetitions_are_refused(tmp_path: Path) -> None:
+    model: Any = static("Bw", "bw", "1Mbps", 1)
+    for _ in range(65):
+        model = {REPEATED: {"pattern": [model], "count": 1}}
+    with pytest.raises(tb.ParameterError, match="nested more than 64 deep"):
+        tb.read_netem_trace(written(tmp_path / "bw.json", model))
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(tb.ParameterError, match="is not a bw trace of netem-trace"):
+        tb.read_netem_trace(tmp_path / "deep.json")
+
+
+def test_a_short_trace_next_to_a_very_long_one_is_refused(tmp_path: Path) -> None:
+    bandwidth = written(tmp_path / "bw.json", {"StaticBwConfig": {"bw": "1Mbps", "duration": "1000000h"}})
+    delay = written(tmp_path / "delay.json", static("Delay", "delay", "5ms", 1))
+    with pytest.raises(tb.ParameterError, match="the shortest repeats"):
+        tb.read_netem_trace(bandwidth, delay=delay)
+    loss = written(tmp_path / "loss.json", static("Loss", "loss", ["1e999999999"], 10))
+    with pytest.raises(tb.ParameterError, match="expected probabilities from 0 to 1"):
+        tb.read_netem_trace(bandwidth, loss=loss)

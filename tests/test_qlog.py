@@ -1,4 +1,4 @@
-"""qlog files: those of runs, and those that other programs write."""
+"""qlog files of runs and of other programs."""
 
 from __future__ import annotations
 
@@ -312,6 +312,11 @@ def test_packets_without_contents_say_nothing_about_losses(tmp_path: Path) -> No
     [sent, _] = analysis.connections.to_rows()
     unknown = ("lost_packets", "spurious_losses", "retransmitted_packets", "goodput_bps", "max_in_flight_packets")
     assert [column for column in unknown if not math.isnan(sent[column])] == []
+    # Or with an empty list of frames in each packet, which it writes for some connections.
+    empty = {"raw": {"length": 1200}, "frames": []}
+    others = logged(tmp_path / "empty", (0.0, SENT, empty), (30.0, RECEIVED, empty)).connections.to_rows()
+    unseen = ("data_packets", "payload_bytes", "unique_payload_bytes", "retransmitted_packets", "goodput_bps", "acks")
+    assert [column for row in others for column in unseen if not math.isnan(row[column])] == []
     assert "packets have no frames" in analysis.summary()
 
 
@@ -368,3 +373,13 @@ def test_many_losses_that_are_never_repaired_are_read(tmp_path: Path) -> None:
     again = [(400.0 + number, SENT, packet(count + number, stream(2000 * number))) for number in range(10)]
     table = logged(tmp_path / "log", *sends, *losses, *again).losses
     assert (len(table), table.head("repair", 12)) == (count // 2, ["fast"] * 10 + ["none"] * 2)
+
+
+def test_a_log_with_nothing_but_metrics_shows_windows_and_round_trips(tmp_path: Path) -> None:
+    metrics = [
+        (float(number), "recovery:metrics_updated", {"congestion_window": 12_000 + number, "smoothed_rtt": 40})
+        for number in range(5)
+    ]
+    text = logged(tmp_path / "log", *metrics).summary()
+    assert "a log without packets; its 5 metrics have windows in bytes (minimum, median, maximum) 12,000, 12,002, 12,004" in text
+    assert "smoothed RTTs (minimum, median, maximum) 40 ms, 40 ms, 40 ms" in text

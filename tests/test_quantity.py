@@ -55,6 +55,10 @@ def test_division_by_zero_is_infinite_or_unknown(run: tb.Run) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
+        (
+            "utilisation",
+            "`utilisation` is not a quantity; .*; a column has its table before it, as in `queues.bottleneck.utilisation`",
+        ),
         ("goodputs", "`goodputs` is not a quantity; expected .*; did you mean `goodput`"),
         ("shar(flows.*.timeouts)", r"is not a quantity at `shar`; .*; did you mean `share`"),
         ("flows.web", "`flows.web` is not a quantity"),

@@ -173,7 +173,7 @@ def test_the_content_of_every_file_is_part_of_the_scenario(kind: str, tmp_path: 
 
 def test_all_keys_that_may_name_files_are_known() -> None:
     """Free text in the schema is the name of a file, or has one of these keys."""
-    names = {"name", "column", "name_attribute", "rate_attribute", "delay_attribute", "parameters"}
+    names = {"name", "column", "name_attribute", "rate_attribute", "delay_attribute", "distance_attribute", "parameters"}
     schema = json.loads(_core.schema())
     del schema["properties"]["record"]
     assert set(free_texts(schema, schema["properties"], "", set())) - names == KEYS_OF_FILES

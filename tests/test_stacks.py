@@ -47,6 +47,28 @@ def test_every_controller_transfers_data(tcp: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.parametrize("stack", ["quinn", "noq", "smoltcp"])
+def test_an_application_limits_the_data_of_a_stack(stack: str) -> None:
+    # The last of 60 frames is written after 59/30 s and takes 20 ms of propagation, and its three packets less than 5 ms.
+    frames: Any = {"kind": "script", "writes": [{"at": f"{place / 30:.4f} s", "size": "3900 B"} for place in range(60)]}
+    row = tb.simulate(scenario({"stack": stack}, application=frames)).flows.to_rows()[0]
+    assert row["delivered_bytes"] == 60 * 3900
+    assert 59 / 30 + 0.02 < row["completion_time_s"] < 59 / 30 + 0.025
+    # Bursts of three segments of 1460 bytes at 2 Mbit/s, for as long as the run lasts.
+    constant: Any = {"kind": "constant", "rate": "2 Mbps", "burst": 3}
+    row = tb.simulate(scenario({"stack": stack}, application=constant)).flows.to_rows()[0]
+    assert row["goodput_bps"] == pytest.approx(2e6, rel=0.01)
+
+
+def test_an_application_that_needs_deliveries_or_another_stack_is_refused() -> None:
+    requests: Any = {"kind": "requests", "requests": 3, "response_size": "1 kB"}
+    with pytest.raises(tb.ScenarioError, match="`application` of kind `requests` cannot be used with a `stack`"):
+        tb.simulate(scenario({"stack": "quinn"}, application=requests))
+    constant: Any = {"kind": "constant", "rate": "2 Mbps", "burst": 3}
+    with pytest.raises(tb.HostError, match="this transport does not support `application`"):
+        tb.simulate(scenario({"stack": "str0m"}, application=constant))
+
+
 @pytest.mark.parametrize("stack", ["quinn", "noq"])
 def test_encryption_hardly_changes_the_traffic(stack: str) -> None:
     def run(crypto: str) -> tb.Run:

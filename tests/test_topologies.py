@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,13 +117,13 @@ def test_invalid_topology_settings_are_rejected(generator: Any, settings: Any, s
     ("generator", "settings"),
     [(tb.waxman, {"routers": 30, "alpha": "30 %", "beta": 0.5}), (tb.random_regular, {"switches": 30, "degree": 4})],
 )
-def test_another_seed_gives_another_graph(generator: Any, settings: Any) -> None:
-    def ports(seed: int) -> list[str]:
-        scenario = generator(**settings, **LINKS, duration="1 ms", seed=seed)
+def test_graph_seed_alone_decides_the_graph(generator: Any, settings: Any) -> None:
+    def ports(graph_seed: int, seed: int) -> list[str]:
+        scenario = generator(**settings, **LINKS, duration="1 ms", graph_seed=graph_seed, seed=seed)
         return list(tb.simulate(scenario).queues["queue"])
 
-    assert ports(1) == ports(1)
-    assert ports(1) != ports(2)
+    assert ports(1, seed=1) == ports(1, seed=2)
+    assert ports(1, seed=1) != ports(2, seed=1)
 
 
 def test_ecmp_spreads_flows_that_shortest_paths_concentrate() -> None:
@@ -428,7 +429,7 @@ def test_edges_of_a_file_that_are_left_out_cause_one_warning(tmp_path: Path) -> 
     tb.simulate(scenario)
     assert len(found) == 1
     del shape["delay"]
-    with pytest.raises(tb.ScenarioError, match="or `delay_per_km` for a file with coordinates"):
+    with pytest.raises(tb.ScenarioError, match="or `distance_attribute` or `delay_per_km` for a file with"):
         tb.Scenario({**described, "topology": {"graph": shape}}).check()
 
 
@@ -507,3 +508,59 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
         except OSError:
             refused += 1
     assert 100 < refused < 1000
+
+
+def test_delays_come_from_the_lengths_or_the_coordinates_of_a_gml_file(tmp_path: Path) -> None:
+    # The layout of TopoHub: `dist` in kilometres, and `lon` and `lat` in degrees.
+    node = 'node [ id {} label "{}" lon {} lat 0.0 ]'
+    edge = "edge [ source 0 target 1 dist 1000.0 ]"
+    file = tmp_path / "net.gml"
+    file.write_text(f"graph [ directed 0 {node.format(0, 'A', 0.0)} {node.format(1, 'B', 90.0)} {edge} ]")
+
+    def base_rtt(**graph: str) -> float:
+        shape = {"gml": str(file), "rate": "1 Gbps", "queue": {"buffer": "9 packets"}, **graph}
+        flow = {"from": "0", "to": "1", "size": "5 kB", "tcp": {"preset": "sack"}}
+        run = tb.simulate({"duration": "1 s", "topology": {"graph": shape}, "flows": {"a": flow}})
+        return float(run.flows["base_rtt_s"][0])
+
+    # 4.9 us/km over 1000 km, or over a quarter of the Earth's circumference, in both directions; serialisation takes 12 us.
+    assert base_rtt(distance_attribute="dist") == pytest.approx(9.8e-3, rel=2e-3)
+    assert base_rtt(distance_attribute="dist", delay_per_km="10 us") == pytest.approx(20e-3, rel=2e-3)
+    assert base_rtt(delay_per_km="4.9 us") == pytest.approx(2 * 10_007.6 * 4.9e-6, rel=2e-3)
+    with pytest.raises(tb.ScenarioError, match="no edge has `distance`") as error:
+        base_rtt(distance_attribute="distance")
+    assert "`dist`" in str(error.value)
+    file.write_text(file.read_text().replace("dist 1000.0", 'dist "far"'))
+    with pytest.raises(tb.ScenarioError, match="the length is not a distance"):
+        base_rtt(distance_attribute="dist")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("<graphml " + "".join(f'a{number}="" ' for number in range(400_000)) + "/>", "a tag has more than 100 attributes"),
+        ("".join(f'<a xmlns:n{number}="u">' for number in range(200_000)), "more than 64 namespaces are in scope"),
+        ("<a>" * 1_600_000, "elements are nested more than 256 deep"),
+    ],
+    ids=["attributes", "namespaces", "depth"],
+)
+def test_a_graphml_file_that_would_take_the_parser_minutes_is_refused(content: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "slow.graphml"
+    file.write_text(content)
+    shape = {"graphml": str(file), "rate": "1 Gbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}
+    began = time.monotonic()
+    with pytest.raises(tb.ScenarioError, match=says):
+        tb.Scenario({"duration": "1 s", "topology": {"graph": shape}, "flows": {"a": {"from": "a", "to": "b"}}})
+    assert time.monotonic() - began < 5
+
+
+def test_a_switch_marks_at_a_threshold_in_bytes() -> None:
+    queue: Any = {"policy": "threshold", "threshold": "30 kB", "buffer": "1 MB"}
+    flow: Any = {"from": "left", "to": "right", "tcp": {"preset": "linux/dctcp"}}
+    run = tb.simulate(
+        tb.dumbbell(rate="10 Gbps", delay="50 us", queue=queue, duration="50 ms", flows={"a": flow}, traces=["queue"])
+    )
+    assert run.queues["utilisation"][0] > 0.9
+    assert run.flows["marked_packets"][0] > 0
+    # Twenty packets, and the reaction takes one round trip.
+    assert 20 <= run.queues["max_queue_units"][0] < 200

@@ -146,7 +146,7 @@ static const char *report(void *host, tailback_report *report) {
     return NULL;
 }
 
-static const tailback_stack ARQ = {TAILBACK_ABI, 0, "arq", "arq 1", create, receive, poll, deadline, free, report};
+static const tailback_stack ARQ = {TAILBACK_ABI, 0, "arq", "arq 1", create, receive, poll, deadline, free, report, NULL};
 
 const tailback_stack *const *tailback_stacks(void) {
     static const tailback_stack *const stacks[] = {&ARQ, NULL};

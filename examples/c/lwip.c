@@ -289,7 +289,7 @@ static const char *report(void *argument, tailback_report *report) {
 }
 
 static const tailback_stack LWIP = {
-    TAILBACK_ABI, 1, "lwip", "lwIP " LWIP_VERSION_STRING, create, receive, poll, deadline, destroy, report,
+    TAILBACK_ABI, 1, "lwip", "lwIP " LWIP_VERSION_STRING, create, receive, poll, deadline, destroy, report, NULL,
 };
 
 const tailback_stack *const *tailback_stacks(void) {

@@ -33,11 +33,14 @@ _COLUMNS = (
     "retransmitted_packets",
     "lost_packets",
     "inferred_timeouts",
+    "inferred_loss_probes",
     "reordered_packets",
     "min_rtt_s",
     "rtt_p95_s",
     "max_in_flight_bytes",
 )
+
+_UDP_COLUMNS = ("protocol", "packets", "payload_bytes", "throughput_bps", "max_gap_s", "spin_bit", "spin_rtt_p50_s")
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class _Measured:
     packets: int
     comments: list[str]
     damage: CaptureDamage | None
-    packets_out_of_time: int = 0
+    packets_out_of_time: tuple[tuple[str, int], ...] = ()
     losses_left_out: int = 0
     began_ns: int | None = None
     notes: tuple[str, ...] = ()
@@ -67,7 +70,8 @@ class Analysis:
     packets : int
         Packets in the file, including those in `skipped`; 0 for reports of iperf3 and files of Flent.
     packets_out_of_time : int
-        Packets with an earlier timestamp than the previous packet. If there are any, time-dependent results are less certain.
+        Packets with an earlier timestamp than the previous packet at the same point of capture. If there are any, time-dependent
+        results are less certain.
     comments : list of str
         Comments in the file's section headers.
     provenance : dict
@@ -79,7 +83,8 @@ class Analysis:
         self.damage = measured.damage
         self.complete = self.damage is None
         self.packets = measured.packets
-        self.packets_out_of_time = measured.packets_out_of_time
+        self._out_of_time = measured.packets_out_of_time
+        self.packets_out_of_time = sum(packets for _, packets in measured.packets_out_of_time)
         self.comments = measured.comments
         self._losses_left_out = measured.losses_left_out
         self._notes = measured.notes
@@ -99,6 +104,21 @@ class Analysis:
     def connections(self) -> Table:
         """Two rows per connection, one per direction; ``docs/howto/captures.md`` defines every column."""
         return self._tables["connections"]
+
+    @property
+    def udp_flows(self) -> Table:
+        """Two rows per UDP flow of a capture, one per direction, with the spin bit of QUIC.
+
+        ``docs/howto/captures.md`` defines every column.
+
+        Raises
+        ------
+        UnknownName
+            The file is no capture of packets.
+        """
+        if "udp_flows" not in self._tables:
+            raise UnknownName("table", "udp_flows", self._tables, note="; only captures of packets have it")
+        return self._tables["udp_flows"]
 
     @property
     def skipped(self) -> Table:
@@ -183,8 +203,8 @@ def analyse(
     samples: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Analysis:
-    """Measure the TCP connections of a packet capture, as seen at the capture point, those of a qlog file or of iperf3, or the
-    series of Flent.
+    """Measure the TCP connections and UDP flows of a packet capture, as seen at the capture point, the connections of a qlog file
+    or of iperf3, or the series of Flent.
 
     Parameters
     ----------
@@ -229,8 +249,17 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     table = analysis.connections
     payload = _payload(table)
     places = sorted((place for place, sent in enumerate(payload) if sent > 0), key=lambda place: -payload[place])
-    if not places:
-        return
+    if places:
+        yield _connections(table, places)
+    if "udp_flows" in analysis.tables:
+        yield from _udp_flows(analysis.udp_flows)
+    losses = analysis.losses
+    if len(losses):
+        yield TextTable.of("losses", {column: losses.head(column, ROWS) for column in losses.columns}, len(losses))
+
+
+def _connections(table: Table, places: list[int]) -> TextTable:
+    """The rows at these places."""
     rows = {column: [table.head(column, len(table))[place] for place in places[:ROWS]] for column in table}
     if "sender_port" in table:
         ends = {
@@ -240,10 +269,23 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     else:
         ends = {"trace": rows["interface"], "sender": rows["sender_address"]}
     columns = {column: rows[column] for column in _COLUMNS if column in rows}
-    yield TextTable.of("connections", {**ends, **columns}, len(places))
-    losses = analysis.losses
-    if len(losses):
-        yield TextTable.of("losses", {column: losses.head(column, ROWS) for column in losses.columns}, len(losses))
+    return TextTable.of("connections", {**ends, **columns}, len(places))
+
+
+def _udp_flows(table: Table) -> Iterator[TextTable]:
+    """The directions of UDP flows with packets, those with the most payload first."""
+    payload = table.head("payload_bytes", len(table))
+    packets = table.head("packets", len(table))
+    places = sorted((place for place, sent in enumerate(packets) if sent), key=lambda place: -payload[place])
+    if not places:
+        return
+    rows = {column: [table.head(column, len(table))[place] for place in places[:ROWS]] for column in table}
+    ends = {
+        end: [_end(*where) for where in zip(rows[f"{end}_address"], rows[f"{end}_port"], strict=True)]
+        for end in ("sender", "receiver")
+    }
+    columns = {column: rows[column] for column in _UDP_COLUMNS}
+    yield TextTable.of("udp_flows", {**ends, **columns}, len(places))
 
 
 def _payload(table: Table) -> list[float]:
@@ -262,8 +304,8 @@ def notes(analysis: Analysis) -> Iterator[str]:
         skipped.append(f"and {len(analysis.skipped) - ROWS} more reasons")
     if skipped:
         yield "not analysed: " + "; ".join(skipped)
-    if analysis.packets_out_of_time:
-        yield f"{analysis.packets_out_of_time:,} packets are earlier than the previous packet: times are less certain"
+    for name, packets in analysis._out_of_time:
+        yield f"{packets:,} packets of interface {name} are earlier than its previous packet: its times are less certain"
     table = analysis.connections
     forgotten = sum(table.head("forgotten_segments", len(table))) if "forgotten_segments" in table else 0
     if forgotten:
@@ -312,10 +354,16 @@ def _of_capture(name: str, samples: bool, progress: Callable[[float], None]) -> 
         capture.packets,
         capture.comments,
         None if capture.damage is None else CaptureDamage(*capture.damage),
-        capture.packets_out_of_time,
+        tuple(capture.packets_out_of_time),
         capture.losses_left_out,
         capture.began_ns,
+        tuple(_points_noted(capture.joined)),
     )
+
+
+def _points_noted(joined: list[tuple[str, str]]) -> Iterator[str]:
+    for first, second in joined:
+        yield f"interfaces {first} and {second} have one direction of each connection: they are analysed as one, {first}"
 
 
 def _end(address: str, port: int) -> str:

@@ -26,8 +26,9 @@ _MAX_EXPONENT = 700.0
 class Interval:
     """Mean and half width of a confidence interval by Student's t; 95 % by default.
 
-    `within` are the lowest and the highest possible value, for example (0, 1) for a utilisation. Where mean and half width would
-    leave this range, which is a sign of skewed values, `low` and `high` are computed on the scale of the logit.
+    `within` are the lowest and the highest possible value, for example (0, 1) for a utilisation and (0, inf) for a count. Where
+    mean and half width would leave this range, which is a sign of skewed values, `low` and `high` are computed on the scale of
+    the logit, or of the logarithm where only one end is finite.
     """
 
     mean: float
@@ -75,6 +76,10 @@ class Interval:
         if self.is_symmetric:
             return low, high
         least, most = self.within
+        if math.isinf(most):
+            above = self.mean - least
+            factor = math.exp(min(self.half / above, _MAX_EXPONENT)) if above > 0 else 1.0
+            return least + above / factor, least + above * factor
         share = (self.mean - least) / (most - least)
         if share * (1 - share) == 0:
             # The values differ from an end of the range by rounding.

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
@@ -30,6 +30,7 @@ _RATES = {"bps": 1, "kbps": 10**3, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, 
 
 # Maximum number of intervals, as a file may nest repetitions.
 _MAX_INTERVALS = 4_000_000
+_MAX_DEPTH = 64
 
 # Duration in seconds, and value.
 _Interval = tuple[Fraction, Fraction]
@@ -83,6 +84,11 @@ def read_netem_trace(
     begins = {Fraction(0)}
     for times in ends.values():
         passes = -(-whole // times[-1])
+        if passes * len(times) > _MAX_INTERVALS:
+            raise ParameterError(
+                f"the traces have more than {_MAX_INTERVALS:,} intervals, as the shortest repeats {passes:,} times; expected "
+                "traces of similar durations"
+            )
         begins |= {end + number * times[-1] for number in range(passes) for end in times if end + number * times[-1] < whole}
     at = sorted(begins)
     # The last row of a table lasts as long as the one before it.
@@ -103,40 +109,47 @@ def read_netem_trace(
 def _read(path: str | os.PathLike[str], kind: str, key: str, value: Callable[[Any], Fraction]) -> list[_Interval]:
     """The intervals of a file."""
     try:
-        document = json.loads(Path(path).read_text())
-        found: list[_Interval] = []
-        for interval in _intervals(document, kind, key, value):
-            found.append(interval)
-            if len(found) > _MAX_INTERVALS:
-                raise ParameterError(f"`{path}` has more than {_MAX_INTERVALS:,} intervals")
+        found = _intervals(json.loads(Path(path).read_text()), kind, key, value)
     except (OSError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
         raise ParameterError(f"`{path}` is not a {key} trace of netem-trace: {error}") from None
+    except RecursionError:
+        raise ParameterError(f"`{path}` is not a {key} trace of netem-trace: models are nested too deeply") from None
     found = [(length, value) for length, value in found if length > 0]
     if not found:
         raise ParameterError(f"`{path}` is not a {key} trace of netem-trace: it has no duration")
     return found
 
 
-def _intervals(model: Any, kind: str, key: str, value: Callable[[Any], Fraction]) -> Iterator[_Interval]:
+def _intervals(model: Any, kind: str, key: str, value: Callable[[Any], Fraction], depth: int = 0) -> list[_Interval]:
+    """The intervals of a model. Raises `ValueError`."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"models are nested more than {_MAX_DEPTH} deep")
+    found: list[_Interval] = []
     if not isinstance(model, dict) or len(model) != 1:
         raise ValueError(f"a model is {model!r:.80}; expected a table such as {{'Static{kind}Config': {{...}}}}")
     [(name, fields)] = model.items()
     if name == f"Static{kind}Config":
-        yield _time(_field(fields, "duration")), value(_field(fields, key))
+        found.append((_time(_field(fields, "duration")), value(_field(fields, key))))
     elif name == f"Repeated{kind}PatternConfig":
         # A count of 0 repeats for ever, as tables do.
-        for _ in range(max(1, int(_field(fields, "count")))):
-            for inner in _field(fields, "pattern"):
-                yield from _intervals(inner, kind, key, value)
+        count = max(1, _integer(_field(fields, "count"), "count"))
+        for inner in _list(_field(fields, "pattern"), "pattern"):
+            found += _intervals(inner, kind, key, value, depth + 1)
+        if count * len(found) > _MAX_INTERVALS:
+            raise ValueError(f"it has more than {_MAX_INTERVALS:,} intervals, with a `count` of {count:,}")
+        found *= count if found else 1
     elif name == f"Trace{kind}Config":
-        for length, values in _field(fields, "pattern"):
-            for each in values:
-                yield _time(length), value(each)
+        for row in _list(_field(fields, "pattern"), "pattern"):
+            if not isinstance(row, list) or len(row) != 2:
+                raise ValueError(f"`pattern` has {row!r:.80}; expected pairs of a duration and a list of values")
+            length = _time(row[0])
+            found += [(length, value(each)) for each in _list(row[1], "pattern")]
+            if len(found) > _MAX_INTERVALS:
+                raise ValueError(f"it has more than {_MAX_INTERVALS:,} intervals")
     else:
         known = ", ".join(f"`{form.format(kind)}`" for form in ("Static{}Config", "Trace{}Config", "Repeated{}PatternConfig"))
         raise ValueError(f"`{name}` is not supported; expected {known}")
+    return found
 
 
 def _field(fields: Any, name: str) -> Any:
@@ -145,25 +158,41 @@ def _field(fields: Any, name: str) -> Any:
     return fields[name]
 
 
+def _integer(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
+        raise ValueError(f"`{name}` is {value!r:.80}; expected a whole number from 0 to 2^64 - 1")
+    return value
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"`{name}` is {value!r:.80}; expected a list")
+    return value
+
+
 def _time(written: Any) -> Fraction:
     if isinstance(written, dict):
-        return Fraction(int(written["secs"])) + Fraction(int(written["nanos"]), 10**9)
+        secs, nanos = (_integer(_field(written, name), name) for name in ("secs", "nanos"))
+        return Fraction(secs) + Fraction(nanos, 10**9)
     return _sum(written, _TIMES, "a duration such as `20ms`")
 
 
 def _bandwidth(written: Any) -> Fraction:
     if isinstance(written, dict):
-        return Fraction(int(written["gbps"]) * 10**9 + int(written["bps"]))
+        gbps, bps = (_integer(_field(written, name), name) for name in ("gbps", "bps"))
+        return Fraction(gbps * 10**9 + bps)
     return _sum(written, {unit: Fraction(size) for unit, size in _RATES.items()}, "a bandwidth such as `12Mbps`")
 
 
 def _probability(written: Any) -> Fraction:
     """A loss pattern: the probability of a loss, and those after one, two, ... losses in a row."""
-    chances = [Fraction(str(chance)) for chance in written] or [Fraction(0)]
+    numbers = _list(written, "loss")
+    for chance in numbers:
+        if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
+            raise ValueError(f"`loss` has {chance!r:.80}; expected probabilities from 0 to 1")
+    chances = [Fraction(str(chance)) for chance in numbers] or [Fraction(0)]
     if any(chance != chances[0] for chance in chances):
         raise ValueError("a loss depends on earlier losses, which tables do not have")
-    if not 0 <= chances[0] <= 1:
-        raise ValueError(f"`{float(chances[0])}` is not a probability")
     return chances[0]
 
 

@@ -33,6 +33,9 @@ Vector = list[float]
 FRACTION: Range = (0.0, 1.0)
 """The range of columns such as `utilisation`."""
 
+NOT_NEGATIVE: Range = (0.0, math.inf)
+"""The range of the other columns, such as `timeouts`."""
+
 _TABLES = ("flows", "queues", "groups", "classes", "edges")
 
 
@@ -256,7 +259,8 @@ def _range(node: Node) -> Range:
         case Constant(number):
             return number, number
         case Cells(_, _, column):
-            return FRACTION if is_fraction(column) else UNBOUNDED
+            # The tables have no negative numbers.
+            return FRACTION if is_fraction(column) else NOT_NEGATIVE
         case Reduction("jain"):
             return FRACTION
         case Operation("/", Reduction("sum", Cells(table, _, column)), Reduction("sum", Cells() as whole)) if whole == Cells(
@@ -265,13 +269,17 @@ def _range(node: Node) -> Range:
             return FRACTION
         case Reduction("mean" | "min" | "max", of):
             return _range(of)
+        case Reduction("sum", of) if _range(of)[0] >= 0:
+            return NOT_NEGATIVE
         case Operation(sign, left, right):
             return _combined(sign, _range(left), _range(right))
     return UNBOUNDED
 
 
 def _combined(sign: str, left: Range, right: Range) -> Range:
-    """Interval arithmetic; unbounded if an operand is, or for a divisor that may be 0."""
+    """Interval arithmetic; unbounded if an operand is, or for a divisor that may be 0, but no sign is lost."""
+    if sign in "+*/" and min(left[0], right[0]) >= 0 and (math.isinf(max(left[1], right[1])) or (sign == "/" and right[0] == 0)):
+        return NOT_NEGATIVE
     if not all(map(math.isfinite, (*left, *right))) or (sign == "/" and right[0] <= 0 <= right[1]):
         return UNBOUNDED
     corners = [_OPERATIONS[sign](one, other) for one in left for other in right]
@@ -282,6 +290,8 @@ def _not_a_quantity(text: Any, token: str) -> ParameterError:
     words = ["goodput", *_FUNCTIONS, "share"]
     forms = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
     near = hint(token, words) if token and token not in words else None
+    if near is None and token.isidentifier() and token not in words and token == text:
+        near = f"a column has its table before it, as in `queues.bottleneck.{token}`"
     where = f" at `{token}`" if token and token != text else ""
     return ParameterError(f"`{text}` is not a quantity{where}; expected `goodput`, {forms}{f'; {near}' if near else ''}")
 

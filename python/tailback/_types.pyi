@@ -306,6 +306,7 @@ class Graph(TypedDict, total=False):
     delay: Duration
     delay_attribute: str
     delay_per_km: Duration
+    distance_attribute: str
     duplication: Probability
     gml: str
     graphml: str
@@ -446,13 +447,14 @@ class Prices(TypedDict, total=False):
 Probability: TypeAlias = float | str
 Processing: TypeAlias = Duration | dict[str, Any]
 ProfileEnd: TypeAlias = Literal['repeat', 'stop']
-QueueLength: TypeAlias = str
+QueueLength: TypeAlias = str | Size
 QueueName: TypeAlias = (Literal['drop_tail', 'ppd', 'epd', 'epd_per_vc', 'bpd', 'spd', 'erica', 'red', 'codel', 'cobalt', 'pie',
         'pi2', 'rem', 'threshold', 'ramp', 'policer', 'clamp', 'maxnet', 'rcp', 'xcp'] | Literal['unlimited'] | str)
 class RandomRegular(TypedDict, total=False):
     degree: int
     delay: Duration
     duplication: Probability
+    graph_seed: int
     host_delay: Duration
     host_queue: Queue | QueueName
     host_rate: LinkRate
@@ -642,6 +644,7 @@ class Waxman(TypedDict, total=False):
     beta: Probability
     delay: Duration
     duplication: Probability
+    graph_seed: int
     jitter: Jitter | JitterMaximum
     loss: ChanceLoss | LossProbability
     mtu: Size

@@ -57,15 +57,16 @@ def test_json_is_one_document_with_all_tables(command: Command, capture: Path) -
     done = command("analyse", capture.name, "--json", "--samples")
     document = json.loads(done.stdout, parse_constant=pytest.fail)
     assert (done.returncode, done.stderr, document["complete"], document["damage"]) == (0, "", True, None)
-    assert set(document["tables"]) == {"connections", "skipped", "losses", "rtt", "in_flight"}
+    assert set(document["tables"]) == {"connections", "udp_flows", "skipped", "losses", "rtt", "in_flight"}
     assert document["tables"]["connections"]["handshake_rtt_s"] == [None] * 4
 
 
 def test_out_holds_every_table_and_provenance(command: Command, capture: Path) -> None:
     done = command("analyse", capture.name, "--out", "results")
-    assert (done.returncode, done.stderr) == (0, "wrote 3 tables and provenance to results\n")
+    assert (done.returncode, done.stderr) == (0, "wrote 4 tables and provenance to results\n")
     assert left_behind(capture.parent / "results") == {
         "connections.parquet",
+        "udp_flows.parquet",
         "skipped.parquet",
         "losses.parquet",
         "provenance.json",

@@ -176,6 +176,69 @@ def test_an_unknown_sysctl_is_named() -> None:
         tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.no_such": "1"})
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may restrict the controllers")
+def test_a_controller_that_namespaces_may_not_use_is_named() -> None:
+    allowed = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control").read_text().split()
+    restricted = next((name for name in kernel_controllers() if name not in allowed), None)
+    if restricted is None:
+        pytest.skip("this kernel allows all its controllers")
+    with pytest.raises(tb.EmulationError, match="tcp_allowed_congestion_control") as error:
+        tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.tcp_congestion_control": restricted})
+    assert allowed[0] in str(error.value)
+    assert "run as root" not in str(error.value)
+
+
+SERVER = """
+import socket
+with socket.create_server(("", 5001)) as listener:
+    connection, _ = listener.accept()
+    total = 0
+    while data := connection.recv(65536):
+        total += len(data)
+    connection.sendall(b"!")
+    print("received", total)
+"""
+CLIENT = """
+import socket
+connection = socket.create_connection(("right", 5001))
+connection.sendall(bytes(300_000))
+connection.shutdown(socket.SHUT_WR)
+connection.recv(1)
+print("sent")
+"""
+
+
+@pytest.mark.real_time
+def test_a_connection_of_commands_counts_once_with_its_goodput_and_default_law(capfd: pytest.CaptureFixture[str]) -> None:
+    commands = [
+        tb.Command("right", [sys.executable, "-c", SERVER], server=True),
+        tb.Command("left", [sys.executable, "-c", CLIENT]),
+    ]
+    run = tb.emulate(scenario(duration="10 s"), commands)
+    laws = dict(zip(run.hosts["host"], run.hosts["congestion_control"], strict=True))
+    assert laws["left"] in kernel_controllers()
+    assert "connections of commands: 1\n" in str(run)
+    [line] = [line for line in str(run).splitlines() if "-> right:5001" in line]
+    assert line.startswith("  left:")
+    assert "300,000 bytes" in line
+    assert line.endswith(f"{laws['left']} by default")
+    row = next(row for row in run.connections.to_rows() if row["interface"] == "right" and row["payload_bytes"] == 300_000)
+    assert f"{row['goodput_bps'] / 1e6:.4g} Mbps goodput" in line
+    # The output of the server is apart from that of the client.
+    out, err = capfd.readouterr()
+    assert (out.split(), err.split()[:2]) == (["sent"], ["received", "300000"])
+
+
+@pytest.mark.real_time
+def test_kernel_flows_have_their_starts_and_sizes() -> None:
+    flow = {"from": "left", "to": "right", "size": "50 kB", "start": "0.5 s", "tcp": {"preset": "sack"}}
+    run = tb.emulate(scenario(flows={"web": flow}, duration="3 s"), kernel_flows=["web"])
+    row = run.flows.to_rows()[0]
+    assert (row["start_s"], row["size_bytes"]) == (0.5, 50_000)
+    assert row["transfer_rate_bps"] == pytest.approx(50_000 * 8 / row["completion_time_s"])
+    assert "connections of commands" not in str(run)
+
+
 @pytest.mark.skipif("vegas" in kernel_controllers(), reason="this kernel has Vegas")
 def test_an_unavailable_controller_is_named() -> None:
     flows = {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack", "controller": "vegas"}}}

@@ -108,6 +108,11 @@ class TestLogarithmicScales:
         assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
+        assert axis.get_title().endswith("completion time, mean and 95 % interval")
+
+    def test_a_band_of_a_difference_may_extend_below_zero(self) -> None:
+        shown = runs("rate", {"1 Mbps": [[0.001], [0.003]], "100 Mbps": [[0.2], [0.2]]})
+        (axis,) = figure(quantity_of("flows.*.completion_time_s - 0"), PlotSpec("line", ("rate",), None, {}, "xy"), shown).axes
         # The half width of the interval of two seeds is 12.7 times 0.001.
         assert axis.get_title().endswith("bands that reach the bottom extend to 0 or below")
 

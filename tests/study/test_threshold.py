@@ -33,7 +33,7 @@ def test_the_answer_reaches_the_target_and_its_predecessor_does_not(shared: tb.S
     assert low <= answer <= high
     means = dict(zip(found.means[BUFFER].tolist(), found.means["mean"].tolist(), strict=True))
     assert means[found.value] >= 0.95 > means[f"{answer - 1} packets"]
-    # The runs are those of a sweep with the same seeds.
+    # A sweep with the same seeds has the same runs.
     assert used(shared, found.value, range(1, 5)) == means[found.value]
     assert abs(used(shared, found.value, range(11, 21)) - 0.95) < 0.03
     assert found.means[f"{BUFFER}_packets"].tolist() == sorted(found.means[f"{BUFFER}_packets"].tolist())

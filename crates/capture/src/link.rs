@@ -21,12 +21,37 @@ pub enum LinkType {
     Other(u16),
 }
 
-/// An IP packet, and the index of its underlying interface if the header contains it.
+/// An IP packet and, if the header contains them, the index of its underlying interface and its VLAN.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LinkPayload<'a> {
     pub(crate) ip: &'a [u8],
     pub(crate) header_bytes: usize,
     pub(crate) behind: Option<u32>,
+    pub(crate) vlan: Option<Vlan>,
+}
+
+/// The tags of a frame, the outermost first (IEEE 802.1Q, 802.1ad).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Vlan {
+    pub outer: u16,
+    /// The second tag, if there are several.
+    pub inner: Option<u16>,
+}
+
+impl<'a> LinkPayload<'a> {
+    fn of(ip: &'a [u8], header_bytes: usize) -> LinkPayload<'a> {
+        LinkPayload { ip, header_bytes, behind: None, vlan: None }
+    }
+}
+
+impl Vlan {
+    /// The tags of a frame with these and another one within.
+    fn with(outside: Option<Vlan>, tag: u16) -> Vlan {
+        match outside {
+            None => Vlan { outer: tag, inner: None },
+            Some(Vlan { outer, inner }) => Vlan { outer, inner: inner.or(Some(tag)) },
+        }
+    }
 }
 
 impl LinkType {
@@ -47,7 +72,7 @@ impl LinkType {
     #[inline]
     pub(crate) fn unwrap(self, frame: &[u8]) -> Result<LinkPayload<'_>, SkipReason> {
         match self {
-            LinkType::Raw => Ok(LinkPayload { ip: frame, header_bytes: 0, behind: None }),
+            LinkType::Raw => Ok(LinkPayload::of(frame, 0)),
             LinkType::Ethernet => {
                 let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| SkipReason::LinkHeaderCut)?;
                 within(header.ether_type(), frame, header.slice().len())
@@ -63,7 +88,7 @@ impl LinkType {
                 // systems.
                 let family = if high == 0 { low } else { high.swap_bytes() };
                 match family {
-                    2 | 10 | 24 | 28 | 30 => Ok(LinkPayload { ip: &frame[4..], header_bytes: 4, behind: None }),
+                    2 | 10 | 24 | 28 | 30 => Ok(LinkPayload::of(&frame[4..], 4)),
                     _ => Err(SkipReason::NotIp),
                 }
             }
@@ -87,7 +112,7 @@ fn behind_ppp(frame: &[u8], protocol_at: usize) -> Result<LinkPayload<'_>, SkipR
     let (protocol, bytes) = if first % 2 == 1 { (first.into(), 1) } else { (word(frame, protocol_at)?, 2) };
     let header_bytes = protocol_at + bytes;
     match protocol {
-        0x21 | 0x57 => Ok(LinkPayload { ip: &frame[header_bytes..], header_bytes, behind: None }),
+        0x21 | 0x57 => Ok(LinkPayload::of(&frame[header_bytes..], header_bytes)),
         _ => Err(SkipReason::NotIp),
     }
 }
@@ -100,31 +125,30 @@ fn behind_labels(frame: &[u8], mut header_bytes: usize) -> Result<LinkPayload<'_
         if is_last {
             let ip = &frame[header_bytes..];
             let version = ip.first().ok_or(SkipReason::LinkHeaderCut)? >> 4;
-            return if [4, 6].contains(&version) {
-                Ok(LinkPayload { ip, header_bytes, behind: None })
-            } else {
-                Err(SkipReason::NotIp)
-            };
+            return if [4, 6].contains(&version) { Ok(LinkPayload::of(ip, header_bytes)) } else { Err(SkipReason::NotIp) };
         }
     }
 }
 
 /// The packet after a header of `header_bytes` bytes and any VLAN tags.
 fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<LinkPayload<'_>, SkipReason> {
-    loop {
+    let mut vlan = None;
+    let inside = loop {
         let rest = frame.get(header_bytes..).ok_or(SkipReason::LinkHeaderCut)?;
         match of {
-            EtherType::IPV4 | EtherType::IPV6 => return Ok(LinkPayload { ip: rest, header_bytes, behind: None }),
+            EtherType::IPV4 | EtherType::IPV6 => break LinkPayload::of(rest, header_bytes),
             EtherType::VLAN_TAGGED_FRAME | EtherType::PROVIDER_BRIDGING | EtherType::VLAN_DOUBLE_TAGGED_FRAME => {
                 let tag = SingleVlanHeaderSlice::from_slice(rest).map_err(|_| SkipReason::LinkHeaderCut)?;
                 of = tag.ether_type();
+                vlan = Some(Vlan::with(vlan, tag.vlan_identifier().value()));
                 header_bytes += tag.slice().len();
             }
-            PPPOE_SESSION => return behind_ppp(frame, header_bytes + PPPOE_HEADER),
-            label if MPLS.contains(&label) => return behind_labels(frame, header_bytes),
+            PPPOE_SESSION => break behind_ppp(frame, header_bytes + PPPOE_HEADER)?,
+            label if MPLS.contains(&label) => break behind_labels(frame, header_bytes)?,
             _ => return Err(SkipReason::NotIp),
         }
-    }
+    };
+    Ok(LinkPayload { vlan, ..inside })
 }
 
 /// Two bytes in network byte order.
@@ -152,6 +176,8 @@ mod tests {
         assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0]].concat()), packet);
         let tagged = [[0; 12].as_slice(), &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2, 0x86, 0xdd]].concat();
         assert_eq!(found(LinkType::Ethernet, &tagged), packet);
+        let vlan = LinkType::Ethernet.unwrap(&tagged).unwrap().vlan;
+        assert_eq!(vlan, Some(Vlan { outer: 1, inner: Some(2) }));
         assert_eq!(found(LinkType::LinuxCooked, &[[0; 14].as_slice(), &[0x08, 0]].concat()), packet);
         assert_eq!(found(LinkType::LinuxCooked2, &[[0x08, 0].as_slice(), &[0; 18]].concat()), packet);
         assert_eq!(found(LinkType::Loopback, &[2, 0, 0, 0]), packet);

@@ -56,7 +56,7 @@ pub fn write_run<W: Write>(out: W, packets: &Table, about: &CaptureInfo<'_>) -> 
         bytes.clear();
         let original = rows.headers(row, number, identifications.entry(number).or_default(), &zeros, &mut bytes)?;
         let comment = rows.discard(row);
-        let at = Timestamp((rows.time_s[row] * 1e9).round() as i64);
+        let at = Timestamp(Timestamp::RUN_START.0.saturating_add((rows.time_s[row] * 1e9).round() as i64));
         let interface = interfaces[&key.0];
         writer.packet(&Captured { interface, at, bytes: &bytes, original, comment: comment.as_deref() })?;
     }
@@ -234,7 +234,7 @@ fn comment(rows: &PacketColumns<'_>, about: &CaptureInfo<'_>) -> String {
     // The format requires a bounded text, and users' texts are unbounded.
     let scenario: String = about.scenario.chars().take(200).collect();
     let mut notes = vec![format!(
-        "{scenario}, seed {}: a simulated run, as observed at the sending hosts. Times are relative to the start of the run. \
+        "{scenario}, seed {}: a simulated run, as observed at the sending hosts. Time 0 of the run is 2000-01-01T00:00:00Z. \
          Payloads are truncated. Marks (CE) are set after the point of capture and are visible in their echoes.",
         about.seed
     )];

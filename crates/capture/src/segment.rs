@@ -1,10 +1,28 @@
-//! Headers of one TCP segment.
+//! From an IP packet to the headers of its TCP segment or UDP datagram.
 
+use crate::datagram::{self, Datagram};
+use crate::flow_key::Endpoint;
+use crate::quic::QuicHeader;
 use crate::skipped::SkipReason;
 use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};
 use etherparse::{IpEcn, IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator};
-use std::net::IpAddr;
 use tailback_core::primitives::units::Bytes;
+
+/// The three flags of a TCP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EcnFlags {
+    /// Accurate ECN, formerly NS.
+    pub(crate) ae: bool,
+    pub(crate) cwr: bool,
+    pub(crate) ece: bool,
+}
+
+impl EcnFlags {
+    /// AE, CWR, ECE: the field ACE.
+    pub(crate) fn bits(self) -> u8 {
+        u8::from(self.ae) << 2 | u8::from(self.cwr) << 1 | u8::from(self.ece)
+    }
+}
 
 /// An IP packet as captured.
 #[derive(Clone, Copy, Debug)]
@@ -20,47 +38,49 @@ pub struct IpPacket<'a> {
 /// Maximum number of IP headers before that of the segment.
 const MOST_TUNNELS: u32 = 4;
 
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Endpoint {
-    pub(crate) address: IpAddr,
-    pub(crate) port: u16,
-}
-
 /// A TCP segment without its data.
 #[derive(Debug)]
 pub(crate) struct Segment<'a> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) ecn: IpEcn,
+    /// Identification field of IPv4.
+    pub(crate) identification: Option<u16>,
     pub(crate) header: TcpHeaderSlice<'a>,
     pub(crate) payload: Bytes,
     pub(crate) comment: Option<&'a str>,
 }
 
-impl<'a> Segment<'a> {
+/// The packet of a transport protocol.
+#[derive(Debug)]
+pub(crate) enum Transport<'a> {
+    Tcp(Segment<'a>),
+    Udp(Datagram<'a>),
+}
+
+impl<'a> Transport<'a> {
     /// Behind any IP headers in between (RFC 2003, RFC 2473).
-    pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Segment<'a>, SkipReason> {
-        Segment::within(*packet, MOST_TUNNELS)
+    pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Transport<'a>, SkipReason> {
+        Transport::within(*packet, MOST_TUNNELS)
     }
 
-    fn within(packet: IpPacket<'a>, tunnels: u32) -> Result<Segment<'a>, SkipReason> {
+    fn within(packet: IpPacket<'a>, tunnels: u32) -> Result<Transport<'a>, SkipReason> {
         let (ip, stopped) = LaxIpSlice::from_slice(packet.bytes).map_err(|error| match error {
             LaxHeaderSliceError::Len(_) => SkipReason::IpHeaderCut,
             LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => SkipReason::NotIp,
             LaxHeaderSliceError::Content(_) => SkipReason::IpHeaderDamaged,
         })?;
-        let (header_bytes, total, ecn) = match &ip {
+        let (header_bytes, total, ecn, identification) = match &ip {
             LaxIpSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let header_bytes = header.slice().len() + ip.extensions().auth.map_or(0, |auth| auth.slice().len());
-                (header_bytes, u64::from(header.total_len()), header.ecn())
+                (header_bytes, u64::from(header.total_len()), header.ecn(), Some(header.identification()))
             }
             LaxIpSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let length = u64::from(header.payload_length());
                 let total = if length == 0 { 0 } else { header.slice().len() as u64 + length };
-                (header.slice().len() + ip.extensions().slice().len(), total, header.ecn())
+                (header.slice().len() + ip.extensions().slice().len(), total, header.ecn(), None)
             }
         };
         if ip.is_fragmenting_payload() {
@@ -71,11 +91,17 @@ impl<'a> Segment<'a> {
         match ip.payload_ip_number() {
             _ if stopped.is_some() => return Err(SkipReason::IpHeaderCut),
             IpNumber::TCP => {}
+            IpNumber::UDP => {
+                let ([from, to], captured, payload) =
+                    datagram::parsed(ip.payload().payload, inside).ok_or(SkipReason::UdpHeaderDamaged)?;
+                let from = Endpoint { address: ip.source_addr(), port: from };
+                let to = Endpoint { address: ip.destination_addr(), port: to };
+                return Ok(Transport::Udp(Datagram { from, to, ecn, identification, payload, captured }));
+            }
             IpNumber::IPV4 | IpNumber::IPV6 if tunnels > 0 => {
                 let inner = IpPacket { bytes: ip.payload().payload, original: Bytes(inside), comment: packet.comment };
-                return Segment::within(inner, tunnels - 1);
+                return Transport::within(inner, tunnels - 1);
             }
-            IpNumber::UDP => return Err(SkipReason::Udp),
             IpNumber::ICMP | IpNumber::IPV6_ICMP => return Err(SkipReason::Icmp),
             IpNumber(other) => return Err(SkipReason::OtherProtocol(other)),
         }
@@ -86,7 +112,21 @@ impl<'a> Segment<'a> {
         let payload = inside.checked_sub(header.slice().len() as u64).ok_or(SkipReason::TcpHeaderDamaged)?;
         let from = Endpoint { address: ip.source_addr(), port: header.source_port() };
         let to = Endpoint { address: ip.destination_addr(), port: header.destination_port() };
-        Ok(Segment { from, to, ecn, header, payload: Bytes(payload), comment: packet.comment })
+        Ok(Transport::Tcp(Segment { from, to, ecn, identification, header, payload: Bytes(payload), comment: packet.comment }))
+    }
+}
+
+/// Whether an IP packet begins with an Initial packet of QUIC (RFC 9000 section 17.2.2), which readers decrypt to recognise a
+/// connection.
+pub fn is_quic_initial(packet: &IpPacket<'_>) -> bool {
+    let Ok(Transport::Udp(datagram)) = Transport::of(packet) else { return false };
+    matches!(QuicHeader::of(datagram.captured), Some(QuicHeader::Long { is_initial: true, .. }))
+}
+
+impl Segment<'_> {
+    #[inline]
+    pub(crate) fn ecn_flags(&self) -> EcnFlags {
+        EcnFlags { ae: self.header.ns(), cwr: self.header.cwr(), ece: self.header.ece() }
     }
 
     #[inline]
@@ -155,7 +195,7 @@ mod tests {
         let mut outer =
             Ipv4Header::new(inner.len() as u16, 64, IpNumber::IPV4, [1, 1, 1, 1], [2, 2, 2, 2]).unwrap().to_bytes().to_vec();
         outer.extend(&inner);
-        let found = Segment::of(&IpPacket { bytes: &outer, original: Bytes(outer.len() as u64), comment: None }).unwrap();
+        let found = segment(&outer).unwrap();
         assert_eq!((found.payload, found.from.address.to_string()), (Bytes(30), "10.0.0.1".to_string()));
     }
 
@@ -167,7 +207,14 @@ mod tests {
     }
 
     fn segment(bytes: &[u8]) -> Result<Segment<'_>, SkipReason> {
-        Segment::of(&IpPacket { bytes, original: Bytes(bytes.len() as u64), comment: None })
+        of_length(bytes, bytes.len() as u64)
+    }
+
+    fn of_length(bytes: &[u8], length: u64) -> Result<Segment<'_>, SkipReason> {
+        match Transport::of(&IpPacket { bytes, original: Bytes(length), comment: None })? {
+            Transport::Tcp(segment) => Ok(segment),
+            Transport::Udp(datagram) => panic!("{datagram:?}"),
+        }
     }
 
     #[test]
@@ -187,7 +234,7 @@ mod tests {
     fn a_missing_ip_length_is_replaced_by_the_length_on_the_wire() {
         let mut packet = tcp_over_ipv4(&[], &[]);
         packet[2..4].fill(0);
-        let found = Segment::of(&IpPacket { bytes: &packet, original: Bytes(70_040), comment: None }).unwrap();
+        let found = of_length(&packet, 70_040).unwrap();
         assert_eq!(found.payload, Bytes(70_000));
     }
 
@@ -216,7 +263,14 @@ mod tests {
     fn other_or_damaged_packets_report_the_reason() {
         let mut header = Ipv4Header::new(40, 64, IpNumber::UDP, [1; 4], [2; 4]).unwrap();
         let packet = |header: &Ipv4Header| [header.to_bytes().as_slice(), &[0; 40]].concat();
-        assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::Udp);
+        // The length of UDP is 0, and 20 bytes are there.
+        assert!(matches!(
+            Transport::of(&IpPacket { bytes: &packet(&header), original: Bytes(60), comment: None }),
+            Ok(Transport::Udp(_))
+        ));
+        let cut = &packet(&header)[..27];
+        let cut = IpPacket { bytes: cut, original: Bytes(60), comment: None };
+        assert_eq!(Transport::of(&cut).unwrap_err(), SkipReason::UdpHeaderDamaged);
         header.protocol = IpNumber::GRE;
         assert_eq!(segment(&packet(&header)).unwrap_err(), SkipReason::OtherProtocol(47));
         header.protocol = IpNumber::TCP;

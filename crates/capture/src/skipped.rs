@@ -22,12 +22,14 @@ pub enum SkipReason {
     IpHeaderCut,
     IpHeaderDamaged,
     Fragment,
-    Udp,
+    UdpHeaderDamaged,
     Icmp,
     /// By protocol number.
     OtherProtocol(u8),
     TcpHeaderCut,
     TcpHeaderDamaged,
+    /// The same packet was captured before, as by a mirror port or on both sides of a router.
+    Repeated,
 }
 
 impl fmt::Display for SkipReason {
@@ -43,10 +45,11 @@ impl fmt::Display for SkipReason {
             SkipReason::IpHeaderCut => out.write_str("truncated IP header"),
             SkipReason::IpHeaderDamaged => out.write_str("damaged IP header"),
             SkipReason::Fragment => out.write_str("a fragment"),
-            SkipReason::Udp => out.write_str("UDP"),
+            SkipReason::UdpHeaderDamaged => out.write_str("truncated or damaged UDP header"),
             SkipReason::Icmp => out.write_str("ICMP"),
             SkipReason::OtherProtocol(number) => write!(out, "IP protocol {number}"),
             SkipReason::TcpHeaderCut => out.write_str("truncated TCP header"),
+            SkipReason::Repeated => out.write_str("captured before"),
             SkipReason::TcpHeaderDamaged => out.write_str("damaged TCP header"),
         }
     }

@@ -7,6 +7,10 @@ use std::time::Duration;
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
+    /// Time 0 of a simulated run in its captures: 2000-01-01T00:00:00Z. Programs such as argus and tcptrace treat times in the first
+    /// seconds of 1970 as missing.
+    pub const RUN_START: Timestamp = Timestamp(946_684_800_000_000_000);
+
     /// The time since `earlier`; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Timestamp) -> Duration {

@@ -90,7 +90,7 @@ const SCENARIO: &[Modules] = &[
     Modules {
         folder: "schema/topology/",
         layers: &[
-            &["edge", "plan"],
+            &["distance", "edge", "plan", "xml_cost"],
             &["disturbances", "generator", "graph_file"],
             &["gml", "graphml"],
             &["fabric"],

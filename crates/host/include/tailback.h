@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. */
-#define TAILBACK_ABI 1
+#define TAILBACK_ABI 2
 
 /* No time, or no limit. */
 #define TAILBACK_NONE UINT64_MAX
@@ -95,6 +95,10 @@ typedef struct tailback_stack {
      * run, unless the host has not been polled yet; after each poll of a sender whose cwnd or RTT is traced, and of a receiver of a flow
      * with a size, until `delivered` is the size: the transfer is then complete. */
     const char *(*report)(void *host, tailback_report *report);
+    /* The application of a sender has written `written` bytes since the start, and no more may be sent; `size` is the total of all writes
+     * or TAILBACK_NONE. Called before `poll`, at first with 0 before the first poll, and never for flows without an application. Returns
+     * NULL, or the text of a fault that ends the run. May be NULL: the scenario's `application` is then refused. */
+    const char *(*offer)(void *host, uint64_t written);
 } tailback_stack;
 
 /* The stacks of a library, and NULL. */

@@ -288,8 +288,8 @@ mod tests {
     #[test]
     fn ecn_capable_packets_are_marked() {
         let red = RedSpec {
-            min_threshold: 0,
-            max_threshold: 1,
+            min_threshold: 0.into(),
+            max_threshold: 1.into(),
             max_probability: 1.0,
             weight: 1.0,
             gentle: false,

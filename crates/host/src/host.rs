@@ -5,7 +5,7 @@ use crate::report::TransportReport;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use tailback_core::primitives::units::Time;
+use tailback_core::primitives::units::{Bytes, Time};
 
 /// A transport that performs no input or output of its own and has no clock.
 ///
@@ -21,6 +21,12 @@ pub trait Host: Any + Send {
     /// The time at which to poll next if nothing arrives; `None` if only an arrival can cause an action. Read after each poll, and not
     /// before the time of that poll.
     fn deadline(&self) -> Option<Time>;
+
+    /// The application of a sender has written this number of bytes since the start; the transport may not send more. Called before polls,
+    /// and for the first time, with 0, before the first poll. Never called for flows without an application.
+    fn offer(&mut self, _written: Bytes) {
+        report_fault("this transport does not support `application`".into());
+    }
 
     /// The contents of its packets.
     fn framing(&self) -> Framing {

@@ -22,7 +22,7 @@ use std::{fmt, ptr, slice};
 use tailback_core::primitives::units::{Bytes, Time};
 
 /// Version of the interface. A library with another version is refused.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// No time, or no limit.
 pub(crate) const NONE: u64 = u64::MAX;
@@ -90,6 +90,8 @@ pub struct Stack {
     pub destroy: unsafe extern "C" fn(host: *mut c_void),
     /// Writes what is known to a report in which everything is unknown. Null: nothing is known.
     pub report: Option<unsafe extern "C" fn(host: *mut c_void, report: *mut Report) -> *const c_char>,
+    /// The application has written this number of bytes since the start. Null: applications are not supported.
+    pub offer: Option<unsafe extern "C" fn(host: *mut c_void, written: u64) -> *const c_char>,
 }
 
 // Names and functions of a library are constant.
@@ -339,6 +341,14 @@ impl Host for LibraryHost {
         // SAFETY: the handle is from `create`.
         let at = unsafe { (self.stack.deadline)(self.handle) };
         (at != NONE).then_some(Time(at))
+    }
+
+    fn offer(&mut self, written: Bytes) {
+        let Some(offer) = self.stack.offer else {
+            report_fault("the stack does not support `application`; expected no `application`, or another stack".into());
+        };
+        // SAFETY: the handle is from `create`.
+        raise(unsafe { offer(self.handle, written.0) });
     }
 
     fn framing(&self) -> Framing {

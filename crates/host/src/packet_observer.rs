@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
-use tailback_capture::{CapturePoint, Captured, Connections, IpPacket, Samples, Section, Timestamp, Writer};
+use tailback_capture::{CapturePoint, Captured, Connections, IpPacket, Samples, Section, Timestamp, Writer, is_quic_initial};
 use tailback_core::network::PortId;
 use tailback_core::primitives::units::{Bytes, Time};
 use tailback_core::queue::DropReason;
@@ -41,7 +41,7 @@ impl PacketObserver {
             hosts,
             ports,
             origin,
-            note: "Real packets at the devices of an emulation's hosts, truncated to 256 bytes. Timestamps are the wall-clock time of \
+            note: "Real packets at the devices of an emulation's hosts, truncated to 256 bytes except Initial packets of QUIC. Timestamps are the wall-clock time of \
                    the emulation's start plus emulated time. Packets of simulated flows are not included.",
             latest: Time::ZERO,
             connections: Some(Connections::new(Samples::Summed)),
@@ -49,11 +49,12 @@ impl PacketObserver {
         }
     }
 
-    /// An observer that measures no connections, for virtual time: its captures begin at 0, so that equal runs have equal ones.
+    /// An observer that measures no connections, for virtual time: its captures begin at a fixed time, so that equal runs have equal
+    /// ones.
     pub(crate) fn of_virtual_time(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
-        let note = "Packets of hosts in a simulated network, truncated to 256 bytes. Timestamps are simulated time, from 0. Packets of \
-                    simulated flows are not included.";
-        PacketObserver { origin: Timestamp(0), note, connections: None, ..PacketObserver::new(hosts, ports) }
+        let note = "Packets of hosts in a simulated network, truncated to 256 bytes except Initial packets of QUIC. Time 0 of the run \
+                    is 2000-01-01T00:00:00Z. Packets of simulated flows are not included.";
+        PacketObserver { origin: Timestamp::RUN_START, note, connections: None, ..PacketObserver::new(hosts, ports) }
     }
 
     /// Writes observed packets to a file, with one interface per host.
@@ -105,8 +106,8 @@ impl PacketObserver {
         let at = Timestamp(self.origin.0.saturating_add((self.latest.0 / 1000) as i64));
         if let Some(connections) = &mut self.connections {
             let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
-            // Packets other than TCP are ignored by the connections.
-            let _ = connections.see(CapturePoint { interface: of.host, behind: None }, at, &packet);
+            // Packets other than TCP and UDP are ignored.
+            let _ = connections.see(CapturePoint { interface: of.host, ..CapturePoint::default() }, at, &packet);
         }
         self.capture.as_mut().map(|capture| (capture, at))
     }
@@ -151,12 +152,14 @@ struct CaptureEntry {
     pending: Option<PacketKey>,
 }
 
-/// Headers, and part of the payload.
+/// Headers, and part of the payload. Initial packets of QUIC are kept whole, because readers decrypt them to recognise a connection.
 const SNAP_LENGTH: usize = 256;
 
 impl CaptureEntry {
     fn of(at: Timestamp, of: ObservedPacket<'_>, pending: Option<PacketKey>) -> CaptureEntry {
-        let bytes = of.packet[..of.packet.len().min(SNAP_LENGTH)].to_vec();
+        let whole = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64), comment: None };
+        let length = if is_quic_initial(&whole) { of.packet.len() } else { of.packet.len().min(SNAP_LENGTH) };
+        let bytes = of.packet[..length].to_vec();
         CaptureEntry { at, interface: of.host, bytes, original: Bytes(of.packet.len() as u64), comment: None, pending }
     }
 }
@@ -270,7 +273,24 @@ mod tests {
         assert_eq!(found, [(0, 256, 0), (0, 256, 1000), (0, 256, 2000), (1, 256, 5000)]);
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
         assert!(text.contains("discarded at bottleneck: full at 0.000002 s") && text.contains("in flight at the end"));
-        assert!(text.contains("Real packets at the devices of an emulation's hosts, truncated to 256 bytes."));
+        assert!(text.contains(
+            "Real packets at the devices of an emulation's hosts, truncated to 256 bytes except Initial packets of QUIC."
+        ));
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn initial_packets_of_quic_are_kept_whole() {
+        let mut whole = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1228, 0);
+        let length = |packet: &[u8]| CaptureEntry::of(Timestamp(0), ObservedPacket { host: 0, packet }, None).bytes.len();
+        assert_eq!((whole.len(), length(&whole)), (1228, SNAP_LENGTH));
+        // UDP, 1200 bytes of payload, a long header of version 1 with a connection id of 8 bytes.
+        whole[9] = 17;
+        whole[20..28].copy_from_slice(&[0xc0, 0, 1, 0xbb, 0x04, 0xb8, 0, 0]);
+        whole[28..34].copy_from_slice(&[0xc0, 0, 0, 0, 1, 8]);
+        assert_eq!(length(&whole), 1228);
+        // A packet of the handshake.
+        whole[28] = 0xe0;
+        assert_eq!(length(&whole), SNAP_LENGTH);
     }
 }

@@ -9,7 +9,7 @@ use crate::pacer::Clock;
 use crate::report::{TransportReport, Watch};
 use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -90,6 +90,8 @@ pub(crate) struct VirtualHost {
     has_been_polled: bool,
     /// The time of the next poll if nothing arrives.
     deadline: Option<Time>,
+    /// Writes of its application that are yet to come, in order, with the bytes written until then.
+    writes: VecDeque<(Time, Bytes)>,
     /// `None`: nobody is there.
     pub(crate) transport: Option<Box<dyn Host>>,
     outbox: Outbox,
@@ -117,6 +119,7 @@ impl VirtualHost {
             start: Time::ZERO,
             has_been_polled: false,
             deadline: None,
+            writes: VecDeque::new(),
             transport: None,
             outbox: Outbox::new(Framing::default()),
             mtu,
@@ -139,6 +142,11 @@ impl VirtualHost {
     pub(crate) fn start_at(&mut self, start: Time) {
         self.start = start;
         self.deadline = self.deadline.map(|_| start);
+    }
+
+    /// Its application writes at these times; before the first, it has written nothing.
+    pub(crate) fn write_at(&mut self, writes: &[(Time, Bytes)]) {
+        self.writes = [(Time::ZERO, Bytes(0))].into_iter().chain(writes.iter().copied()).collect();
     }
 
     pub(crate) fn rebind(&mut self, rebinding: Rebinding) {
@@ -167,7 +175,12 @@ impl VirtualHost {
     /// Polls the transport, after this arrival if there is one.
     fn poll(&mut self, now: Time, arrived: Option<Datagram<'_>>) -> io::Result<()> {
         let (is_polled, mut deadline) = (now >= self.start, None);
+        let due = self.writes.partition_point(|(at, _)| *at <= now);
+        let written = if is_polled { self.writes.drain(..due).next_back() } else { None };
         self.call(now, |transport, outbox| {
+            if let Some((_, bytes)) = written {
+                transport.offer(bytes);
+            }
             if let Some(datagram) = arrived {
                 transport.receive(now, &datagram);
             }
@@ -180,7 +193,8 @@ impl VirtualHost {
             return Ok(());
         }
         self.has_been_polled = true;
-        self.deadline = deadline;
+        let next_write = self.writes.front().map(|(at, _)| *at);
+        self.deadline = deadline.into_iter().chain(next_write).min();
         if let Some(deadline) = deadline.filter(|&deadline| deadline < now) {
             return Err(self.fault(now, HostFault::DeadlineInThePast(deadline)));
         }

@@ -75,6 +75,9 @@ impl VirtualRun {
                 };
                 let mtu = hosted.stacks[flow.stack].mtu;
                 let mut sender = connected(name("sender"), (flow.from, mtu, flow.start), sender);
+                if let Some(writes) = &flow.writes {
+                    sender.write_at(writes);
+                }
                 for (&at, port) in flow.rebinds.iter().zip((FIRST_REBOUND..=u16::MAX).cycle()) {
                     sender.rebind(Rebinding { at, port });
                 }

@@ -63,9 +63,16 @@ impl CaptureAnalysis {
         self.analyser.packets()
     }
 
+    /// Packets that are earlier than the packet before, by the name of their point of capture.
     #[getter]
-    fn packets_out_of_time(&self) -> u64 {
+    fn packets_out_of_time(&self) -> Vec<(String, u64)> {
         self.analyser.packets_out_of_time()
+    }
+
+    /// Names of points of capture that see one direction each, and are analysed as one.
+    #[getter]
+    fn joined(&self) -> Vec<(String, String)> {
+        self.analyser.joined()
     }
 
     /// The earliest timestamp in nanoseconds since 1970.
@@ -91,7 +98,7 @@ impl CaptureAnalysis {
         self.analyser.losses_left_out()
     }
 
-    /// Tables `connections`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
+    /// Tables `connections`, `udp_flows`, `skipped`, `losses`, and with samples `rtt` and `in_flight`.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<Table>)>> {
         py.detach(|| self.analyser.tables()).into_iter().map(|table| named(py, table)).collect()
     }

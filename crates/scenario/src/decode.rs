@@ -140,7 +140,12 @@ impl<'a> Decoder<'a> {
 
     /// Reports an unknown word in this place.
     pub fn unknown(&mut self, noun: &str, given: &str, known: &[&str]) {
-        self.report.unknown(&self.path, noun, given, known.iter().copied());
+        self.unknown_of_many(noun, given, known.iter().copied());
+    }
+
+    /// The same for words that are only collected if the error is shown.
+    pub fn unknown_of_many<'w>(&mut self, noun: &str, given: &str, known: impl IntoIterator<Item = &'w str>) {
+        self.report.unknown(&self.path, noun, given, known);
     }
 
     /// Decodes a table with exactly one key, which selects the kind of the value.

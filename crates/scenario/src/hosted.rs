@@ -1,6 +1,7 @@
 //! Flows whose ends are transport stacks, in virtual time. Each direction of such a flow is an external flow of the network.
 
 use crate::emulation::{AddressPair, Build, FlowPair, lead};
+use crate::network::segment_of_stack;
 use crate::problem::{Errors, Report, Warnings};
 use crate::scenario::{Scenario, check_flows};
 use crate::schema::Stack;
@@ -8,6 +9,7 @@ use std::net::Ipv4Addr;
 use tailback_core::network::{CodeKind, FlowId, GroupId, Network};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_core::traffic::ApplicationSpec;
 use tailback_core::user_code::UserCode;
 
 /// A network, and the flows that run on stacks.
@@ -65,6 +67,8 @@ pub struct HostedFlow {
     pub seeds: [u64; 2],
     /// Times at which a NAT gives the sender another port.
     pub rebinds: Vec<Time>,
+    /// Times of the application's writes, with the bytes written until then; `None` without an application.
+    pub writes: Option<Vec<(Time, Bytes)>>,
 }
 
 impl Scenario {
@@ -99,11 +103,22 @@ impl Scenario {
                 .filter(|event| event.rebind && event.group.as_ref().is_some_and(|group| group.as_str() == name))
                 .map(|event| Time::ZERO + event.at.time_delta())
                 .collect();
+            let application = build.network.groups[group].application.take();
+            let segment = self.description.flows.iter().find(|(of, _)| of.as_str() == name);
+            let segment = segment.and_then(|(_, flow)| flow.tcp.as_ref()?.stack()).map_or(Bytes(1), segment_of_stack);
             let (sender, receiver) = (build.host(format!("{name}.sender")), build.host(format!("{name}.receiver")));
             for (index, there) in (0..).zip(build.flows_of(group)) {
                 let (from, to) = (build.address(sender), build.address(receiver));
-                let random = Stream::new(Entity { seed: build.network.seed, name, index }, Purpose::Host);
+                let of = Entity { seed: build.network.seed, name, index };
+                let random = Stream::new(of, Purpose::Host);
+                let messages = build.network.messages.remove(&there);
                 let given = &build.network.flows[there];
+                let during = given.start..given.stop.min(Time::ZERO + build.network.duration);
+                let writes = match (&application, messages) {
+                    (Some(ApplicationSpec::Bursts(bursts)), _) => Some(bursts.writes(of, segment, given.size, during)),
+                    (Some(ApplicationSpec::Messages), Some(messages)) => Some(messages.writes(during)),
+                    _ => None,
+                };
                 let ends = FlowPair { there, back: FlowId(build.network.flows.len() as u32) };
                 flows.push(HostedFlow {
                     stack,
@@ -117,6 +132,7 @@ impl Scenario {
                     size: given.size,
                     seeds: [random.bits(0), random.bits(1)],
                     rebinds: rebinds.clone(),
+                    writes,
                 });
                 build.open(ends, back, (from, to));
             }
@@ -236,6 +252,27 @@ mod tests {
     }
 
     #[test]
+    fn an_application_has_the_times_of_its_writes() {
+        let writes = |application: &str, size: &str| {
+            let flows = FLOWS.replace("size = \"1 MB\"\n", size);
+            let text = format!("{DUMBBELL}{flows}tcp = {{stack = \"quinn\"}}\napplication = {{{application}}}\n");
+            let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+            let hosted = scenario.hosted().unwrap_or_else(|errors| panic!("{errors}"));
+            assert!(hosted.network.messages.is_empty() && hosted.network.groups.iter().all(|group| group.application.is_none()));
+            let HostedFlow { start, size, writes, .. } = &hosted.hosts.flows[0];
+            (start.0, *size, writes.clone().unwrap())
+        };
+        let script = "kind = \"script\", writes = [{at = \"0 s\", size = \"4 kB\"}, {at = \"10 ms\", size = \"1 kB\"}]";
+        let (start, size, found) = writes(script, "");
+        let expected = [(Time(start), Bytes(4000)), (Time(start + 10_000_000_000), Bytes(5000))];
+        assert_eq!((size, found.as_slice()), (Some(Bytes(5000)), &expected[..]));
+        // Three segments of 1460 bytes at 1.168 Mbit/s: every 30 ms.
+        let (start, _, found) = writes("kind = \"constant\", rate = \"1.168 Mbps\", burst = 3", "size = \"10 kB\"\n");
+        let expected = [(0, 4380), (30, 8760), (60, 10_000)].map(|(ms, bytes)| (Time(start + ms * 1_000_000_000), Bytes(bytes)));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn settings_of_simulated_tcp_are_refused() {
         let refused = |tcp: &str, more: &str| {
             let text = format!("{DUMBBELL}{FLOWS}tcp = {{{tcp}}}\n{more}");
@@ -249,8 +286,11 @@ mod tests {
         assert!(refused("stack = \"quinn\", mtu = \"40 B\"", "").contains("`mtu` is out of range"));
         let twice = refused("stack = \"quinn\", congestion = \"bbr\", parameters = {congestion = \"cubic\"}", "");
         assert!(twice.contains("`congestion` is given twice"), "{twice}");
+        let requests = "application = {kind = \"requests\", requests = 3, response_size = \"1 kB\"}\n";
+        let text = refused("stack = \"quinn\"", requests);
+        assert!(text.contains("`application` of kind `requests` cannot be used with a `stack`"), "{text}");
         let bursts = "application = {kind = \"constant\", rate = \"1 Mbps\", burst = 3}\n";
-        assert!(refused("stack = \"quinn\"", bursts).contains("`application` cannot be used with a `stack`"));
+        assert!(refused("stack = \"user:arq\"", bursts).contains("`application` cannot be used with a stack in Python"));
         for value in [true, false] {
             let l4s = refused("stack = \"quinn\"", &format!("l4s = {value}\n"));
             assert!(l4s.contains("`l4s` cannot be used with a `stack`") && l4s.contains("the stack sets the ECN field"), "{l4s}");

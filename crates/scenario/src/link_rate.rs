@@ -83,9 +83,16 @@ impl Decode for LinkRate {
         if !matches!(node, Node::Table(_)) {
             return Rate::decode(node, decoder).map(LinkRate::Fixed);
         }
+        if let Node::Table(entries) = node
+            && let (Some(Node::Text(file)), Some(rate), 2) = (entries.get("trace"), entries.get("rate"), entries.len())
+            && file.ends_with(".csv")
+        {
+            let rate = decoder.inside("rate", |decoder| Rate::decode(rate, decoder))?;
+            return decoder.inside("trace", |decoder| RateTable::read(file, Some(rate), decoder)).map(LinkRate::Table);
+        }
         let (word, value) = decoder.variant::<LinkRate>(node, WORDS)?;
         decoder.inside(word, |decoder| match (word, value) {
-            ("trace", Node::Text(file)) if file.ends_with(".csv") => RateTable::read(file, decoder).map(LinkRate::Table),
+            ("trace", Node::Text(file)) if file.ends_with(".csv") => RateTable::read(file, None, decoder).map(LinkRate::Table),
             ("trace", _) => read(value, decoder).map(LinkRate::Trace),
             ("table", _) => RateTable::decode(value, decoder).map(LinkRate::Table),
             _ => listed(value, decoder).map(LinkRate::Trace),
@@ -130,10 +137,16 @@ impl JsonSchema for LinkRate {
         schemars::json_schema!({
             "description": "A bit rate, or a trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to send 1500 bytes in \
                 each line, and `opportunities` lists milliseconds with their numbers of opportunities. The trace repeats after its last \
-                millisecond. If the name ends in `.csv`, the file is a table of rates, delays and losses over time, as is `table`.",
+                millisecond. If the name ends in `.csv`, the file is a table of rates, delays and losses over time, as is `table`; `rate` is then the rate of all rows of a file without rates. Times count from the first row.",
             "anyOf": [
                 rate,
                 table("trace", json!({"type": "string"})),
+                json!({
+                    "type": "object",
+                    "properties": {"trace": {"type": "string", "pattern": "\\.csv$"}, "rate": generator.subschema_for::<Rate>()},
+                    "required": ["trace", "rate"],
+                    "additionalProperties": false,
+                }),
                 table("opportunities", json!({"type": "array", "items": pair, "minItems": 1})),
                 table("table", columns.to_value()),
             ],

@@ -3,7 +3,7 @@
 
 use crate::decode::{Decoder, Table};
 use crate::problem::{Report, listed};
-use crate::quantity::Rate;
+use crate::quantity::{Rate, Size};
 use crate::record::{Record, Shape, joined, record};
 use crate::setting::{NONE, SettingText, default_of, describe, json, notation, placeholder, shown, take};
 use crate::threshold::{BufferSize, Threshold};
@@ -185,6 +185,11 @@ impl MemberConfig {
         })
     }
 
+    /// Whether a threshold is in bytes.
+    pub(crate) fn has_thresholds_in_bytes(&self) -> bool {
+        self.pairs().any(|(_, text)| matches!(text, SettingText::Threshold(_, Threshold::Bytes(_))))
+    }
+
     pub fn name(&self) -> &'static str {
         self.member.name
     }
@@ -202,9 +207,7 @@ impl MemberConfig {
     pub(crate) fn values(&self, buffer: Option<BufferSize>, report: &mut Report) -> Vec<Value> {
         let value = |(setting, text): (&'static Setting, SettingText)| match (text, buffer) {
             (SettingText::Value(value), _) => value,
-            (SettingText::Threshold(counted, threshold), Some(buffer)) => {
-                Value::Integer(threshold.units(counted, buffer, setting.key, report))
-            }
+            (SettingText::Threshold(counted, threshold), Some(buffer)) => threshold.value(counted, buffer, setting.key, report),
             _ => Value::Integer(0),
         };
         self.pairs().map(value).collect()
@@ -235,6 +238,9 @@ impl MemberConfig {
                 Some(match (text, values.get(index)) {
                     (SettingText::Threshold(_, Threshold::Share(share)), Some(Value::Integer(count))) => {
                         format!("{share} ({count})")
+                    }
+                    (SettingText::Threshold(_, Threshold::Share(share)), Some(Value::QueueBytes(bytes))) => {
+                        format!("{share} ({})", Size::new(*bytes))
                     }
                     _ => shown(setting, text),
                 })

@@ -2,7 +2,8 @@
 //!
 //! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. The first line names
 //! the columns `at` and `rate`, and optionally `delay` and `loss`; cells have units, or the column's name ends in one (`at_s`, `rate_Mbps`).
-//! The content becomes part of the scenario.
+//! A file without a column `rate` needs the rate of all rows: `rate = {trace = "rtt.csv", rate = "10 Mbps"}`. Times count from the first row,
+//! because traces begin at the time of day at which they were recorded. The content becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_rows;
@@ -81,18 +82,34 @@ impl RateTable {
         self.columns.delay.as_ref().and_then(|delays| delays.first().copied())
     }
 
-    /// Reads a CSV file.
-    pub(crate) fn read(file: &str, decoder: &mut Decoder) -> Option<RateTable> {
-        let names = csv_rows::Names { required: ["at", "rate"], optional: ["delay", "loss"] };
+    /// Reads a CSV file. `given` is the rate of all rows of a file without rates.
+    pub(crate) fn read(file: &str, given: Option<Rate>, decoder: &mut Decoder) -> Option<RateTable> {
+        let names = csv_rows::Names { required: ["at"], optional: ["rate", "delay", "loss"] };
+        let (mut origin, mut has_rates) = (Origin::default(), false);
         let mut columns = RateColumns { delay: Some(Vec::new()), loss: Some(Vec::new()), ..RateColumns::default() };
-        let row = |[at, rate]: [Node; 2], [delay, loss]: [Option<Node>; 2], decoder: &mut Decoder| {
-            let at = decoder.inside("at", |decoder| Duration::decode(&at, decoder));
-            let rate = decoder.inside("rate", |decoder| TableRate::decode(&rate, decoder));
+        let row = |[at]: [Node; 1], [rate, delay, loss]: [Option<Node>; 3], decoder: &mut Decoder| {
+            let at = decoder.inside("at", |decoder| Duration::decode(&origin.relative(at), decoder));
+            has_rates |= rate.is_some();
+            let rate = match rate {
+                Some(rate) => decoder.inside("rate", |decoder| TableRate::decode(&rate, decoder)),
+                None => Some(TableRate(given.unwrap_or_default())),
+            };
             let delay = delay.map(|delay| decoder.inside("delay", |decoder| Duration::decode(&delay, decoder)));
             let loss = loss.map(|loss| decoder.inside("loss", |decoder| Probability::decode(&csv_rows::number(&loss), decoder)));
             Some((at?, rate?, delay, loss))
         };
-        for (_, (at, rate, delay, loss)) in csv_rows::read_some(file, names, &RateTable::expected(), decoder, row)? {
+        let rows = csv_rows::read_some(file, names, &RateTable::expected(), decoder, row)?;
+        if has_rates == given.is_some() {
+            let (message, expected) = match has_rates {
+                true => ("has a column `rate`, which cannot be used with the key `rate`", "one of both"),
+                false => {
+                    ("has no column `rate`", "a column `rate`, or the rate of all rows: `{trace = \"FILE\", rate = \"10 Mbps\"}`")
+                }
+            };
+            decoder.fault(format!("`{file}` {message}")).given(file).expected(expected);
+            return None;
+        }
+        for (_, (at, rate, delay, loss)) in rows {
             columns.at.push(at);
             columns.rate.push(rate);
             columns.delay = columns.delay.zip(delay.flatten()).map(|(delays, delay)| with(delays, delay));
@@ -107,7 +124,8 @@ impl RateTable {
     }
 
     fn expected() -> String {
-        "a CSV file with columns `at`, `rate`, and optionally `delay` and `loss`, or a table of these lists".into()
+        "a CSV file with columns `at`, `rate` (or the key `rate`), and optionally `delay` and `loss`, or a table of these lists"
+            .into()
     }
 
     fn checked(columns: RateColumns, decoder: &mut Decoder) -> Option<RateTable> {
@@ -141,6 +159,30 @@ impl RateTable {
         Some(RateTable { columns: Arc::new(columns), schedule })
     }
 }
+
+/// The time of the first row of a file in seconds, from which all times count. A time of day has too many seconds for a [`Duration`].
+#[derive(Default)]
+struct Origin(Option<f64>);
+
+impl Origin {
+    /// A time as in the file, relative to the first.
+    fn relative(&mut self, at: Node) -> Node {
+        let seconds = at.as_text().and_then(|text| {
+            let text = text.trim();
+            let end = text.rfind(|letter: char| letter.is_ascii_digit() || letter == '.')? + 1;
+            let unit = text[end..].trim();
+            let (_, in_seconds) = IN_SECONDS.iter().find(|(known, _)| *known == unit)?;
+            Some(text[..end].parse::<f64>().ok()? * in_seconds)
+        });
+        let Some(seconds) = seconds else { return at };
+        let first = *self.0.get_or_insert(seconds);
+        if first == 0.0 { at } else { Node::Text(format!("{:.9} s", seconds - first)) }
+    }
+}
+
+/// Units of time in seconds.
+const IN_SECONDS: [(&str, f64); 7] =
+    [("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 
 /// Time after which a table with these rows repeats, in picoseconds.
 fn period(at: &[Duration]) -> u64 {
@@ -223,6 +265,18 @@ mod tests {
         // From 2 ms on: 12 kbit until the pause, and 6 kbit after it.
         let sent = schedule.capacity_before(Time(2 * MILLISECOND)) + RateSchedule::capacity_of(units::Bytes(18_000 / 8));
         assert_eq!(schedule.time_of(sent), Time(6 * MILLISECOND));
+    }
+
+    #[test]
+    fn times_count_from_the_first_row() {
+        let relative = |times: &[&str]| {
+            let mut origin = Origin::default();
+            times.iter().map(|time| origin.relative(Node::Text((*time).into())).to_string()).collect::<Vec<_>>()
+        };
+        let of_day = relative(&["1700000000.25 s", "1700000001.5 s"]);
+        assert_eq!(of_day, ["\"0.000000000 s\"", "\"1.250000000 s\""]);
+        assert_eq!(relative(&["0 s", "100 ms"]), ["\"0 s\"", "\"100 ms\""]);
+        assert_eq!(relative(&["5 s", "6000 ms", "4 s"])[1..], ["\"1.000000000 s\"", "\"-1.000000000 s\""]);
     }
 
     #[test]

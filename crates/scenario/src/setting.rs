@@ -393,6 +393,7 @@ impl Notation for ThresholdUnits {
     fn json(&self, value: Value) -> Json {
         match value {
             Value::Integer(count) => Threshold::Cells(count).to_string().into(),
+            Value::QueueBytes(bytes) => Threshold::Bytes(Size::new(bytes)).to_string().into(),
             _ if *self == ThresholdUnits::CellsOrNone => NONE.into(),
             _ => Json::Null,
         }
@@ -405,6 +406,7 @@ impl Notation for ThresholdUnits {
     fn text(&self, value: Value) -> SettingText {
         match value {
             Value::Integer(count) => SettingText::Threshold(*self, Threshold::Cells(count)),
+            Value::QueueBytes(bytes) => SettingText::Threshold(*self, Threshold::Bytes(Size::new(bytes))),
             other => SettingText::Value(other),
         }
     }

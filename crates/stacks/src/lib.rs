@@ -44,16 +44,23 @@ struct Written {
     size: Option<Bytes>,
     stop: Time,
     bytes: u64,
+    /// Bytes that the application has written, at most the size; without an application, everything is available from the start.
+    offered: u64,
 }
 
 impl Written {
     fn none_of(transfer: &Transfer) -> Written {
-        Written { size: transfer.size, stop: transfer.stop, bytes: 0 }
+        Written { size: transfer.size, stop: transfer.stop, bytes: 0, offered: u64::MAX }
     }
 
-    /// The next bytes; empty at the end.
+    /// Whether everything has been handed to the transport.
+    fn is_complete(&self) -> bool {
+        self.size.is_some_and(|size| self.bytes >= size.0)
+    }
+
+    /// The next bytes; empty at the end, and until the application writes more.
     fn next(&self) -> &'static [u8] {
-        let left = self.size.map_or(u64::MAX, |size| size.0.saturating_sub(self.bytes));
+        let left = self.size.map_or(u64::MAX, |size| size.0).min(self.offered).saturating_sub(self.bytes);
         &ZEROS[..left.min(ZEROS.len() as u64) as usize]
     }
 }

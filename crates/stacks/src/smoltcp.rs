@@ -161,6 +161,9 @@ impl Smoltcp {
         }
         while socket.can_send() {
             let next = written.next();
+            if next.is_empty() && !written.is_complete() {
+                break;
+            }
             if next.is_empty() {
                 socket.close();
                 (self.sending, self.is_closing) = (None, true);
@@ -191,6 +194,12 @@ fn data(packet: &[u8]) -> Option<Range<TcpSeqNumber>> {
 impl Host for Smoltcp {
     fn receive(&mut self, _now: Time, datagram: &Datagram<'_>) {
         self.wire.arrived.push_back(datagram.payload.to_vec());
+    }
+
+    fn offer(&mut self, written: Bytes) {
+        if let Some(sending) = &mut self.sending {
+            sending.offered = written.0;
+        }
     }
 
     fn poll(&mut self, now: Time, outbox: &mut Outbox) {

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._emulation.machine import StealClock, exceeded, longest_wait
+from tailback._emulation.real_connections import connection_lines
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, warn
+from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, readable, warn
 
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
@@ -101,7 +102,7 @@ class Emulated(Run):
         Description of a failure of the capture; empty if there was none.
     """
 
-    _counters = (*Run._counters, "emulation", "connections", "kernel", "transfers")
+    _counters = (*Run._counters, "emulation", "connections", "udp_flows", "kernel", "hosts", "transfers")
     commands: tuple[CommandEnd, ...] = ()
     ended: str = "duration"
     capture_problem: str = ""
@@ -109,8 +110,13 @@ class Emulated(Run):
 
     @property
     def connections(self) -> Table:
-        """The TCP connections as seen at each host, like those of a capture (`tailback.analyse`)."""
+        """The TCP connections as seen at each host, as in a capture (`tailback.analyse`)."""
         return self.tables["connections"]
+
+    @property
+    def udp_flows(self) -> Table:
+        """The UDP flows as seen at each host, with the spin bit of QUIC, as in a capture (`tailback.analyse`)."""
+        return self.tables["udp_flows"]
 
     @property
     def emulation(self) -> Table:
@@ -127,6 +133,12 @@ class Emulated(Run):
     def kernel(self) -> Table:
         """The kernel's counters of each host that are not 0: ``TcpExt.TCPTimeouts``, ..."""
         return self.tables["kernel"]
+
+    @property
+    def hosts(self) -> Table:
+        """One row per host: its addresses, and the congestion control of its kernel for connections of commands that choose
+        none: the sysctl ``net.ipv4.tcp_congestion_control`` at the end of the emulation."""
+        return self.tables["hosts"]
 
     @property
     def kernel_controllers(self) -> dict[str, str]:
@@ -149,7 +161,7 @@ class Emulated(Run):
 
     def __str__(self) -> str:
         timing = self._timing
-        name = self.scenario.get("name") or "scenario"
+        name = readable(str(self.scenario.get("name") or "scenario"))
         lines = [f"{name}: {self.simulated_s:.4g} s emulated, seed {self.seed}, ended by {_ENDED[self.ended]}"]
         packets = f"{timing['delivered_packets']:,} real packets"
         if timing["delivered_packets"]:
@@ -161,6 +173,10 @@ class Emulated(Run):
         laws = self.kernel_controllers
         if laws:
             lines.append("kernel flows: " + ", ".join(f"{name} ({law})" for name, law in laws.items()))
+        played = self.provenance["emulation"]["kernel_flows"]
+        lines += connection_lines(
+            self.connections, self.hosts, {group[end] for group in played for end in ("sender", "receiver")}
+        )
         if not self.measured:
             lines.append(f"the emulation ended within the warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED except traces")
         if self.capture_problem:
@@ -212,7 +228,7 @@ def emulate(
     sysctls : mapping, optional
         Sysctls of every host's network stack, for example ``{"net.ipv4.tcp_ecn": "1"}``.
     stdout : int
-        File descriptor for the stdout of commands; their stderr goes to that of this process.
+        File descriptor for the stdout of commands. That of servers, and the stderr of all, go to the stderr of this process.
     capture : path, optional
         Write the packets of every host's interface to this pcapng file.
     progress : callable, optional
@@ -221,7 +237,7 @@ def emulate(
     Returns
     -------
     Emulated
-        Flows, queues, groups and traces like those of a run. For real flows, the engine counts IP packets.
+        Flows, queues, groups and traces as in a run. For real flows, the engine counts IP packets.
 
     Raises
     ------
@@ -314,7 +330,8 @@ class EmulationPlan:
         timing: dict[str, float] = {}
         with Hosts(self._hosts) as hosts:
             supervisor = Supervisor(hosts, progress, self._core)
-            supervisor.start_servers(self._commands, self._stdout)
+            # The output of servers is apart from that of the other commands.
+            supervisor.start_servers(self._commands, 2)
             kernel_groups = [KernelGroup(group, hosts) for group in self._groups]
             with self._forwarding(hosts, capture) as forwarder:
                 for kernel_group in kernel_groups:
@@ -328,6 +345,7 @@ class EmulationPlan:
                 self._core.stop()
                 forwarder.join()
             after = hosts.counters()
+            laws = hosts.congestion_controls()
             timing["steal_share"] = steal.share()
             ends = [kernel_group.finish() for kernel_group in kernel_groups]
             timing["kernel_flows_wait_s"] = longest_wait([end["mean_wait_s"] for pair in ends for end in pair])
@@ -338,7 +356,7 @@ class EmulationPlan:
             supervisor.end()
         if forwarder.error:
             raise forwarder.error
-        run = self._results(supervisor, ended, _difference(supervisor.before, after), reports, timing)
+        run = self._results(supervisor, ended, _difference(supervisor.before, after), laws, reports, timing)
         if ended == "interrupted":
             raise Interrupted(run)
         return run
@@ -364,6 +382,7 @@ class EmulationPlan:
         supervisor: Supervisor,
         ended: str,
         counters: list[dict[str, int]],
+        laws: list[str],
         reports: FlowReports,
         timing: Mapping[str, float],
     ) -> Emulated:
@@ -374,8 +393,10 @@ class EmulationPlan:
         run.complete = ended != "interrupted"
         run.capture_problem = self._core.finish_capture() or ""
         names = [host.name for host in self._hosts]
+        addresses = [", ".join(host.addresses) for host in self._hosts]
         rows = [(name, *row) for name, counted in zip(names, counters, strict=True) for row in sorted(counted.items()) if row[1]]
         run._tables["kernel"] = Table._of("kernel", _columns(("host", "counter", "value"), rows))
+        run._tables["hosts"] = Table._of("hosts", {"host": names, "addresses": addresses, "congestion_control": laws})
         run._tables |= real_flow_tables(run, self._core.warmup_s, reports)
         run.provenance["complete"] = run.complete
         run.provenance["emulation"] = {

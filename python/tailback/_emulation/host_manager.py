@@ -106,6 +106,8 @@ class HostManager:
                         os.kill(process, message["with"])
         elif "sockets" in message:
             self._send({"sockets": self._sockets(self._namespaces[message["sockets"]])})
+        elif "congestion_controls" in message:
+            self._send({"congestion_controls": [_congestion_control(namespace) for namespace in self._namespaces]})
         elif "counters" in message:
             self._send({"counters": [self._counters(namespace) for namespace in self._namespaces]})
 
@@ -169,6 +171,15 @@ class HostManager:
         # The other end may be closed, which `serve` detects.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(json.dumps(message).encode())
+
+
+def _congestion_control(namespace: int) -> str:
+    """The default of a host's kernel; empty if it is not known."""
+    namespaces.enter(namespace)
+    try:
+        return Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _counted(text: str) -> Iterator[tuple[str, int]]:

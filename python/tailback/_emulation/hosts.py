@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -149,6 +150,12 @@ class Hosts:
         counters: list[dict[str, int]] = self._await(lambda message: "counters" in message)["counters"]
         return counters
 
+    def congestion_controls(self) -> list[str]:
+        """The congestion control that each host's kernel uses for connections that choose none; empty where it is not known."""
+        self._send({"congestion_controls": True})
+        names: list[str] = self._await(lambda message: "congestion_controls" in message)["congestion_controls"]
+        return names
+
     def sockets(self, host: str) -> set[str]:
         """The host's sockets that accept connections or packets, as the kernel lists them."""
         self._send({"sockets": self._hosts[host]})
@@ -191,6 +198,16 @@ class Hosts:
         return message, files
 
 
+_ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
+
+
+def _allowed() -> str:
+    try:
+        return ", ".join(Path("/proc/sys", *_ALLOWED.split(".")).read_text().split())
+    except OSError:
+        return "unknown here"
+
+
 def _why_not(message: Mapping[str, Any]) -> str:
     """A message that names the missing feature or permission, with a remedy."""
     import errno
@@ -200,6 +217,13 @@ def _why_not(message: Mapping[str, Any]) -> str:
         if number == errno.ENOENT:
             return f"this system has no {TUN}, which is required to receive packets from the kernel; load the module `tun`"
         return f"{TUN} cannot be opened: {why}; run as root, or allow all users to open it: `sudo chmod 0666 {TUN}`"
+    if "cannot be set to" in why:
+        if "tcp_congestion_control" in why and number == errno.EPERM:
+            return (
+                f"{why}; network namespaces may only use the controllers of the sysctl `{_ALLOWED}`: {_allowed()}; add it there, "
+                f'for example with `sudo sysctl -w {_ALLOWED}="reno cubic"`'
+            )
+        return f"the hosts cannot be created: {why}"
     if number in (errno.EPERM, errno.EACCES):
         return f"this user may not create network namespaces ({why}); run as root, or allow unprivileged user namespaces"
     if "pyroute2" in why:

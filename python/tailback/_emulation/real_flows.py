@@ -34,6 +34,7 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     transfers = {
         (group["group"], number): both for group, *ends in reports for number, both in enumerate(zip(*ends, strict=True))
     }
+    described = {(group["group"], number): each for group, *_ in reports for number, each in enumerate(group["transfers"])}
     flows, groups = run.flows.to_dict(), run.groups.to_dict()
     real = {name for name in groups["group"] if "->" in name} | {
         f"{name}{way}" for name, _ in transfers for way in ("", ".reverse", ".requests")
@@ -41,6 +42,9 @@ def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[st
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
             known = _of_transfer(transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
+            given = described.get(place, {})
+            flows["start_s"][row] = given.get("start_s") if given.get("start_s") is not None else flows["start_s"][row]
+            flows["size_bytes"][row] = given.get("size") if given.get("size") is not None else flows["size_bytes"][row]
             rate = flows["size_bytes"][row] * 8 / known["completion_time_s"] if known.get("completion_time_s") else _MISSING
             values = {**known, "transfer_rate_bps": rate}
             for column, value in (dict.fromkeys(_OF_PACKETS, _MISSING) | values).items():

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tailback._format import quantity
 from tailback._qlog.events import Event, Log, as_object
 from tailback._table import Table
 
@@ -35,6 +36,8 @@ _METRICS = {
 }
 """Fields of ``metrics_updated``, and their columns."""
 _RTTS = ("latest_rtt_s", "smoothed_rtt_s", "rtt_variance_s", "min_rtt_s")
+_SHOWN = {"congestion_window_bytes": "windows in bytes", "smoothed_rtt_s": "smoothed RTTs", "min_rtt_s": "minimum RTTs"}
+"""Columns of metrics that a summary shows if a log has no packets."""
 _UNSET = 2**62
 """Implementations write their largest integer for a threshold that is not set; QUIC's are smaller (RFC 9000 section 16)."""
 _SECONDS = 200.0
@@ -142,12 +145,18 @@ class _Direction:
              "retransmitted_bytes", "acks", "ect_packets", "ce_packets"), 0
         )  # fmt: skip
 
+    def known(self, name: str) -> float:
+        """A count of frames, which is missing if packets have none."""
+        is_missing = self.counts["packets"] and not self.has_contents
+        return math.nan if is_missing else self.counts[name]
+
     def packet(self, time_s: float, data: dict[str, Any]) -> list[Payload]:
         """Count a packet. Returns its stream data."""
         counts, payload = self.counts, []
         # Events may be out of order.
         self.times = [min([time_s, *self.times]), max([time_s, *self.times])]
-        self.has_contents |= isinstance(data.get("frames"), list)
+        # A packet has at least one frame; some writers have an empty list in each.
+        self.has_contents |= bool(_frames(data))
         self.has_numbers |= _packet(data) is not None
         counts["packets"] += 1
         counts["ect_packets"] += str(data.get("ecn", "")).startswith("ECT")
@@ -351,10 +360,22 @@ class _Connection:
         if self.counted_losses is not None:
             yield f"{self.title}: lost packets are counted and not named, so that data in flight are not known"
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
+        if self.metrics and not directions:
+            yield f"{self.title}: a log without packets; its {len(self.metrics)} metrics have {self._ranges()}"
         if directions and not any(each.has_contents for each in directions):
             yield f"{self.title}: packets have no frames, so that payload, losses and retransmissions are not known"
         elif directions and not any(each.has_numbers for each in directions):
             yield f"{self.title}: packets have no numbers, so that losses and round trips are not known"
+
+    def _ranges(self) -> str:
+        """Minimum, median and maximum of the logged windows and round trips."""
+        found = []
+        for column, name in _SHOWN.items():
+            values = sorted(row[column] for row in self.metrics if column in row)
+            if values:
+                shown = (quantity(column, value) for value in (values[0], values[len(values) // 2], values[-1]))
+                found.append(f"{name} (minimum, median, maximum) {', '.join(shown)}")
+        return "; ".join(found) or "neither windows nor round trips"
 
     def has_acks(self) -> bool:
         """Without them, nothing ever leaves the data in flight."""
@@ -386,7 +407,7 @@ class _Connection:
         if not (self.received.counts["packets"] or self.losses):
             unknown |= _LOST if self.sent.streams else _LOST | _REPEATED
         # ACKs are counted in the row of the data that they acknowledge.
-        acks = {"forward": self.received.counts["acks"], "backward": self.sent.counts["acks"]}
+        acks = {"forward": self.received.known("acks"), "backward": self.sent.known("acks")}
         for name, direction, ends in (
             ("forward", self.sent, (self.vantage, peer)),
             ("backward", self.received, (peer, self.vantage)),
@@ -400,6 +421,8 @@ class _Connection:
                 if elapsed > 0:
                     row["throughput_bps"] = row["payload_bytes"] * 8 / elapsed
                     row["goodput_bps"] = row["unique_payload_bytes"] * 8 / elapsed
+            if direction.counts["packets"] and not direction.has_contents:
+                row |= dict.fromkeys(_CONTENTS, math.nan)
             if name == "forward":
                 marks = {name: max(count, row[name]) for name, count in self.marks.items()}
                 row |= measured | marks | dict.fromkeys(unknown, math.nan)
@@ -409,14 +432,18 @@ class _Connection:
 _NAN = math.nan
 _ACKNOWLEDGED = {"mean_in_flight_bytes", "max_in_flight_bytes", "max_in_flight_packets"}
 _LOST = {"lost_packets", "spurious_losses"}
+_CONTENTS = (
+    "data_packets", "payload_bytes", "unique_payload_bytes", "max_payload_bytes", "throughput_bps", "goodput_bps",
+    "retransmitted_packets", "retransmitted_bytes",
+)  # fmt: skip
 _REPEATED = {"retransmitted_packets", "retransmitted_bytes", "unique_payload_bytes", "goodput_bps"}
 _CONNECTION: dict[str, Any] = {
     "connection": 0, "direction": "", "interface": "", "sender_address": "", "receiver_address": "", "first_s": _NAN,
-    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": 0, "payload_bytes": 0, "unique_payload_bytes": _NAN,
-    "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": 0, "retransmitted_packets": _NAN,
+    "last_s": _NAN, "duration_s": _NAN, "packets": 0, "data_packets": _NAN, "payload_bytes": _NAN, "unique_payload_bytes": _NAN,
+    "throughput_bps": _NAN, "goodput_bps": _NAN, "max_payload_bytes": _NAN, "retransmitted_packets": _NAN,
     "retransmitted_bytes": _NAN, "lost_packets": _NAN, "spurious_losses": _NAN, "rtt_samples": 0, "min_rtt_s": _NAN,
     "mean_rtt_s": _NAN, "rtt_p50_s": _NAN, "rtt_p95_s": _NAN, "rtt_p99_s": _NAN, "max_rtt_s": _NAN,
-    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": _NAN, "max_in_flight_packets": _NAN, "acks": 0, "ect_packets": 0,
+    "mean_in_flight_bytes": _NAN, "max_in_flight_bytes": _NAN, "max_in_flight_packets": _NAN, "acks": _NAN, "ect_packets": 0,
     "ce_packets": 0,
 }  # fmt: skip
 _LOSS = {

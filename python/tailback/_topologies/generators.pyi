@@ -50,17 +50,17 @@ def leaf_spine(*, leaves: int, spines: int, hosts: int, rate: LinkRate, delay: D
 def parking_lot(*, hops: int, rate: LinkRate, delay: Duration, duplication: Probability = 0.0, jitter: Jitter | JitterMaximum |
     None = None, loss: ChanceLoss | LossProbability | None = None, mtu: Size | None = None, buffer: str | None = None, queue:
     Queue | None = None, flows: int | Mapping[str, Flow] = 1, duration: str, **rest: Any) -> Scenario: ...
-def random_regular(*, switches: int, degree: int, rate: LinkRate, delay: Duration, duplication: Probability = 0.0, host_delay:
-    Duration | None = None, host_queue: Queue | QueueName | None = None, host_rate: LinkRate | None = None, hosts: int = 1,
-    jitter: Jitter | JitterMaximum | None = None, loss: ChanceLoss | LossProbability | None = None, mtu: Size | None = None,
-    buffer: str | None = None, queue: Queue | None = None, routing: Routing = 'ecmp', flows: int | Mapping[str, Flow] = 1,
-    duration: str, **rest: Any) -> Scenario: ...
+def random_regular(*, switches: int, degree: int, rate: LinkRate, delay: Duration, duplication: Probability = 0.0, graph_seed: int
+    = 1, host_delay: Duration | None = None, host_queue: Queue | QueueName | None = None, host_rate: LinkRate | None = None,
+    hosts: int = 1, jitter: Jitter | JitterMaximum | None = None, loss: ChanceLoss | LossProbability | None = None, mtu: Size |
+    None = None, buffer: str | None = None, queue: Queue | None = None, routing: Routing = 'ecmp', flows: int | Mapping[str, Flow]
+    = 1, duration: str, **rest: Any) -> Scenario: ...
 def torus(*, dimensions: list[int], rate: LinkRate, delay: Duration, duplication: Probability = 0.0, host_delay: Duration | None =
     None, host_queue: Queue | QueueName | None = None, host_rate: LinkRate | None = None, hosts: int = 1, jitter: Jitter |
     JitterMaximum | None = None, loss: ChanceLoss | LossProbability | None = None, mtu: Size | None = None, buffer: str | None =
     None, queue: Queue | None = None, routing: Routing = 'ecmp', flows: int | Mapping[str, Flow] = 1, duration: str, **rest:
     Any) -> Scenario: ...
 def waxman(*, routers: int, rate: LinkRate, delay: Duration, alpha: Probability = 0.15, beta: Probability = 0.4, duplication:
-    Probability = 0.0, jitter: Jitter | JitterMaximum | None = None, loss: ChanceLoss | LossProbability | None = None, mtu: Size |
-    None = None, buffer: str | None = None, queue: Queue | None = None, flows: int | Mapping[str, Flow] = 1, duration: str,
-    **rest: Any) -> Scenario: ...
+    Probability = 0.0, graph_seed: int = 1, jitter: Jitter | JitterMaximum | None = None, loss: ChanceLoss | LossProbability |
+    None = None, mtu: Size | None = None, buffer: str | None = None, queue: Queue | None = None, flows: int | Mapping[str, Flow] =
+    1, duration: str, **rest: Any) -> Scenario: ...

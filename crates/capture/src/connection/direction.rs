@@ -1,13 +1,17 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
+use super::accurate_ecn::{CeCounter, EcnFeedback};
+use super::arrival_order::{ArrivalOrder, LatePacket, RepairedHole};
+use super::identifications::{Identifications, PacketNumbers};
 use super::losses::{Drop, Losses, Repair, RepairKind};
 use super::outstanding_segments::OutstandingSegments;
-use super::round_trips::RoundTrips;
 use super::samples::{FlightSize, SampleSink};
-use super::sender_round_trip::SenderRoundTrip;
+use super::sender_round_trip::{SenderRoundTrip, SenderState};
+use super::sender_timers::{SenderEstimates, SenderTimers, TimedTransmission, TimerExpiry, Transmission};
 use super::sequence::{SequenceNumber, SequenceRange, StreamOffset, first_position, position};
-use super::sequence_gaps::{GapOpener, SequenceGaps};
-use crate::segment::{Segment, TcpOptions};
+use super::sequence_gaps::{FilledGap, GapOpener, SequenceGaps};
+use crate::round_trips::RoundTrips;
+use crate::segment::{EcnFlags, Segment, TcpOptions};
 use crate::time::Timestamp;
 use etherparse::IpEcn;
 use std::collections::VecDeque;
@@ -25,6 +29,10 @@ pub(crate) struct Direction {
     pub(crate) sender_round_trip: SenderRoundTrip,
     /// Round trip from the receiver's SYN to the sender.
     pub(crate) sender_handshake: Option<Duration>,
+    /// The receiver's counter of packets with CE, if both ends agreed on accurate ECN.
+    pub(crate) reported_ce: Option<CeCounter>,
+    /// Both SYNs permit SACK.
+    pub(crate) agrees_on_sack: bool,
     /// Times of the sender's first and last packet.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
     /// The sender's SYN.
@@ -34,6 +42,10 @@ pub(crate) struct Direction {
     next: Option<StreamOffset>,
     acknowledged: Option<StreamOffset>,
     holes: SequenceGaps,
+    order: ArrivalOrder,
+    pub(crate) identifications: Identifications,
+    numbers: PacketNumbers,
+    timers: SenderTimers,
     outstanding: OutstandingSegments,
     /// The most recent retransmissions, which DSACK may report as unnecessary, with the losses inferred from them.
     resent: VecDeque<(SequenceRange, Option<u32>)>,
@@ -55,6 +67,7 @@ pub(crate) struct DirectionCounts {
     pub(crate) retransmitted_unseen_packets: u64,
     pub(crate) spurious_retransmissions: u64,
     pub(crate) inferred_timeouts: u64,
+    pub(crate) inferred_probes: u64,
     pub(crate) keep_alives: u64,
     pub(crate) zero_window_probes: u64,
     pub(crate) reordered_packets: u64,
@@ -77,6 +90,7 @@ pub(crate) struct DirectionCounts {
 #[derive(Clone, Copy, Debug)]
 struct Fin {
     data_end: StreamOffset,
+    is_acknowledged: bool,
     /// Without data in its segment.
     is_bare: bool,
 }
@@ -90,12 +104,6 @@ pub(crate) struct Syn {
     pub(crate) options: TcpOptions,
     /// Requests ECN, or agrees to it (RFC 3168 section 6.1.1).
     pub(crate) ecn: EcnFlags,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EcnFlags {
-    pub(crate) ece: bool,
-    pub(crate) cwr: bool,
 }
 
 /// The receiver window as advertised.
@@ -117,12 +125,13 @@ pub(crate) struct InFlight {
     span: Option<(Timestamp, Timestamp)>,
 }
 
-const MIN_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// Number of retransmitted ranges that are remembered.
 const REMEMBERED: usize = 64;
 
-/// Late data are classified as reordered within this time if there is no better evidence (the value of Wireshark's dissector).
+/// At most this many packets are missing for each observed loss, and this many losses in addition.
+const MISSING_PER_LOSS: u64 = 3;
+
+/// Late data are classified as reordered within this time if a round trip is unknown (the value of Wireshark's dissector).
 const REORDERED_WITHIN: Duration = Duration::from_millis(3);
 
 impl Direction {
@@ -137,6 +146,9 @@ impl Direction {
         if header.rst() {
             // Its sequence number need not be that of any data.
             return;
+        }
+        if let Some(number) = segment.identification.filter(|_| !header.syn()) {
+            self.numbers.see(number);
         }
         let number = SequenceNumber(header.sequence_number());
         if header.syn() {
@@ -175,9 +187,11 @@ impl Direction {
         if let Some(syn) = &mut self.syn {
             syn.times += 1;
             self.counts.retransmitted_packets += 1;
+            // Nothing but its timer makes a client repeat its SYN; a server may be answering the repeated SYN.
+            self.counts.inferred_timeouts += u64::from(!segment.header.ack());
             return;
         }
-        let ecn = EcnFlags { ece: segment.header.ece(), cwr: segment.header.cwr() };
+        let ecn = segment.ecn_flags();
         self.syn = Some(Syn { number, at, times: 1, options: *options, ecn });
         if self.next.is_none() {
             // The SYN takes one sequence number.
@@ -189,9 +203,17 @@ impl Direction {
     /// Processes a FIN after these data, if any.
     fn on_fin(&mut self, at: Timestamp, payload: SequenceRange, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
         let is_bare = payload.bytes() == 0;
-        let fin = Fin { data_end: payload.end, is_bare };
-        if self.fin.replace(fin).is_some() && is_bare {
+        let before = self.fin.replace(Fin { data_end: payload.end, is_acknowledged: false, is_bare });
+        if before.is_some() && is_bare {
             self.counts.retransmitted_packets += 1;
+        }
+        if let Some(before) = before.filter(|before| is_bare && !before.is_acknowledged) {
+            let end = before.data_end + 1;
+            let data = SequenceRange { start: before.data_end, end };
+            let expiry = self.expiry(at, data, end, None);
+            self.on_transmission(at, expiry, Transmission::Retransmission, end);
+        } else if is_bare {
+            self.on_transmission(at, None, Transmission::New, payload.end + 1);
         }
         if let Some(next) = self.next.filter(|&next| is_bare && payload.end > next) {
             self.in_flight.pass(at, self.bytes_in_flight());
@@ -226,18 +248,26 @@ impl Direction {
         self.counts.data_packets += 1;
         self.counts.payload_bytes += data.bytes();
         self.counts.largest_payload = self.counts.largest_payload.max(data.bytes());
+        if let Some(timestamp) = options.timestamp {
+            self.order.on_timestamp(timestamp, at);
+        }
+        if let Some(echo) = options.echo {
+            let is_busy = next > acknowledged && data.end > next;
+            self.sender_round_trip.on_data(at, echo, if is_busy { SenderState::Busy } else { SenderState::Idle });
+        }
         if data.start < next {
             self.on_old_data(at, SequenceRange { end: data.end.min(next), ..data }, options.timestamp);
         }
         if data.end > next {
             let new = SequenceRange { start: data.start.max(next), end: data.end };
-            if let Some(echo) = options.echo.filter(|_| next > acknowledged) {
-                self.sender_round_trip.on_data(at, echo);
-            }
             if new.start > next {
                 self.open_gap(SequenceRange { start: next, end: new.start }, at, options.timestamp);
             }
             self.counts.unique_payload_bytes += new.bytes();
+            if data.start >= next {
+                let expiry = self.expiry(at, new, next, None);
+                self.on_transmission(at, expiry, Transmission::New, data.end);
+            }
             self.counts.forgotten_segments += self.outstanding.send(new, at);
             self.next = Some(data.end);
         }
@@ -248,30 +278,88 @@ impl Direction {
     fn on_old_data(&mut self, at: Timestamp, data: SequenceRange, timestamp: Option<u32>) {
         let filled = self.holes.fill(data);
         self.counts.unique_payload_bytes += filled.map_or(0, |filled| filled.bytes);
-        if let Some(filled) = filled {
-            let late = at.since(filled.opened_by.at);
-            if self.was_overtaken(late, timestamp, &filled.opened_by) {
-                self.counts.retransmitted_bytes += data.bytes() - filled.bytes;
-                self.on_overtaken(late, filled.opened_by.arrival);
-                self.insert_missing(data, at);
-                return;
-            }
-            self.counts.retransmitted_unseen_packets += 1;
+        let late = LatePacket { at, timestamp, reaction: self.reaction_time() };
+        if let Some(filled) = filled.filter(|filled| self.order.is_first_transmission(&late, &filled.opened_by)) {
+            self.counts.retransmitted_bytes += data.bytes() - filled.bytes;
+            self.on_overtaken(at, &filled.opened_by);
+            self.insert_missing(data, at);
+            return;
         }
+        if filled.is_none()
+            && let Some(hole) = self.order.take_overtaken(&late, data)
+        {
+            // The retransmission that filled the hole was needless.
+            self.counts.retransmitted_unseen_packets = self.counts.retransmitted_unseen_packets.saturating_sub(1);
+            if let Some(loss) = hole.loss {
+                self.losses.refute(loss);
+            }
+            self.on_overtaken(at, &hole.opened_by);
+            return;
+        }
+        self.on_retransmission(at, data, filled);
+    }
+
+    /// `filled`: the hole that it filled, if any.
+    fn on_retransmission(&mut self, at: Timestamp, data: SequenceRange, filled: Option<FilledGap>) {
         let before = self.outstanding.resend(data, at);
         if filled.is_some() {
+            self.counts.retransmitted_unseen_packets += 1;
             self.insert_missing(data, at);
         }
-        let is_timeout = self.is_timeout(at, data, before.or(filled.map(|filled| filled.opened_by.at)));
-        self.counts.inferred_timeouts += u64::from(is_timeout);
-        let by = if is_timeout { RepairKind::Timeout } else { RepairKind::FastRetransmission };
+        let next = self.next.unwrap_or(data.end);
+        let expiry = self.expiry(at, data, next, before.or(filled.map(|filled| filled.opened_by.at)));
+        self.on_transmission(at, expiry, Transmission::Retransmission, next);
+        let by = match expiry {
+            None => RepairKind::FastRetransmission,
+            Some(TimerExpiry::Probe) => RepairKind::Probe,
+            Some(TimerExpiry::Timeout) => RepairKind::Timeout,
+        };
         let inferred = self.losses.repair(data, before, Repair { at, by });
         self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += data.bytes();
+        if let Some(filled) = filled {
+            self.order.on_repair(RepairedHole { data, opened_by: filled.opened_by, at, loss: inferred });
+        }
         if self.resent.len() == REMEMBERED {
             self.resent.pop_front();
         }
         self.resent.push_back((data, inferred));
+    }
+
+    /// The timer that caused the transmission of `data`, if any. `next`: one past the highest position sent before.
+    fn expiry(&self, at: Timestamp, data: SequenceRange, next: StreamOffset, before: Option<Timestamp>) -> Option<TimerExpiry> {
+        let has_bare_fin = self.fin.is_some_and(|fin| fin.is_bare && !fin.is_acknowledged);
+        let sent = TimedTransmission {
+            at,
+            data,
+            next,
+            acknowledged: self.acknowledged?,
+            segments: self.outstanding.segments() + usize::from(has_bare_fin),
+            head_sent: self.outstanding.head_sent(),
+            before,
+            last_acknowledgement: self.last_acknowledgement,
+            last_progress: self.last_progress,
+        };
+        self.timers.expiry(&sent, &self.sender_estimates())
+    }
+
+    fn on_transmission(&mut self, at: Timestamp, expiry: Option<TimerExpiry>, otherwise: Transmission, next: StreamOffset) {
+        self.counts.inferred_probes += u64::from(expiry == Some(TimerExpiry::Probe));
+        self.counts.inferred_timeouts += u64::from(expiry == Some(TimerExpiry::Timeout));
+        let kind = if expiry == Some(TimerExpiry::Probe) { Transmission::Probe } else { otherwise };
+        self.timers.on_sent(at, kind, next);
+    }
+
+    fn sender_estimates(&self) -> SenderEstimates {
+        // The initial timeout of RFC 6298 section 2.1.
+        let (mean, deviation) = self.round_trips.mean_and_deviation().unwrap_or((Duration::from_secs(1), Duration::ZERO));
+        let (to_sender, sender_deviation) = self.sender_round_trip.mean_and_deviation(self.sender_handshake, mean);
+        SenderEstimates {
+            smoothed: mean.saturating_add(to_sender),
+            margin: deviation.saturating_add(sender_deviation).saturating_mul(4),
+            to_sender,
+            uses_sack: self.agrees_on_sack || self.counts.sack_blocks > 0,
+        }
     }
 
     fn insert_missing(&mut self, data: SequenceRange, at: Timestamp) {
@@ -279,44 +367,26 @@ impl Direction {
         self.outstanding.insert_missing(SequenceRange { start, ..data }, at);
     }
 
-    /// Whether data seen for the first time were reordered on the way to the point of capture, as opposed to lost before it and
-    /// retransmitted. Data sent before the packet that opened the hole have an earlier TSval, data sent after it a later one. If
-    /// the timestamp clock is too coarse, or there are no timestamps, the criterion is time: a sender learns of a loss no earlier
-    /// than one round trip beyond the point of capture after the hole was observed.
-    fn was_overtaken(&self, late: Duration, timestamp: Option<u32>, opener: &GapOpener) -> bool {
-        if let (Some(own), Some(other)) = (timestamp, opener.timestamp)
-            && own != other
-        {
-            return (own.wrapping_sub(other) as i32) < 0;
+    /// Shortest time from the observation of a hole to that of a retransmission: the round trips to the receiver and to the sender.
+    pub(crate) fn reaction_time(&self) -> Duration {
+        let to_receiver = self.round_trips.min().into_iter().chain(self.handshake).min();
+        let to_sender = self.sender_round_trip.min().into_iter().chain(self.sender_handshake).min();
+        match (to_receiver, to_sender) {
+            (Some(to_receiver), Some(to_sender)) => to_receiver.saturating_add(to_sender),
+            (known, other) => known.or(other).unwrap_or_default().max(REORDERED_WITHIN),
         }
-        let min = self.round_trips.min().into_iter().chain(self.handshake).min();
-        late < min.unwrap_or(REORDERED_WITHIN)
     }
 
     /// RFC 4737: a reordered packet, below the next expected one (section 3.3), and its extent (sections 4.2 and 4.3).
-    fn on_overtaken(&mut self, late: Duration, opener_arrival: u64) {
-        let extent = self.counts.data_packets - opener_arrival;
+    fn on_overtaken(&mut self, at: Timestamp, opened_by: &GapOpener) {
+        let (late, extent) = (at.since(opened_by.at), self.counts.data_packets - opened_by.arrival);
         self.counts.reordered_packets += 1;
         self.counts.reordering_extent_sum += extent;
         self.counts.reordering_extent_max = self.counts.reordering_extent_max.max(extent);
         self.counts.lateness_max = self.counts.lateness_max.max(late);
     }
 
-    /// Infers a timeout if the first unacknowledged segment is retransmitted after a timeout's duration in which it was not sent
-    /// and nothing was received. If duplicates keep arriving, the condition is that nothing new was acknowledged for the minimum
-    /// timeout of RFC 6298 (section 2.4), because the timeout computed from steady round trips is only slightly longer than a
-    /// fast retransmission takes. The sender's timeout covers the round trips on both sides of the point of capture, and both
-    /// silences that it ends take the round trip to the sender longer here.
-    fn is_timeout(&self, at: Timestamp, data: SequenceRange, before: Option<Timestamp>) -> bool {
-        let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
-        let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
-        let (to_sender, deviation) = self.sender_round_trip.mean_and_deviation(self.sender_handshake);
-        let timeout = self.round_trips.timeout() + to_sender * 2 + deviation * 4;
-        let expired = silence(self.last_acknowledgement) >= timeout || silence(self.last_progress) >= timeout.max(MIN_TIMEOUT);
-        is_first && expired
-    }
-
-    /// Processes a segment with an acknowledgement from the receiver of this direction. `scale`: scale of its window, if known.
+    /// Processes a segment with an acknowledgement from the receiver of this direction.
     #[inline]
     pub(crate) fn on_received(&mut self, at: Timestamp, received: &ReceivedSegment<'_>, sink: &mut SampleSink<'_>) {
         let header = &received.segment.header;
@@ -331,10 +401,13 @@ impl Direction {
             (self.next, self.acknowledged) = (Some(first), Some(first));
             return;
         };
-        if !header.syn() {
-            self.counts.ece_packets += u64::from(header.ece());
-        }
         let ack = position(number, next);
+        if !header.syn() {
+            match (&mut self.reported_ce, received.feedback) {
+                (Some(counter), EcnFeedback::Accurate) => counter.on_acknowledgement(ack, received.segment.ecn_flags()),
+                _ => self.counts.ece_packets += u64::from(header.ece()),
+            }
+        }
         let acknowledged = *self.acknowledged.get_or_insert(ack.min(next));
         self.in_flight.pass(at, self.bytes_in_flight());
         if ack > acknowledged {
@@ -366,6 +439,9 @@ impl Direction {
     fn on_progress(&mut self, at: Timestamp, ack: StreamOffset, sink: &mut SampleSink<'_>) {
         // A FIN takes one sequence number after the data.
         let fin = self.fin.filter(|fin| fin.data_end + 1 == ack);
+        if let Some(fin) = &mut self.fin {
+            fin.is_acknowledged |= fin.data_end + 1 == ack;
+        }
         let data = if fin.is_some() { ack - 1 } else { ack };
         if let Some(next) = self.next.filter(|&next| data > next) {
             self.counts.unseen_bytes += data - next;
@@ -381,6 +457,7 @@ impl Direction {
             sink.round_trip(at, round_trip);
         }
         self.acknowledged = Some(data);
+        self.timers.on_acknowledgement(ack);
         self.last_progress = Some(at);
         self.note_in_flight(at, sink);
     }
@@ -398,6 +475,16 @@ impl Direction {
         let is_duplicate = first.end <= ack || second.is_some_and(is_within);
         let of_all = 1 + second.map_or(0, |_| 1) + blocks.count() as u64;
         self.counts.sack_blocks += of_all - u64::from(is_duplicate);
+        let highest = options
+            .blocks
+            .iter()
+            .flatten()
+            .skip(usize::from(is_duplicate))
+            .map(|&(_, right)| position(SequenceNumber(right), near))
+            .max();
+        if let Some(highest) = highest.filter(|&highest| highest > ack) {
+            self.timers.on_selective_acknowledgement(highest);
+        }
         if is_duplicate {
             self.counts.duplicate_sack_blocks += 1;
             if let Some(place) = self.resent.iter().position(|(resent, _)| resent.overlap(first).is_some()) {
@@ -415,6 +502,21 @@ impl Direction {
             Some(syn) => syn.number != number,
             None => self.span.is_some(),
         }
+    }
+
+    /// Whether data and their acknowledgements were captured, or there were no data.
+    pub(crate) fn knows_in_flight(&self) -> bool {
+        self.counts.acknowledgements > 0 && (self.counts.data_packets > 0 || self.counts.unseen_bytes == 0)
+    }
+
+    /// Retransmissions of the sender, also if they were lost before the point of capture: packets that are missing there were sent
+    /// again. `None` if the sender's packets are not numbered, if some were merged (`mss`: its largest segment) or not
+    /// captured, or if more are missing than observed losses explain: then its counter may number packets of other connections.
+    pub(crate) fn sender_retransmissions(&self, mss: u64) -> Option<u64> {
+        let (missing, explained) = (self.numbers.missing()?, self.counts.retransmitted_unseen_packets);
+        let is_complete = self.counts.largest_payload <= mss && self.counts.unseen_bytes == 0;
+        let is_explained = missing <= MISSING_PER_LOSS * (explained + MISSING_PER_LOSS);
+        (is_complete && is_explained).then_some(self.counts.retransmitted_packets + missing.saturating_sub(explained))
     }
 
     pub(crate) fn has_fin(&self) -> bool {
@@ -440,6 +542,7 @@ pub(crate) struct ReceivedSegment<'a> {
     pub(crate) segment: &'a Segment<'a>,
     pub(crate) options: TcpOptions,
     pub(crate) scale: u8,
+    pub(crate) feedback: EcnFeedback,
     /// It carries nothing new: no data, no SYN or FIN, and it is not a keep-alive.
     pub(crate) repeats: bool,
 }

@@ -32,6 +32,8 @@ pub(crate) struct Repair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RepairKind {
     FastRetransmission,
+    /// A tail loss probe.
+    Probe,
     Timeout,
 }
 
@@ -42,8 +44,9 @@ pub(crate) enum Evidence {
     Recorded(Drop),
     /// The data were retransmitted.
     Retransmission,
-    /// The data were retransmitted, but a D-SACK block (RFC 2883) reports that they had arrived: nothing was lost.
-    RefutedByDsack,
+    /// The data were retransmitted, but a D-SACK block (RFC 2883) reports that they had arrived, or they arrived later: nothing
+    /// was lost.
+    Refuted,
 }
 
 /// Queue and reason of a discard, from the comment that Tailback writes: `discarded at QUEUE: REASON at TIME s`.
@@ -97,7 +100,7 @@ impl Losses {
 
     /// The receiver reports that it had these data.
     pub(crate) fn refute(&mut self, row: u32) {
-        self.rows[row as usize].evidence = Evidence::RefutedByDsack;
+        self.rows[row as usize].evidence = Evidence::Refuted;
     }
 
     fn push(&mut self, loss: Loss) -> Option<u32> {
@@ -135,6 +138,6 @@ mod tests {
         losses.refute(2);
         let repairs: Vec<_> = losses.rows().iter().map(|loss| loss.repair.map(|repair| repair.at.0)).collect();
         assert_eq!(repairs, [Some(5), None, Some(9)]);
-        assert_eq!(losses.rows()[2].evidence, Evidence::RefutedByDsack);
+        assert_eq!(losses.rows()[2].evidence, Evidence::Refuted);
     }
 }

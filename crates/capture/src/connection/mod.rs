@@ -1,63 +1,46 @@
 //! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
 //! sequence numbers.
 
+mod accurate_ecn;
+mod arrival_order;
 mod direction;
+mod identifications;
 mod losses;
 mod outstanding_segments;
-mod round_trips;
 mod samples;
 mod sender_round_trip;
+mod sender_timers;
 mod sequence;
 mod sequence_gaps;
 
 pub use samples::Samples;
 
-pub(crate) use direction::{Direction, EcnFlags, Syn};
+pub(crate) use accurate_ecn::{CeCounter, EcnFeedback};
+pub(crate) use direction::{Direction, InFlight, Syn};
 pub(crate) use losses::{Drop, Evidence, Loss, RepairKind};
 pub(crate) use samples::{DirectionId, SampleRows};
 
-use crate::segment::{Endpoint, IpPacket, Segment};
+use crate::flow_key::{CapturePoint, Endpoint, FlowKey};
+use crate::seen_packets::{REPEATED_WITHIN, SeenPacket, SeenPackets, UNIDENTIFIED_WITHIN};
+use crate::segment::{IpPacket, Segment, Transport};
 use crate::skipped::SkipReason;
 use crate::time::Timestamp;
+use crate::udp_flows::UdpFlows;
 use direction::ReceivedSegment;
 use samples::SampleSink;
 use sequence::SequenceNumber;
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
-/// Connections, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
+/// TCP connections and UDP flows, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     all: Vec<Connection>,
-    latest: HashMap<ConnectionKey, u32>,
+    latest: HashMap<FlowKey, u32>,
+    udp: UdpFlows,
+    seen: SeenPackets,
     rows: Option<Box<SampleRows>>,
-}
-
-/// A point of capture. A packet that passes two points is observed twice, and belongs to a separate connection at each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CapturePoint {
-    pub interface: u32,
-    /// The underlying interface, if the captured one represents several (such as Linux's `any`).
-    pub behind: Option<u32>,
-}
-
-/// A point and two ends, the lower first, as integers: the lookup key of every packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ConnectionKey([u64; 6]);
-
-impl ConnectionKey {
-    fn new(point: CapturePoint, segment: &Segment<'_>) -> ConnectionKey {
-        let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
-        let number = |end: Endpoint| match end.address {
-            IpAddr::V4(address) => u128::from(address.to_bits()),
-            IpAddr::V6(address) => address.to_bits(),
-        };
-        let (first, second) = (number(low), number(high));
-        let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
-        let ports = kind | u64::from(low.port) << 16 | u64::from(high.port);
-        let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
-        ConnectionKey([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
-    }
 }
 
 /// A connection. The first direction is that of the end that opened it or, if the SYN was not captured, of the end that sent the
@@ -84,10 +67,22 @@ impl Connections {
     /// # Errors
     /// The reason why the packet belongs to no connection; nothing is counted in that case.
     pub fn see(&mut self, point: CapturePoint, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), SkipReason> {
-        let segment = Segment::of(packet)?;
+        let segment = match Transport::of(packet)? {
+            Transport::Tcp(segment) => segment,
+            Transport::Udp(datagram) => {
+                if self.seen.repeats(datagram.fingerprint(at, FlowKey::new(point, datagram.from, datagram.to))) {
+                    return Err(SkipReason::Repeated);
+                }
+                self.udp.see(point, at, &datagram);
+                return Ok(());
+            }
+        };
         let index = self.place(point, &segment);
-        let Connections { all, rows, .. } = self;
+        let Connections { all, rows, seen: repeated, .. } = self;
         let connection = &mut all[index as usize];
+        if repeated.repeats(connection.fingerprint(at, index, &segment)) {
+            return Err(SkipReason::Repeated);
+        }
         connection.see(
             at,
             &segment,
@@ -103,6 +98,10 @@ impl Connections {
 
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    pub(crate) fn udp(&self) -> &UdpFlows {
+        &self.udp
     }
 
     pub(crate) fn all(&self) -> &[Connection] {
@@ -122,7 +121,7 @@ impl Connections {
     #[inline]
     fn place(&mut self, point: CapturePoint, segment: &Segment<'_>) -> u32 {
         let next = self.all.len() as u32;
-        let latest = self.latest.entry(ConnectionKey::new(point, segment)).or_insert(next);
+        let latest = self.latest.entry(FlowKey::new(point, segment.from, segment.to)).or_insert(next);
         if let Some(connection) = self.all.get(*latest as usize)
             && !connection.is_followed_by(segment)
         {
@@ -158,15 +157,52 @@ impl Connection {
         let is_keep_alive = self.directions[sender].is_keep_alive(segment);
         sink.of.direction = sender as u32;
         self.directions[sender].sender_handshake = self.directions[1 - sender].handshake;
+        self.directions[sender].agrees_on_sack = self.agrees_on_sack();
         self.directions[sender].on_sent(at, segment, &options, &mut sink);
         self.is_reset |= header.rst();
         if header.ack() && !header.rst() {
             let scale = self.window_scale(sender).unwrap_or(0);
             let repeats = segment.payload.0 == 0 && !header.syn() && !header.fin() && !is_keep_alive;
-            let received = ReceivedSegment { segment, options, scale, repeats };
+            let feedback = self.ecn_feedback().unwrap_or(EcnFeedback::None);
+            let received = ReceivedSegment { segment, options, scale, feedback, repeats };
+            if feedback == EcnFeedback::Accurate && !header.syn() {
+                let counter = if sender == 0 { CeCounter::of_client } else { CeCounter::of_server };
+                self.directions[1 - sender].reported_ce.get_or_insert_with(counter);
+            }
             sink.of.direction = 1 - sender as u32;
             self.directions[1 - sender].on_received(at, &received, &mut sink);
         }
+    }
+
+    /// `None` if the handshake was not captured.
+    pub(crate) fn ecn_feedback(&self) -> Option<EcnFeedback> {
+        let [first, second] = &self.directions;
+        first.syn.zip(second.syn).map(|(request, reply)| EcnFeedback::agreed(request.ecn, reply.ecn))
+    }
+
+    fn agrees_on_sack(&self) -> bool {
+        self.directions.iter().all(|direction| direction.syn.is_some_and(|syn| syn.options.sack_permitted))
+    }
+
+    /// Fingerprint of a packet that would be the same one if it were seen again. If the identifications of its sender do not vary, a
+    /// packet that takes sequence numbers and is seen again before its sender can react is the same one.
+    fn fingerprint(&mut self, at: Timestamp, index: u32, segment: &Segment<'_>) -> SeenPacket {
+        let sender = usize::from(segment.from != self.ends[0]);
+        let direction = &mut self.directions[sender];
+        let is_identified = direction.identifications.identify(segment.identification);
+        let header = &segment.header;
+        let within = if is_identified {
+            REPEATED_WITHIN
+        } else if segment.payload.0 > 0 || header.syn() || header.fin() {
+            direction.reaction_time().min(UNIDENTIFIED_WITHIN)
+        } else {
+            Duration::ZERO
+        };
+        let mut hasher = DefaultHasher::new();
+        (index, sender, segment.identification, segment.payload.0).hash(&mut hasher);
+        // Everything except the checksum, which may be incomplete in one of two copies.
+        (&header.slice()[..16], &header.slice()[18..]).hash(&mut hasher);
+        SeenPacket { at, hash: hasher.finish(), within }
     }
 
     /// Scale of the windows that an end advertises: both ends must have requested scaling (RFC 7323 section 2.2). `None` if the

@@ -26,6 +26,11 @@ impl OutstandingSegments {
         self.0.len()
     }
 
+    /// The latest transmission of the first outstanding segment.
+    pub(crate) fn head_sent(&self) -> Option<Timestamp> {
+        self.0.front().map(|sent| sent.last_at)
+    }
+
     /// New data above all others are sent. Returns the number of segments dropped to bound memory.
     #[inline]
     pub(crate) fn send(&mut self, data: SequenceRange, at: Timestamp) -> u64 {

@@ -14,6 +14,8 @@ const FIRST: u32 = u32::MAX - 1000;
 struct Model {
     connections: Connections,
     at: i64,
+    /// Identification of the next packet of each end.
+    numbers: [u16; 2],
 }
 
 /// Header fields of a packet besides its sequence numbers.
@@ -32,7 +34,7 @@ fn milliseconds(count: u64) -> Duration {
 
 impl Model {
     fn new() -> Model {
-        Model { connections: Connections::new(Samples::Stored), at: 0 }
+        Model { connections: Connections::new(Samples::Stored), at: 0, numbers: [1; 2] }
     }
 
     /// Opened by a handshake of 10 ms, captured near the sender.
@@ -62,9 +64,13 @@ impl Model {
         tcp.ack = fields.flags.contains('A');
         tcp.ece = fields.flags.contains('E');
         tcp.cwr = fields.flags.contains('C');
+        tcp.ns = fields.flags.contains('N');
         tcp.set_options_raw(fields.options).unwrap();
         let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
         ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
+        let number = &mut self.numbers[usize::from(from != SENDER)];
+        ip.identification = *number;
+        *number += 1;
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
         let packet = IpPacket { bytes: &bytes, original, comment: fields.comment };
@@ -153,10 +159,10 @@ fn a_timeout_is_inferred_after_silence_before_the_first_segment_is_retransmitted
     assert_eq!(model.counts().inferred_timeouts, 0);
     model.wait(31).data(&[0]).wait(60).data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 2);
-    // Duplicates are no progress, so that a second has to pass.
-    model.wait(500).ack(0).wait(10).ack(0).data(&[0]).wait(999).ack(0).data(&[0]).wait(1000).ack(0);
+    // Duplicates are no progress, so that 210 ms have to pass: Linux's minimum of four deviations is 200 ms.
+    model.wait(100).ack(0).wait(10).ack(0).data(&[0]).wait(199).ack(0).data(&[0]).wait(200).ack(0);
     assert_eq!(model.counts().inferred_timeouts, 2);
-    model.data(&[0]);
+    model.wait(11).data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 3);
     // A segment that is not the first may be a probe.
     model.wait(60).data(&[1]);
@@ -197,9 +203,38 @@ fn the_round_trip_to_the_sender_follows_the_echoes_of_timestamps() {
         model.packet(RECEIVER, of, Fields { flags: "A", options: &options, ..Fields::default() });
         model.wait(200).data_with(&[acked + 1, acked + 2], &timestamp(2, 1000 + round));
     }
-    let (mean, deviation) = model.direction().sender_round_trip.mean_and_deviation(None);
+    let (mean, deviation) = model.direction().sender_round_trip.mean_and_deviation(None, Duration::ZERO);
     assert_eq!(mean.as_millis(), 200);
     assert!(deviation < milliseconds(1), "{deviation:?}");
+}
+
+#[test]
+fn a_timeout_after_a_pause_of_the_application_is_not_missed() {
+    let timestamp = |value: u32, echo: u32| [[8, 10].as_slice(), &value.to_be_bytes(), &echo.to_be_bytes(), &[1, 1]].concat();
+    let mut model = Model::opened(&[]);
+    model.data_with(&[0], &timestamp(1, 0)).wait(10);
+    let options = timestamp(1000, 1);
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), Fields { flags: "A", options: &options, ..Fields::default() });
+    // The second segment of a burst after a pause echoes the same timestamp as the first, which is no round trip.
+    model.wait(2000).data_with(&[1, 2], &timestamp(2000, 1000));
+    let (to_sender, _) = model.direction().sender_round_trip.mean_and_deviation(None, milliseconds(10));
+    assert_eq!(to_sender, Duration::ZERO);
+    model.wait(300).data_with(&[1], &timestamp(2300, 1000));
+    assert_eq!((model.counts().inferred_timeouts, model.counts().inferred_probes), (1, 0));
+}
+
+#[test]
+fn a_repeated_syn_of_a_client_is_a_timeout() {
+    let mut model = Model::new();
+    for _ in 0..3 {
+        model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "S", ..Fields::default() }).wait(1000);
+    }
+    for _ in 0..2 {
+        model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SA", ..Fields::default() });
+    }
+    let [forward, backward] = &model.connections.all()[0].directions;
+    assert_eq!((forward.counts.inferred_timeouts, forward.counts.retransmitted_packets), (2, 2));
+    assert_eq!((backward.counts.inferred_timeouts, backward.counts.retransmitted_packets), (0, 1));
 }
 
 #[test]
@@ -348,6 +383,25 @@ fn marks_and_their_echoes_are_counted_in_their_direction() {
 }
 
 #[test]
+fn with_accurate_ecn_the_flags_are_a_counter() {
+    let mut model = Model::new();
+    // The third flag is N.
+    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "SECN", ..Fields::default() });
+    model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SAC", ..Fields::default() });
+    // Not ECT on the SYN-ACK: 010. No marks: 101; two marks: 111.
+    model.packet(SENDER, (FIRST, 100, 0), Fields { flags: "AC", ..Fields::default() });
+    model.packet(SENDER, (FIRST, 100, 1000), Fields { flags: "ANE", ecn: 2, ..Fields::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), Fields { flags: "ANE", ..Fields::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1000), Fields { flags: "ANE", ecn: 2, ..Fields::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(2000), 0), Fields { flags: "ANEC", ..Fields::default() });
+    let table = &model.connections.tables(&["lo".into()], Timestamp(0))[0];
+    assert_eq!(table.words("ecn").unwrap(), ["accurate", "accurate"]);
+    assert_eq!(table.floats("reported_ce_packets"), Some(vec![2.0, 0.0]));
+    let missing = |name: &str| table.floats(name).unwrap().iter().all(|value| value.is_nan());
+    assert!(missing("ece_packets") && missing("cwr_packets"));
+}
+
+#[test]
 fn a_new_initial_number_opens_a_connection_and_the_same_one_is_a_retransmitted_syn() {
     let mut model = Model::opened(&[]);
     model.data(&[0]);
@@ -369,9 +423,67 @@ fn points_of_capture_are_distinguished() {
     let mut tcp = Vec::new();
     etherparse::PacketBuilder::ipv4(SENDER, RECEIVER, 64).tcp(1000, 2000, FIRST, 1).write(&mut tcp, &[]).unwrap();
     let packet = IpPacket { bytes: &tcp, original: Bytes(40), comment: None };
-    model.connections.see(CapturePoint { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
-    model.connections.see(CapturePoint { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
-    assert_eq!(model.connections.len(), before + 2);
+    model.connections.see(CapturePoint { interface: 1, ..CapturePoint::default() }, Timestamp(0), &packet).unwrap();
+    model.connections.see(CapturePoint { behind: Some(3), ..CapturePoint::default() }, Timestamp(0), &packet).unwrap();
+    let vlan = |outer| CapturePoint { vlan: Some(crate::link::Vlan { outer, inner: None }), ..CapturePoint::default() };
+    model.connections.see(vlan(10), Timestamp(0), &packet).unwrap();
+    model.connections.see(vlan(20), Timestamp(0), &packet).unwrap();
+    assert_eq!(model.connections.len(), before + 4);
+}
+
+/// Two packets with and without an identification, at these times in milliseconds. Returns whether each was analysed.
+fn analysed(identifications: &[u16], bytes: usize, at: &[i64]) -> Vec<bool> {
+    let mut connections = Connections::new(Samples::Summed);
+    let mut found = Vec::new();
+    for (&identification, &at) in identifications.iter().zip(at) {
+        let mut tcp = TcpHeader::new(1000, 2000, FIRST, 5000);
+        tcp.ack = true;
+        let mut ip = Ipv4Header::new((tcp.header_len() + bytes) as u16, 64, IpNumber::TCP, SENDER, RECEIVER).unwrap();
+        ip.identification = identification;
+        let packet = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
+        let packet = IpPacket { bytes: &packet, original: Bytes((packet.len() + bytes) as u64), comment: None };
+        found.push(connections.see(CapturePoint::default(), Timestamp(at * 1_000_000), &packet).is_ok());
+    }
+    found
+}
+
+#[test]
+fn a_packet_that_is_captured_twice_counts_once() {
+    // The identification varies: the third and the fourth packet are one.
+    assert_eq!(analysed(&[1, 2, 3, 3, 4], 1000, &[0, 100, 200, 300, 400]), [true, true, true, false, true]);
+    // Pure acknowledgements as well; but without an identification they may be duplicates that the receiver sent.
+    assert_eq!(analysed(&[1, 2, 3, 3], 0, &[0, 0, 0, 0]), [true, true, true, false]);
+    assert_eq!(analysed(&[0, 0, 0, 0], 0, &[0, 0, 0, 0]), [true; 4]);
+    // Data without an identification are repeated at once, or retransmitted later.
+    assert_eq!(analysed(&[0, 0, 0], 1000, &[0, 1, 10]), [true, false, true]);
+}
+
+#[test]
+fn retransmissions_that_were_lost_on_the_way_are_missing_numbers() {
+    let mut model = near_the_receiver();
+    // Segment 3 and its first retransmission are lost; the second one has a number that is two higher.
+    model.data(&[0, 1, 2]).ack(3);
+    model.numbers[0] += 1;
+    model.data(&[4]).ack_with(3, &[(4, 5)]).wait(100);
+    model.numbers[0] += 1;
+    model.data(&[3]).ack(5);
+    assert_eq!(model.counts().retransmitted_packets, 1);
+    assert_eq!(model.direction().sender_retransmissions(1000), Some(2));
+    // Merged packets have several numbers.
+    assert_eq!(model.direction().sender_retransmissions(999), None);
+}
+
+#[test]
+fn with_one_direction_only_the_data_in_flight_are_missing() {
+    let mut model = Model::new();
+    model.data(&[0, 1, 2]).wait(1).data(&[3]);
+    let tables = model.connections.tables(&[], Timestamp(0));
+    assert!(tables[0].floats("max_in_flight_bytes").unwrap()[0].is_nan());
+    assert_eq!(tables[3].rows(), 0);
+    model.ack(4);
+    let tables = model.connections.tables(&[], Timestamp(0));
+    assert_eq!(tables[0].floats("max_in_flight_bytes").unwrap()[0], 4000.0);
+    assert!(tables[3].rows() > 0);
 }
 
 #[test]
@@ -398,8 +510,8 @@ fn samples_are_stored_on_request() {
     model.data(&[0, 1]).wait(20).ack(2);
     let tables = model.connections.tables(&[], Timestamp(0));
     let rows: Vec<(&str, usize)> = tables.iter().map(|table| (table.name.as_str(), table.rows())).collect();
-    assert_eq!(rows, [("connections", 2), ("rtt", 1), ("in_flight", 3)]);
-    assert_eq!(tables[1].floats("rtt_s"), Some(vec![0.02]));
-    assert_eq!(tables[2].floats("in_flight_packets"), Some(vec![1.0, 2.0, 0.0]));
-    assert_eq!(Connections::new(Samples::Summed).tables(&[], Timestamp(0)).len(), 1);
+    assert_eq!(rows, [("connections", 2), ("udp_flows", 0), ("rtt", 1), ("in_flight", 3)]);
+    assert_eq!(tables[2].floats("rtt_s"), Some(vec![0.02]));
+    assert_eq!(tables[3].floats("in_flight_packets"), Some(vec![1.0, 2.0, 0.0]));
+    assert_eq!(Connections::new(Samples::Summed).tables(&[], Timestamp(0)).len(), 2);
 }

@@ -15,7 +15,7 @@ use super::support::heap_state::HeapState;
 use super::support::window::Window;
 use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
-use crate::settings::{Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
+use crate::settings::{Kind, PathFacts, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, the values of NS). They
@@ -81,6 +81,20 @@ impl Settings for VegasSpec {
             _ => return Vec::new(),
         };
         vec![conflict]
+    }
+
+    const DEPENDS_ON_PATH: bool = true;
+
+    fn check_path(&self, path: &PathFacts) -> Vec<SettingConflict> {
+        let base = path.base_rtt.seconds();
+        let queued =
+            |key: &str| format!("`{key}` exceeds the {}, which may overflow before the windows shrink", path.buffer_in_words());
+        conflicts! {
+            warning if self.beta_rate.is_none() && path.overflows(self.beta) => ["beta"], queued("beta"),
+                "at most the buffer, divided by the number of flows";
+            warning if self.beta_rate.is_some_and(|rate| path.overflows(rate * base)) => ["beta_rate"], queued("beta_rate"),
+                "at most the buffer, divided by the base RTT and the number of flows";
+        }
     }
 
     fn samples() -> Vec<VegasSpec> {

@@ -5,8 +5,8 @@
 
 use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::primitives::units::{Bytes, Time, Units};
+use crate::settings::{Kind, QueueLength, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -16,9 +16,9 @@ member! {
 
     pub struct RampSpec {
         /// Queue length up to which nothing is marked (K_min).
-        min_threshold: u64 => Kind::QueueLength; "25 %",
+        min_threshold: QueueLength => Kind::QueueLength; "25 %",
         /// Queue length at which the probability is `max_probability` (K_max). Above it every packet is marked.
-        max_threshold: u64 => Kind::QueueLength; "75 %",
+        max_threshold: QueueLength => Kind::QueueLength; "75 %",
         /// Marking probability at `max_threshold` (P_max).
         max_probability: f64 = 0.01 => Kind::Probability,
     }
@@ -27,14 +27,18 @@ member! {
 impl Settings for RampSpec {
     fn check(&self) -> Vec<SettingConflict> {
         conflicts! {
-            error if self.min_threshold >= self.max_threshold => ["min_threshold", "max_threshold"],
+            error if !self.min_threshold.is_below(self.max_threshold) => ["min_threshold", "max_threshold"],
                 "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`";
         }
     }
 
     fn samples() -> Vec<RampSpec> {
         [(0, 10, 1.0), (3, 20, 0.1), (5, 6, 0.0)]
-            .map(|(lower, upper, max_probability)| RampSpec { min_threshold: lower, max_threshold: upper, max_probability })
+            .map(|(lower, upper, max_probability): (u64, u64, f64)| RampSpec {
+                min_threshold: lower.into(),
+                max_threshold: upper.into(),
+                max_probability,
+            })
             .into()
     }
 }
@@ -50,9 +54,10 @@ impl Ramp {
         Ramp { spec: *spec, draws: Draws::default() }
     }
 
-    fn probability(&self, queue: Units) -> f64 {
-        let RampSpec { min_threshold: lower, max_threshold: upper, max_probability } = self.spec;
-        match queue.0 {
+    fn probability(&self, units: Units, bytes: Bytes) -> f64 {
+        let RampSpec { min_threshold, max_threshold, max_probability } = self.spec;
+        let (lower, upper) = (min_threshold.number(), max_threshold.number());
+        match min_threshold.measure(units, bytes) {
             queue if queue <= lower => 0.0,
             queue if queue > upper => 1.0,
             queue => max_probability * (queue - lower) as f64 / (upper - lower) as f64,
@@ -69,7 +74,7 @@ impl Policy for Ramp {
     }
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
-        let probability = self.probability(buffer.units);
+        let probability = self.probability(buffer.units, buffer.bytes);
         let is_marked = probability > 0.0 && self.draws.uniform() < probability;
         if is_marked { Verdict::Mark } else { Verdict::Accept }
     }
@@ -79,15 +84,19 @@ impl Policy for Ramp {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::Bytes;
 
     fn ramp() -> Ramp {
-        Ramp::new(&RampSpec { min_threshold: 5, max_threshold: 25, max_probability: 0.5 })
+        Ramp::new(&RampSpec { min_threshold: 5.into(), max_threshold: 25.into(), max_probability: 0.5 })
     }
 
     #[test]
     fn the_probability_rises_between_the_thresholds_and_jumps_above() {
-        assert_eq!([0, 5, 10, 15, 25, 26].map(|queue| ramp().probability(Units(queue))), [0.0, 0.0, 0.125, 0.25, 0.5, 1.0]);
+        let expected = [0.0, 0.0, 0.125, 0.25, 0.5, 1.0];
+        let queues = [0, 5, 10, 15, 25, 26];
+        assert_eq!(queues.map(|queue| ramp().probability(Units(queue), Bytes(0))), expected);
+        let (lower, upper) = (QueueLength::Bytes(5000), QueueLength::Bytes(25_000));
+        let in_bytes = Ramp::new(&RampSpec { min_threshold: lower, max_threshold: upper, max_probability: 0.5 });
+        assert_eq!(queues.map(|queue| in_bytes.probability(Units(0), Bytes(1000 * queue))), expected);
     }
 
     #[test]

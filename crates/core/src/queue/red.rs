@@ -18,7 +18,7 @@ use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
-use crate::settings::{Kind, PACKET_BYTES, PlainWords, SettingConflict, Settings, conflicts, member, words};
+use crate::settings::{Kind, PACKET_BYTES, PlainWords, QueueLength, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
 
 // The weight is from section 6 of the paper; the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of RED",
@@ -30,10 +30,10 @@ member! {
 
     pub struct RedSpec {
         /// Average queue length below which nothing is marked (min_th).
-        min_threshold: u64 => Kind::QueueLength; "25 %",
+        min_threshold: QueueLength => Kind::QueueLength; "25 %",
         /// Average queue length at which the probability is `max_probability` (max_th). Above it the probability keeps growing (`gentle`)
         /// or is 1.
-        max_threshold: u64 => Kind::QueueLength; "75 %",
+        max_threshold: QueueLength => Kind::QueueLength; "75 %",
         /// Marking probability as the average reaches `max_threshold` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
         /// Weight of a new sample in the average (w_q).
@@ -75,19 +75,21 @@ words! {
 impl Settings for RedSpec {
     fn check(&self) -> Vec<SettingConflict> {
         conflicts! {
-            error if self.min_threshold >= self.max_threshold => ["min_threshold", "max_threshold"],
+            error if !self.min_threshold.is_below(self.max_threshold) => ["min_threshold", "max_threshold"],
                 "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`";
             error if self.weight == 0.0 => ["weight"], "`weight` of 0 marks no packets", "above 0, at most 1";
             error if self.max_probability == 0.0 => ["max_probability"],
                 "`max_probability` of 0 marks no packets", "above 0, at most 1";
+            error if matches!(self.min_threshold, QueueLength::Bytes(_)) && self.queue_unit == RedQueueUnit::Packets => ["queue_unit"],
+                "`queue_unit` must be bytes for a buffer and thresholds in bytes", "`queue_unit = \"bytes\"`, or a `buffer` in packets";
         }
     }
 
     fn samples() -> Vec<RedSpec> {
         let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
         let usual = RedSpec {
-            min_threshold: 2,
-            max_threshold: 8,
+            min_threshold: 2.into(),
+            max_threshold: 8.into(),
             max_probability: 0.5,
             weight: 0.1,
             gentle: true,
@@ -99,10 +101,22 @@ impl Settings for RedSpec {
         vec![
             usual,
             RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
-            RedSpec { queue_unit: RedQueueUnit::Bytes, ..usual },
+            RedSpec {
+                min_threshold: QueueLength::Bytes(1000),
+                max_threshold: QueueLength::Bytes(4000),
+                queue_unit: RedQueueUnit::Bytes,
+                ..usual
+            },
             RedSpec { min_queue: 2, ..usual },
-            RedSpec { min_threshold: 0, max_threshold: 20, max_probability: 0.02, weight: 0.002, ..usual },
-            RedSpec { min_threshold: 4, max_threshold: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
+            RedSpec { min_threshold: 0.into(), max_threshold: 20.into(), max_probability: 0.02, weight: 0.002, ..usual },
+            RedSpec {
+                min_threshold: 4.into(),
+                max_threshold: 5.into(),
+                max_probability: 1.0,
+                weight: 1.0,
+                gentle: false,
+                ..usual
+            },
         ]
     }
 }
@@ -141,10 +155,15 @@ impl Red {
         bytes.0 as f64 / f64::from(self.spec.mean_packet_size)
     }
 
+    /// Converts a threshold to packets, or typical packets.
+    fn typical_length(&self, threshold: QueueLength) -> f64 {
+        threshold.typical(Bytes(u64::from(self.spec.mean_packet_size)))
+    }
+
     /// Marking probability at this average, for a typical packet and before marks are spread; at 1 or more every packet is marked.
     fn p_b(&self) -> f64 {
         let RedSpec { max_probability, gentle, .. } = self.spec;
-        let (lower, upper) = (self.spec.min_threshold as f64, self.spec.max_threshold as f64);
+        let (lower, upper) = (self.typical_length(self.spec.min_threshold), self.typical_length(self.spec.max_threshold));
         match self.avg {
             avg if avg < upper => max_probability * (avg - lower) / (upper - lower),
             avg if gentle => max_probability + (1.0 - max_probability) * (avg - upper) / upper,
@@ -179,7 +198,7 @@ impl Policy for Red {
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.avg = self.updated_avg(buffer);
-        if self.avg < self.spec.min_threshold as f64 || buffer.units < Units(self.spec.min_queue.into()) {
+        if self.avg < self.typical_length(self.spec.min_threshold) || buffer.units < Units(self.spec.min_queue.into()) {
             self.count = None;
             return Verdict::Accept;
         }
@@ -213,8 +232,8 @@ mod tests {
     fn red(avg: f64, gentle: bool) -> Red {
         let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
         let spec = RedSpec {
-            min_threshold: 5,
-            max_threshold: 15,
+            min_threshold: 5.into(),
+            max_threshold: 15.into(),
             weight: 0.5,
             max_probability: 0.1,
             gentle,
@@ -309,6 +328,15 @@ mod tests {
         assert_eq!(in_bytes(8.0).updated_avg(&Occupancy::of(Units(40), Bytes(2000))), 5.0);
         // At an average of 10 a packet has 0.05 and one of half the size half of that, before marks are spread.
         assert_eq!(in_bytes(10.0).p_a(&of_size(500)), 0.025);
+    }
+
+    #[test]
+    fn thresholds_in_bytes_are_typical_packets() {
+        let red = in_bytes(10.0);
+        let (lower, upper) = (QueueLength::Bytes(5000), QueueLength::Bytes(15_000));
+        let of_bytes = Red { spec: RedSpec { min_threshold: lower, max_threshold: upper, ..red.spec }, ..red.clone() };
+        assert_eq!((of_bytes.p_b(), red.p_b()), (0.05, 0.05));
+        assert_eq!(marks(of_bytes, 1000, 500), marks(red, 1000, 500));
     }
 
     #[test]

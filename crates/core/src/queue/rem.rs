@@ -12,7 +12,7 @@ use crate::price::PriceMeaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{Kind, PACKET_BYTES, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PACKET_BYTES, QueueLength, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
@@ -23,7 +23,7 @@ member! {
 
     pub struct RemSpec {
         /// Target queue length (b*).
-        target: u64 => Kind::QueueLength,
+        target: QueueLength => Kind::QueueLength,
         /// Weight of the queue's deviation from the target, relative to the mismatch of input rate and capacity (alpha).
         alpha: f64 = 0.1 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Step size of the price per period (gamma).
@@ -47,9 +47,16 @@ impl Settings for RemSpec {
     }
 
     fn samples() -> Vec<RemSpec> {
-        let usual =
-            RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: TimeDelta::from_millis(2), mean_packet_size: 500 };
-        vec![usual, RemSpec { target: 0, alpha: 1.0, gamma: 1.0, phi: 2.0, period: TimeDelta::from_millis(20), ..usual }]
+        let usual = RemSpec {
+            target: 5.into(),
+            alpha: 0.1,
+            gamma: 0.05,
+            phi: 1.1,
+            period: TimeDelta::from_millis(2),
+            mean_packet_size: 500,
+        };
+        let target = QueueLength::Bytes(0);
+        vec![usual, RemSpec { target, alpha: 1.0, gamma: 1.0, phi: 2.0, period: TimeDelta::from_millis(20), ..usual }]
     }
 }
 
@@ -99,7 +106,11 @@ impl Policy for Rem {
     fn on_period(&mut self, end: &PeriodEnd) {
         let RemSpec { target, alpha, gamma, phi, period, mean_packet_size: packet } = self.spec;
         let excess_bytes = self.arrived.0 as f64 - end.rate.0 as f64 * period.seconds() / 8.0;
-        let excess = alpha * (end.units.0 as f64 - target as f64) + excess_bytes / f64::from(packet);
+        let queue = match target {
+            QueueLength::Units(_) => end.units.0 as f64,
+            QueueLength::Bytes(_) => end.bytes.0 as f64 / f64::from(packet),
+        };
+        let excess = alpha * (queue - target.typical(Bytes(u64::from(packet)))) + excess_bytes / f64::from(packet);
         self.price = (self.price + gamma * excess).max(0.0);
         self.probability = 1.0 - math::pow(phi, -self.price);
         self.arrived = Bytes(0);
@@ -117,7 +128,7 @@ mod tests {
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {
         let spec = RemSpec {
-            target: 20,
+            target: 20.into(),
             alpha: 0.1,
             gamma: 0.001,
             phi: 2.0,
@@ -152,6 +163,10 @@ mod tests {
         near(after(rem(0.5), 10, 20).price, 0.5);
         near(after(rem(0.5), 0, 0).price, 0.488);
         near(after(rem(0.001), 0, 0).price, 0.0);
+        // A target in bytes, with packets of the typical size.
+        let in_bytes = rem(0.5);
+        let in_bytes = Rem { spec: RemSpec { target: QueueLength::Bytes(20_000), ..in_bytes.spec }, ..in_bytes };
+        near(after(in_bytes, 12, 30).price, 0.503);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::support::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
-use crate::settings::{Kind, Settings, member};
+use crate::settings::{Kind, QueueLength, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -17,13 +17,14 @@ member! {
 
     pub struct ThresholdSpec {
         /// Queue length on arrival, excluding the arriving packet, above which packets are marked (K).
-        threshold: u64 => Kind::QueueLength,
+        threshold: QueueLength => Kind::QueueLength,
     }
 }
 
 impl Settings for ThresholdSpec {
     fn samples() -> Vec<ThresholdSpec> {
-        [0, 5, 20].map(|threshold| ThresholdSpec { threshold }).into()
+        let lengths = [QueueLength::Units(0), QueueLength::Bytes(5000), QueueLength::Units(20)];
+        lengths.map(|threshold| ThresholdSpec { threshold }).into()
     }
 }
 
@@ -44,7 +45,8 @@ impl Policy for Threshold {
     const TRACKS_FLOWS: bool = false;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
-        if buffer.units.0 > self.spec.threshold { Verdict::Mark } else { Verdict::Accept }
+        let ThresholdSpec { threshold } = self.spec;
+        if threshold.measure(buffer.units, buffer.bytes) > threshold.number() { Verdict::Mark } else { Verdict::Accept }
     }
 }
 
@@ -56,7 +58,7 @@ mod tests {
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// The verdict on a packet that finds this many packets queued.
-    fn finds(threshold: u64, waiting: u64) -> Verdict {
+    fn finds(threshold: QueueLength, waiting: u64) -> Verdict {
         let buffer = Occupancy::of(Units(waiting), Bytes(1000 * waiting));
         Threshold::new(&ThresholdSpec { threshold }).on_arrival(&PACKET, &mut (), &buffer, Time::ZERO)
     }
@@ -64,13 +66,22 @@ mod tests {
     #[test]
     fn it_marks_from_one_packet_above_the_threshold() {
         assert_eq!(
-            [4, 5, 6, 99].map(|waiting| finds(5, waiting)),
+            [4, 5, 6, 99].map(|waiting| finds(QueueLength::Units(5), waiting)),
             [Verdict::Accept, Verdict::Accept, Verdict::Mark, Verdict::Mark]
         );
     }
 
     #[test]
     fn at_a_threshold_of_zero_only_packets_at_an_empty_queue_pass_unmarked() {
-        assert_eq!((finds(0, 0), finds(0, 1)), (Verdict::Accept, Verdict::Mark));
+        let finds = |waiting| finds(QueueLength::Units(0), waiting);
+        assert_eq!((finds(0), finds(1)), (Verdict::Accept, Verdict::Mark));
+    }
+
+    #[test]
+    fn a_threshold_in_bytes_is_compared_with_the_bytes_in_the_queue() {
+        // Packets of 1000 bytes.
+        let found = [5, 6].map(|waiting| finds(QueueLength::Bytes(5500), waiting));
+        assert_eq!(found, [Verdict::Accept, Verdict::Mark]);
+        assert_eq!(finds(QueueLength::Bytes(5000), 5), Verdict::Accept);
     }
 }

@@ -34,7 +34,7 @@ pub enum Kind {
     Cells {
         or_none: bool,
     },
-    /// A queue length in the unit of the buffer, packets or cells, or a percentage of the buffer.
+    /// A queue length in the unit of the buffer (packets, cells or bytes), or a percentage of the buffer.
     QueueLength,
     Words(&'static Words),
     /// A number of segments, or the word `unlimited`.

@@ -14,7 +14,7 @@
 //!         /// Number of segments to keep queued.
 //!         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
 //!         /// Queue length below which nothing is marked.
-//!         lower: u64 => Kind::QueueLength; "25 %",
+//!         lower: QueueLength => Kind::QueueLength; "25 %",
 //!         ...
 //!     }
 //! }
@@ -26,11 +26,13 @@
 
 mod kind;
 mod path_facts;
+mod queue_length;
 
 use crate::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 pub use kind::{ABOVE_ZERO, Kind, PACKET_BYTES, PlainWords, SEGMENTS_IN_QUEUES, Words};
 pub use path_facts::PathFacts;
 pub(crate) use path_facts::microseconds;
+pub use queue_length::QueueLength;
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
@@ -69,6 +71,8 @@ pub enum Value {
     Boolean(bool),
     /// Also bytes, and queue lengths in packets or cells.
     Integer(u64),
+    /// A queue length in bytes.
+    QueueBytes(u64),
     Number(f64),
     Duration(TimeDelta),
     Rate(Rate),
@@ -225,6 +229,23 @@ impl SettingType for Bytes {
 
     fn value(&self) -> Value {
         Value::Integer(self.0)
+    }
+}
+
+impl SettingType for QueueLength {
+    fn of(value: Value) -> Option<QueueLength> {
+        match value {
+            Value::Integer(units) => Some(QueueLength::Units(units)),
+            Value::QueueBytes(bytes) => Some(QueueLength::Bytes(bytes)),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> Value {
+        match *self {
+            QueueLength::Units(units) => Value::Integer(units),
+            QueueLength::Bytes(bytes) => Value::QueueBytes(bytes),
+        }
     }
 }
 

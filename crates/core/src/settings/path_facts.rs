@@ -19,6 +19,8 @@ pub struct PathFacts {
     pub ack_delay: TimeDelta,
     /// Buffer of the slowest link in full packets; `None` if it is unlimited.
     pub buffer: Option<Units>,
+    /// Number of flows without end that share the slowest link with the flow; 1 for a flow with an end.
+    pub sharing: u64,
 }
 
 impl PathFacts {
@@ -30,6 +32,21 @@ impl PathFacts {
     /// The flow's share of the bandwidth-delay product, in segments.
     pub fn share_of_pipe(&self) -> f64 {
         self.share.0 as f64 * self.base_rtt.seconds() / (8.0 * self.packet.0 as f64)
+    }
+
+    /// Whether flows that each keep this number of segments queued fill the buffer of the slowest link.
+    pub fn overflows(&self, queued_by_each: f64) -> bool {
+        self.buffer.is_some_and(|places| queued_by_each * self.sharing as f64 > places.0 as f64)
+    }
+
+    /// The buffer of the slowest link and the flows that share it, in words.
+    pub fn buffer_in_words(&self) -> String {
+        let places = self.buffer.unwrap_or_default().0;
+        if self.sharing == 1 {
+            format!("buffer of {places} packets")
+        } else {
+            format!("buffer of {places} packets for {} flows", self.sharing)
+        }
     }
 
     /// Transmission time of a full packet on the slowest link.

@@ -118,8 +118,8 @@ fn a_listed_drop_of_a_datagram_that_is_a_segment_hits_that_segment() {
 fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
     // The third finds one packet in the queue, at which RED, without averaging, marks every packet.
     let red = RedSpec {
-        min_threshold: 0,
-        max_threshold: 1,
+        min_threshold: 0.into(),
+        max_threshold: 1.into(),
         max_probability: 1.0,
         weight: 1.0,
         gentle: false,
@@ -220,7 +220,7 @@ fn only_new_data_is_ecn_capable_unless_all_packets_are() {
     let kinds = |ecn_capable| {
         let spec = TcpSpec { ecn: true, ecn_capable, handshake: true, initial_window: 8.0, ..tcp(Recovery::Sack) };
         let mut network = dumbbell(
-            Port { policy: PolicySpec::Threshold(ThresholdSpec { threshold: 3 }), ..bottleneck(Buffer::Unlimited) },
+            Port { policy: PolicySpec::Threshold(ThresholdSpec { threshold: 3.into() }), ..bottleneck(Buffer::Unlimited) },
             group("tcp", Transport::Tcp(spec, ControllerSpec::Reno(()))),
             vec![Flow { size: Some(Bytes(1000 * 30)), ..flow(0, 0, 1) }],
             TimeDelta::from_millis(5000),

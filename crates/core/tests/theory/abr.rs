@@ -134,7 +134,7 @@ fn one_cell_in_32_is_an_rm_cell_and_all_return() {
 fn a_binary_switch_shares_fairly_without_loss() {
     // RIF and RDF of 1/64: a rate falls by 1.6 % per RM cell with CI, and grows by 156 kbit/s per RM cell without.
     let spec = SourceSpec { rif: 1.0 / 64.0, rdf: 1.0 / 64.0, ..source() };
-    let efci = PolicySpec::Threshold(ThresholdSpec { threshold: 50 });
+    let efci = PolicySpec::Threshold(ThresholdSpec { threshold: 50.into() });
     let groups = vec![greedy("a", spec), greedy("b", spec)];
     let results = run(network(vec![switch("link", 10, efci)], groups, &[&[0], &[0]]));
     let delivered = results.flows.floats("delivered_bytes").unwrap();

@@ -14,7 +14,7 @@ fn queue(flows: u32, threshold: u64) -> (f64, f64) {
     let transport = Transport::Tcp(spec, ControllerSpec::Dctcp(DctcpSpec::default()));
     let switch = Port {
         buffer: Buffer::Units(1000),
-        policy: PolicySpec::Threshold(ThresholdSpec { threshold }),
+        policy: PolicySpec::Threshold(ThresholdSpec { threshold: threshold.into() }),
         ..port("switch", Rate(10_000_000_000), TimeDelta::from_micros(10))
     };
     let one = |index: u32| Flow {
@@ -63,7 +63,7 @@ fn both_ways(ecn_capable: EcnCapable) -> [Vec<f64>; 2] {
     let transport = Transport::Tcp(spec, ControllerSpec::Dctcp(DctcpSpec::default()));
     let switch = |name: &str| Port {
         buffer: Buffer::Units(200),
-        policy: PolicySpec::Threshold(ThresholdSpec { threshold: 20 }),
+        policy: PolicySpec::Threshold(ThresholdSpec { threshold: 20.into() }),
         ..port(name, Rate(1_000_000_000), TimeDelta::from_micros(100))
     };
     let flows = (0..8).map(|index| Flow {

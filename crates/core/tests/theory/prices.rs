@@ -122,7 +122,7 @@ fn clamp_is_proportionally_fair() {
 fn rem_is_proportionally_fair_with_any_scheme_that_estimates_the_sum() {
     // The long flow pays three prices: it gets a quarter of each link, and the others three quarters. A price is then 1 over 7.5.
     let policy = PolicySpec::Rem(RemSpec {
-        target: 10,
+        target: 10.into(),
         alpha: 0.1,
         gamma: 0.0002,
         phi: 1.001,

@@ -13,7 +13,19 @@ pub const fn stack(
 ) -> Stack {
     let (name, version) = (name.as_ptr(), version.as_ptr());
     // Packets have their headers already, so that nothing is framed twice.
-    Stack { abi: ABI, sends_ip: 1, name, version, create, receive, poll, deadline, destroy, report: Some(report) }
+    Stack {
+        abi: ABI,
+        sends_ip: 1,
+        name,
+        version,
+        create,
+        receive,
+        poll,
+        deadline,
+        destroy,
+        report: Some(report),
+        offer: Some(offer),
+    }
 }
 
 struct Exported {
@@ -51,7 +63,7 @@ fn text_of(message: &str) -> CString {
 /// The body of a stack's function `create`.
 ///
 /// # Safety
-/// The arguments are those of that function.
+/// The arguments are the same.
 pub unsafe fn create(of: Create, end: *const End, message: *mut c_char, capacity: usize) -> *mut c_void {
     // SAFETY: by contract.
     let settings = unsafe { EndSettings::of(end) };
@@ -99,6 +111,11 @@ unsafe extern "C-unwind" fn poll(host: *mut c_void, now: u64, send: Send, outbox
         exported.outbox.recycle(packet);
     }
     fault
+}
+
+unsafe extern "C" fn offer(host: *mut c_void, written: u64) -> *const c_char {
+    // SAFETY: by contract, the host is from `create`.
+    unsafe { &mut *host.cast::<Exported>() }.call(|host, _| host.offer(Bytes(written)))
 }
 
 unsafe extern "C" fn deadline(host: *const c_void) -> u64 {

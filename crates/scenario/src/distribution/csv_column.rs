@@ -9,6 +9,7 @@ use crate::nearest::nearest_word;
 use crate::problem::RepeatedErrors;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Suffixes of column names, as in result tables, with their units.
@@ -96,6 +97,19 @@ pub(crate) fn with_unit(cell: &[u8], unit: Option<&str>) -> Node {
     Node::Text(with_unit.unwrap_or(cell))
 }
 
+/// A cell as messages may quote it. Only numbers and their units are shown, because a shared scenario may name any file of its reader.
+fn masked(cell: &[u8]) -> Cow<'_, [u8]> {
+    const LONGEST: usize = 40;
+    const LONGEST_UNIT: usize = 8;
+    let number = cell.iter().take_while(|byte| byte.is_ascii_digit() || b"+-.,_' \t".contains(byte)).count();
+    let unit = &cell[number..];
+    let is_unit = unit.len() <= LONGEST_UNIT
+        && unit.iter().all(|byte| byte.is_ascii_alphabetic() || b"%/+-".contains(byte) || byte.is_ascii_digit());
+    let has_digit = cell[..number].iter().any(u8::is_ascii_digit);
+    let is_quoted = cell.len() <= LONGEST && (cell.is_empty() || has_digit && is_unit);
+    if is_quoted { Cow::Borrowed(cell) } else { Cow::Owned(format!("text of {} bytes", cell.len()).into_bytes()) }
+}
+
 fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
     let names: Vec<String> = reader.byte_headers().ok()?.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
@@ -121,7 +135,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
             Ok(record) => (record.position().map_or(0, csv::Position::line), record.get(place).unwrap_or_default()),
             Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),
         };
-        let cell = with_unit(cell, unit);
+        let cell = with_unit(&masked(cell), unit);
         values.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| Q::of_flow(&cell, decoder)));
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
@@ -137,6 +151,17 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_quote_numbers_and_units_only() {
+        let shown = |cell: &str| String::from_utf8_lossy(&masked(cell.as_bytes())).into_owned();
+        for cell in ["12", "-3.5 kB", "1e6", "1,500 B", "40 %", "7 parsecs", ""] {
+            assert_eq!(shown(cell), cell);
+        }
+        assert_eq!(shown("hunter2"), "text of 7 bytes");
+        assert_eq!(shown("1:root:x:0"), "text of 10 bytes");
+        assert_eq!(shown(&"9".repeat(41)), "text of 41 bytes");
+    }
 
     #[test]
     fn messages_quote_similar_columns_only() {

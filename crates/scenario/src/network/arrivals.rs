@@ -32,6 +32,11 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
     Process::of(description, name, flow).map_or_else(by_nodes, by_arrivals).max(1)
 }
 
+/// Whether the number of flows of a group depends on the seed.
+pub(super) fn draws_count(flow: &schema::Flow) -> bool {
+    flow.arrivals.is_some() && flow.count.is_none() && flow.list_length().is_none()
+}
+
 /// Time from the group's `start` to the start of each flow; empty without `arrivals`.
 pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow, count: usize) -> Vec<TimeDelta> {
     let at_once = flows_per_arrival(flow) as usize;

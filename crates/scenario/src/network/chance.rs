@@ -9,13 +9,12 @@ use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{ApplicationSpec, Arrivals, PacketSize};
 
-/// Whether round trips, start times, sizes, nodes, routes or links are random.
+/// Whether round trips, start times, sizes, nodes or routes are random.
 pub(super) fn draws(description: &Description) -> bool {
     let is_drawn = |traffic: &Traffic| {
         traffic.permutation.is_some() || traffic.random_pairs.is_some() || traffic.matrix.is_some() || traffic.incast.is_some()
     };
     description.routing == Routing::Ecmp
-        || description.topology.generators().iter().any(|(_, generator)| generator.is_random())
         || description.flows.values().any(|flow| {
             flow.arrivals.is_some()
                 || flow.traffic.as_ref().is_some_and(is_drawn)

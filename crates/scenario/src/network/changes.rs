@@ -9,6 +9,7 @@ use super::routes::{self, Hashed, Routes};
 use super::routing::Ways;
 use super::traffic;
 use crate::problem::{RepeatedErrors, Report, key};
+use crate::quantity::Size;
 use crate::rate_table::RowChange;
 use crate::schema::Description;
 use crate::schema::{Buffer, Event};
@@ -50,7 +51,7 @@ pub(super) fn changes(
 ) -> Changes {
     let max_rates = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
     let mut changes = Changes { max_rates, ..Changes::default() };
-    // Before the timeline, whose changes replace those of the same time.
+    // Before the timeline, whose changes replace these at the same time.
     for (port, varying) in &graph.tables {
         changes.vary(*port, varying, description.duration.time_delta(), report);
     }
@@ -261,19 +262,21 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
 /// Warns of thresholds that exceed the new buffer.
 fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
     let (port, overflow) = (&graph.ports[port], buffer.core());
-    let units = match overflow {
-        network::Buffer::Units(units) => units,
-        // In cells: policies that count packets have no buffer in bytes.
-        network::Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
+    // Thresholds of a buffer in bytes are in bytes, or in cells for policies that count cells.
+    let (units, bytes) = match overflow {
+        network::Buffer::Units(units) => (units, u64::MAX),
+        network::Buffer::Bytes(bytes) => (bytes / CELL_BYTES.0, bytes),
         network::Buffer::Unlimited => return,
     };
     for policy in port.policies() {
         let Some(member) = PolicySpec::MEMBERS.iter().find(|member| Some(member.name) == policy.name()) else { continue };
         for (setting, value) in member.settings.iter().zip(policy.values()) {
-            if let (Kind::Cells { .. } | Kind::QueueLength, Value::Integer(threshold)) = (&setting.kind, value)
-                && threshold > units
-                && report.is_valid(at)
-            {
+            let threshold = match (&setting.kind, value) {
+                (Kind::Cells { .. } | Kind::QueueLength, Value::Integer(count)) if count > units => count.to_string(),
+                (Kind::QueueLength, Value::QueueBytes(size)) if size > bytes => Size::new(size).to_string(),
+                _ => continue,
+            };
+            if report.is_valid(at) {
                 let problem = report.warn(at, format!("`buffer` becomes smaller than `{}` of `{}`", setting.key, member.name));
                 problem.given(format!("{buffer}, a threshold of {threshold}")).expected(format!("at least {threshold}"));
             }

@@ -2,13 +2,14 @@
 //! buffer overflows before the policy acts.
 
 use crate::problem::Report;
-use crate::quantity::Duration;
+use crate::quantity::{Duration, Size};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tailback_core::network::{Buffer, ChangeKind, ClassQueue, Network, Port, PortId, Queues, Scheduling};
 use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
+use tailback_core::settings::QueueLength;
 
 /// A policy or scheduler with a delay target, and its queue.
 struct Target<'n> {
@@ -39,7 +40,8 @@ const ROUND_TRIPS: u64 = 10;
 
 /// Warns of policies that can hardly act; one warning for each queue.
 pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
-    PortId::enumerate(&network.ports).for_each(|(id, port)| check_thresholds(port, &queue_places[id], report));
+    let largest = network.groups.iter().filter_map(|group| group.transport.full_packet()).max().unwrap_or(Bytes(0));
+    PortId::enumerate(&network.ports).for_each(|(id, port)| check_thresholds(port, largest, &queue_places[id], report));
     let managed = |port: &&Port| port.varying.is_none();
     let ports = || PortId::enumerate(&network.ports).filter(|(_, port)| managed(port));
     if ports().all(|(id, port)| targets(port, &queue_places[id], 1).is_empty()) {
@@ -58,7 +60,7 @@ pub(super) fn check(network: &Network, queue_places: &[Rc<str>], report: &mut Re
 }
 
 /// Warns of thresholds that only a full buffer reaches, which has no room for the packet that would be marked.
-fn check_thresholds(port: &Port, at: &str, report: &mut Report) {
+fn check_thresholds(port: &Port, largest: Bytes, at: &str, report: &mut Report) {
     let of_class = |(index, class): (usize, &ClassQueue)| {
         let is_shared = class.buffer == Buffer::Unlimited;
         (format!("{at}.classes[{index}]"), class.policy.clone(), if is_shared { port.buffer } else { class.buffer })
@@ -75,11 +77,21 @@ fn check_thresholds(port: &Port, at: &str, report: &mut Report) {
             PolicySpec::Red(spec) => ("min_threshold", spec.min_threshold),
             _ => continue,
         };
-        let (Buffer::Units(places), at) = (buffer, format!("{at}.{key}")) else { continue };
-        if threshold.saturating_add(1) >= places && report.is_valid(&at) {
+        let (given, expected, at) = match (buffer, threshold) {
+            (Buffer::Units(places), QueueLength::Units(threshold)) if threshold.saturating_add(1) >= places => {
+                let below = places.saturating_sub(1);
+                (format!("{threshold} of {places}"), format!("less than {below}"), format!("{at}.{key}"))
+            }
+            (Buffer::Bytes(whole), QueueLength::Bytes(threshold)) if threshold.saturating_add(largest.0) >= whole => {
+                let [threshold, below, whole] = [threshold, whole.saturating_sub(largest.0), whole].map(Size::new);
+                (format!("{threshold} of {whole}"), format!("less than {below}"), format!("{at}.{key}"))
+            }
+            _ => continue,
+        };
+        if report.is_valid(&at) {
             let name = policy.name().unwrap_or_default();
             let problem = report.warn(at, format!("`{key}` leaves no room above it: the buffer overflows before `{name}` acts"));
-            problem.given(format!("{threshold} of {places}")).expected(format!("less than {}", places.saturating_sub(1)));
+            problem.given(given).expected(expected);
         }
     }
 }

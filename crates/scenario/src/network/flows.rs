@@ -23,6 +23,15 @@ use std::ops::Range;
 use tailback_core::network::{Flow, FlowId, Group, GroupId, PortId, Transport};
 use tailback_core::primitives::units::{Bytes, Time};
 
+/// The ports that the data of a group crosses.
+struct Crossed<'d> {
+    name: &'d Name,
+    flows: Range<FlowId>,
+    ports: BTreeSet<PortId>,
+    /// Whether they depend on the seed.
+    is_drawn: bool,
+}
+
 pub(super) fn flows(
     description: &Description,
     groups: &Groups,
@@ -66,9 +75,10 @@ pub(super) fn flows(
             let routes = routes.find(&pairs, hashed, &ways, &at, report)?;
             Some((pairs, routes))
         };
-        let is_hashed = description.routing == Routing::Ecmp && (routes.forward.is_none() || routes.backward.is_none());
+        let hashed_routes = description.routing == Routing::Ecmp && (routes.forward.is_none() || routes.backward.is_none());
+        let is_drawn = possible.is_some() || hashed_routes;
         let hashed = || PossiblePairs::Listed(pairs.clone().unwrap_or_default());
-        let hashed = (is_hashed && flow.propagation_rtt.is_some()).then(hashed);
+        let hashed = (hashed_routes && flow.propagation_rtt.is_some()).then(hashed);
         if let Some((_, routes)) = pairs.and_then(find) {
             check_connections(possible.as_ref(), &ways, &at, report);
             let assign = |way| AssignedRoute::of(way, graph, paths);
@@ -76,7 +86,7 @@ pub(super) fn flows(
             let distinct = distinct(&dealt, routes);
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
-            crossed.push((name, of_group, data_ports));
+            crossed.push(Crossed { name, flows: of_group, ports: data_ports, is_drawn });
             let rate = |port: PortId| changes.max_rates[port];
             if let Some(port) = distinct.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port))
             {
@@ -85,7 +95,7 @@ pub(super) fn flows(
             }
             let segments =
                 |(forward, _): &RoutePair| max_segments(description, flow, &group.transport, forward, changes, changes_here);
-            check_mtu(name, flow, &group.transport, &distinct, graph, report);
+            check_mtu((name, flow), &group.transport, (&distinct, is_drawn), graph, report);
             let expansion = Expansion {
                 name,
                 flow,
@@ -241,23 +251,31 @@ fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &m
     }
 }
 
-/// Reports listed drops at ports that the data of the flow does not cross.
-fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Graph, report: &mut Report) {
+/// Reports listed drops at ports that the data of the flow does not cross: an error if that holds with every seed.
+fn check_drops(crossed: &[Crossed], graph: &Graph, report: &mut Report) {
     for (id, port) in PortId::enumerate(&graph.ports) {
         for drop in &port.listed_drops {
-            let position = crossed.partition_point(|(_, flows, _)| flows.end <= drop.flow);
-            let Some((name, flows, ports)) = crossed.get(position) else { continue };
+            let position = crossed.partition_point(|group| group.flows.end <= drop.flow);
+            let Some(Crossed { name, flows, ports, is_drawn }) = crossed.get(position) else { continue };
             let at = format!("flows.{name}");
             if flows.contains(&drop.flow) && !ports.contains(&id) && report.is_valid(&at) {
                 let message = format!("`drops` of `{}` names `{name}`, whose data does not cross that link", port.name);
-                report.add(at, message).expected("drops at a link on the route of these flows");
+                let problem = if *is_drawn { report.warn(at, message) } else { report.add(at, message) };
+                problem.expected("drops at a link on the route of these flows");
             }
         }
     }
 }
 
-/// Reports packets that a link on their way cannot carry: simulated senders do not discover its MTU, and not all stacks do.
-fn check_mtu(name: &Name, flow: &schema::Flow, transport: &Transport, ways: &[RoutePair], graph: &Graph, report: &mut Report) {
+/// Reports packets that a link on their way cannot carry: simulated senders do not discover its MTU, and not all stacks do. A warning if
+/// the ways are drawn: with another seed, the flows may avoid the link.
+fn check_mtu(
+    (name, flow): (&Name, &schema::Flow),
+    transport: &Transport,
+    (ways, is_drawn): (&[RoutePair], bool),
+    graph: &Graph,
+    report: &mut Report,
+) {
     let at = format!("flows.{name}");
     let stack = flow.tcp.as_ref().and_then(FlowTcp::stack);
     let packet = stack.map_or_else(|| transport.full_packet(), |stack| Some(Bytes(stack.mtu.bytes())));
@@ -272,7 +290,8 @@ fn check_mtu(name: &Name, flow: &schema::Flow, transport: &Transport, ways: &[Ro
             problem.given(format!("{} B", packet.0)).expected(format!("at most {} B, the `mtu` of `{link}`", mtu.0));
         }
     } else {
-        let problem = report.add(at, format!("packets of `{name}` are larger than the `mtu` of `{link}`, and none would arrive"));
+        let message = format!("packets of `{name}` are larger than the `mtu` of `{link}`, and none would arrive");
+        let problem = if is_drawn { report.warn(at, message) } else { report.add(at, message) };
         problem.given(format!("{} B", packet.0)).expected(format!("at most {} B with all headers", mtu.0));
     }
 }

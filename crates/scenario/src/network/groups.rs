@@ -17,6 +17,8 @@ pub(super) struct Groups<'d> {
     classes: Vec<&'d str>,
     /// Groups that run on a stack.
     on_stacks: BTreeSet<&'d str>,
+    /// Groups whose number of flows depends on the seed.
+    drawn: BTreeSet<&'d str>,
 }
 
 const MAX_FLOWS: u64 = 4_000_000;
@@ -57,7 +59,9 @@ impl<'d> Groups<'d> {
         let named: BTreeSet<&str> = description.flows.values().filter_map(|flow| flow.class.as_ref()).map(Name::as_str).collect();
         let is_on_stack = |flow: &Flow| flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some());
         let on_stacks = description.flows.iter().filter(|(_, flow)| is_on_stack(flow)).map(|(name, _)| name.as_str()).collect();
-        Some(Groups { list, classes: named.into_iter().collect(), on_stacks })
+        let drawn =
+            description.flows.iter().filter(|(_, flow)| arrivals::draws_count(flow)).map(|(name, _)| name.as_str()).collect();
+        Some(Groups { list, classes: named.into_iter().collect(), on_stacks, drawn })
     }
 
     /// Total number of flows.
@@ -101,6 +105,14 @@ impl<'d> Groups<'d> {
     /// One flow of a group; unknown groups and indices are reported.
     pub fn flow(&self, name: &str, index: u64, at: &str, report: &mut Report) -> Option<FlowId> {
         let flows = self.flows(name, at, report)?;
+        // Every group has a first flow.
+        if index > 0 && self.drawn.contains(name) {
+            if report.is_valid(at) {
+                let problem = report.add(at, format!("the number of flows of `{name}` depends on the seed"));
+                problem.given(index.to_string()).expected(format!("flow 0, or `flows.{name}.count`"));
+            }
+            return None;
+        }
         let count = u64::from(flows.end - flows.start);
         if index >= count && report.is_valid(at) {
             let expected = format!("0 to {}: the group has {count}", count.saturating_sub(1));

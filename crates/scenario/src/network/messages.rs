@@ -1,6 +1,7 @@
 //! The messages of flows whose application writes messages, and the flows of requests.
 
 use super::groups::Groups;
+use super::transport;
 use crate::distribution::{Distribution, Nth};
 use crate::problem::{Report, key};
 use crate::quantity::{Duration, Quantity, Size};
@@ -42,12 +43,16 @@ pub(super) fn messages(
             refuse(application, &format!("{at}.size"), report);
         }
         let group = GroupId(index);
-        let Transport::Tcp(tcp, _) = &core_groups[group.index()].transport else { continue };
+        let mss = match (&core_groups[group.index()].transport, flow.tcp.as_ref().and_then(|tcp| tcp.stack())) {
+            (Transport::Tcp(tcp, _), _) => tcp.mss,
+            (Transport::Datagram(_), Some(stack)) => transport::segment_of_stack(stack),
+            (Transport::Datagram(_), None) => continue,
+        };
         let of = MessageGroup {
             name,
             at: &format!("{at}.application"),
             seed: description.seed.0,
-            mss: tcp.mss.0,
+            mss: mss.0,
             end: Time::ZERO + description.duration.time_delta(),
             flows: of_group.clone(),
         };

@@ -48,7 +48,7 @@ pub(crate) use sites::{expanded, min_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, PortId, Queues, Scheduling};
 use tailback_core::primitives::random::Stream;
-pub(crate) use transport::{IP_HEADER, filled, jitter};
+pub(crate) use transport::{IP_HEADER, filled, jitter, segment_of_stack};
 
 /// Builds the network; `None` if there are too many flows. Errors are reported.
 pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {

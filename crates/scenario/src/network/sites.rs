@@ -244,7 +244,7 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
     }
     let make = |(at, generator): (&'static str, &dyn Generator)| {
         let mut plan = Plan::default();
-        generator.make(description.seed.0, &mut plan);
+        generator.make(&mut plan);
         (at, plan)
     };
     generators.into_iter().map(make).collect()

@@ -1,4 +1,4 @@
-//! Controllers with settings for other paths than those of their flows.
+//! Controllers with settings that do not suit the paths of their flows.
 
 use crate::problem::Report;
 use crate::schema::Description;
@@ -79,6 +79,7 @@ fn facts(network: &Network, flow: &Flow, (base_rtt, spec): (TimeDelta, &TcpSpec)
         hops: network.hops(flow),
         ack_delay: spec.delayed_ack.filter(|rule| rule.every > 1).map_or(TimeDelta::ZERO, |rule| rule.timeout),
         buffer,
+        sharing,
     }
 }
 
@@ -97,9 +98,14 @@ mod tests {
 
     /// Warnings for a dumbbell of this rate and one-way delay.
     fn warnings(rate: &str, delay: &str, tcp: &str) -> Vec<String> {
+        warnings_of(1, rate, delay, tcp)
+    }
+
+    fn warnings_of(flows: u32, rate: &str, delay: &str, tcp: &str) -> Vec<String> {
         let text = format!(
             "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {{buffer = \"250 packets\"}}\n\
-             [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{{tcp}}}\n"
+             [flows.web]\nfrom = \"left\"\nto = \"right\"\ncount = {flows}\n\
+             start = {{uniform = [\"0 s\", \"0.5 s\"]}}\ntcp = {{{tcp}}}\n"
         );
         let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
         let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
@@ -158,6 +164,15 @@ mod tests {
             found.len() == 1 && found[0].contains("controller.alpha: `alpha` exceeds the buffer of 250 packets"),
             "{found:?}"
         );
+        for (law, key, fits, overflows) in
+            [("kind = \"vegas\"", "beta", 62, 63), ("kind = \"vegas\", alpha_rate = 1, beta_rate = 500", "beta_rate", 23, 24)]
+        {
+            let of = |flows| warnings_of(flows, "10 Mbps", "10 ms", &format!("preset = \"sack\", controller = {{{law}}}"));
+            let about = |found: &[String]| {
+                found.iter().any(|text| text.contains(&format!("`{key}` exceeds the buffer of 250 packets for")))
+            };
+            assert!(!about(&of(fits)) && about(&of(overflows)), "{law}: {:?} {:?}", of(fits), of(overflows));
+        }
     }
 
     #[test]

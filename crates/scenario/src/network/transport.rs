@@ -81,7 +81,6 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
 /// The IP packets of a stack, `at` the path of its group: external datagrams with the header of RFC 791.
 pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -> Transport {
     let absent = [
-        ("application", flow.application.is_some()),
         ("framing", flow.framing.is_some()),
         ("abr", flow.abr.is_some()),
         ("l4s", flow.l4s.is_some()),
@@ -95,6 +94,9 @@ pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -
             problem.hint("the stack sets the ECN field of each packet, which selects its queue in `dualpi2`");
         }
     }
+    if let Some(application) = &flow.application {
+        application_of_stack(application, stack, &format!("{at}.application"), report);
+    }
     if stack.congestion.is_some() && matches!(stack.stack, StackName::User(_)) {
         let problem = report.add(format!("{at}.tcp.congestion"), "`congestion` is a setting of installed stacks");
         problem.expected("`parameters` of the class");
@@ -106,6 +108,24 @@ pub(super) fn stack(stack: &Stack, flow: &Flow, at: &str, report: &mut Report) -
     let mtu = bytes(Some(stack.mtu), MIN_MTU..=MAX_MTU, &format!("{at}.tcp.mtu"), report).unwrap_or(Bytes(MIN_MTU));
     let packet = PacketSize::Given { maximum: Bytes(mtu.0 - IP_HEADER.0) };
     Transport::Datagram(DatagramSpec { arrivals: traffic::Arrivals::External, packet, header: IP_HEADER })
+}
+
+/// Reports an application whose writes depend on deliveries, which stacks do not report one by one, or one over a class in Python.
+fn application_of_stack(application: &Application, stack: &Stack, at: &str, report: &mut Report) {
+    if matches!(stack.stack, StackName::User(_)) {
+        let problem = report.add(at, "`application` cannot be used with a stack in Python");
+        problem.expected("no `application`: the class decides when it sends; or an installed stack");
+        return;
+    }
+    if let Some(word) = application.word().filter(|_| !matches!(application, Application::Script(_))) {
+        let problem = report.add(at, format!("`application` of kind `{word}` cannot be used with a `stack`"));
+        problem.expected("kind `script` or a process such as `constant`, or simulated TCP with a `preset`");
+    }
+}
+
+/// The unit of the writes of a stack's application: a packet without 40 bytes of headers.
+pub(crate) fn segment_of_stack(stack: &Stack) -> Bytes {
+    Bytes(stack.mtu.bytes().saturating_sub(40).max(1))
 }
 
 /// RFC 791: every interface forwards 68 bytes, and no packet is longer than 65,535.

@@ -59,9 +59,12 @@ impl Queue {
 }
 
 impl Queue {
-    /// Whether the policy counts packets, so that its buffer must be in packets.
+    /// Whether the policy compares the queue with thresholds in packets, so that a buffer in time is converted to packets.
     fn has_packet_thresholds(&self) -> bool {
         let Member::BuiltIn(config, _) = &self.policy else { return false };
+        if config.has_thresholds_in_bytes() {
+            return false;
+        }
         let policy = PolicySpec::MEMBERS.iter().find(|member| member.name == config.name());
         policy.is_some_and(|policy| policy.settings.iter().any(|setting| matches!(setting.kind, Kind::QueueLength)))
     }
@@ -102,6 +105,7 @@ mod tests {
         ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec, SpdVariant,
         ThresholdSpec,
     };
+    use tailback_core::settings::QueueLength;
 
     /// A queue from JSON, the policy for the core, and the errors as path and message. The port rate is 8 Mbit/s.
     fn read(json: &str) -> (Queue, PolicySpec, Vec<(String, String)>) {
@@ -177,8 +181,8 @@ mod tests {
     fn settings_of_active_queue_management_reach_the_core() {
         let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "min_threshold": "25 %"{rest}}}"#));
         let usual = RedSpec {
-            min_threshold: 20,
-            max_threshold: 60,
+            min_threshold: 20.into(),
+            max_threshold: 60.into(),
             weight: 0.002,
             max_probability: 0.1,
             gentle: true,
@@ -202,7 +206,7 @@ mod tests {
             PieSpec { target: ms(15), period: ms(15), max_burst: ms(150), max_mark_probability: 0.1, mean_packet_size: 1000 };
         assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
         let switch = spec(r#"{"policy": "threshold", "buffer": "80 packets", "threshold": "25 %"}"#);
-        assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20 }));
+        assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20.into() }));
     }
 
     #[test]
@@ -224,7 +228,7 @@ mod tests {
         // Half of 8 Mbit/s over 100 ms: 50,000 bytes, 50 packets of 1000; a tenth of these and 60 %.
         let json = r#"{"policy": "red", "buffer": "50 %", "bdp_rtt": "100 ms", "bdp_packet_size": "1000 B", "min_threshold": "10 %", "max_threshold": "60 %"}"#;
         let PolicySpec::Red(RedSpec { min_threshold, max_threshold, .. }) = spec(json) else { panic!("not RED") };
-        assert_eq!((min_threshold, max_threshold), (5, 30));
+        assert_eq!((min_threshold, max_threshold), (5.into(), 30.into()));
         let beyond = json.replace("60 %", "51 packets");
         assert_eq!(read(&beyond).2, [("queue.max_threshold".into(), "`max_threshold` exceeds the buffer".into())]);
     }
@@ -240,7 +244,37 @@ mod tests {
         assert_eq!(resolved(r#"{"buffer": "50 ms"}"#).0, Some(Buffer::Bytes(Size::new(50_000))));
         let red = resolved(r#"{"buffer": "50 ms", "policy": "red", "min_threshold": "25 %", "max_threshold": "75 %"}"#);
         assert_eq!(red.0, Some(Buffer::Packets(33)));
-        assert!(matches!(red.1, PolicySpec::Red(RedSpec { min_threshold: 8, max_threshold: 25, .. })));
+        let PolicySpec::Red(RedSpec { min_threshold, max_threshold, .. }) = red.1 else { panic!("not RED") };
+        assert_eq!((min_threshold, max_threshold), (8.into(), 25.into()));
+        // With a threshold in bytes, the buffer is in bytes.
+        let switch = resolved(r#"{"buffer": "50 ms", "policy": "threshold", "threshold": "30 kB"}"#);
+        assert_eq!(switch.0, Some(Buffer::Bytes(Size::new(50_000))));
+    }
+
+    #[test]
+    fn thresholds_in_bytes_are_those_of_a_buffer_in_bytes() {
+        let switch = |threshold: &str, buffer: &str| {
+            let json = r#"{"policy": "threshold", "threshold": "THRESHOLD", "buffer": "BUFFER"}"#;
+            read(&json.replace("THRESHOLD", threshold).replace("BUFFER", buffer))
+        };
+        let of_bytes = |bytes| PolicySpec::Threshold(ThresholdSpec { threshold: QueueLength::Bytes(bytes) });
+        let valid = |threshold, buffer| {
+            let (_, spec, problems) = switch(threshold, buffer);
+            assert_eq!(problems, []);
+            spec
+        };
+        assert_eq!(valid("30 kB", "1 MB"), of_bytes(30_000));
+        assert_eq!((valid("25 %", "1 MB"), valid("30 kB", "unlimited")), (of_bytes(250_000), of_bytes(30_000)));
+        assert_eq!(switch("1001 kB", "1 MB").2, [("queue.threshold".into(), "`threshold` exceeds the buffer".into())]);
+        let differ = |threshold, buffer| switch(threshold, buffer).2[0].1.clone();
+        assert_eq!(differ("30 kB", "100 packets"), "`threshold` and `buffer` have different units");
+        assert_eq!(differ("30 packets", "1 MB"), "`threshold` and `buffer` have different units");
+        let red = r#"{"policy": "red", "buffer": "90 kB", "min_threshold": "30 kB", "max_threshold": "60 kB"}"#;
+        assert_eq!(read(red).2[0].0, "queue.queue_unit");
+        let PolicySpec::Red(spec) = spec(&red.replace("\"90 kB\"", "\"90 kB\", \"queue_unit\": \"bytes\"")) else {
+            panic!("not RED")
+        };
+        assert_eq!((spec.min_threshold, spec.max_threshold), (QueueLength::Bytes(30_000), QueueLength::Bytes(60_000)));
     }
 
     #[test]

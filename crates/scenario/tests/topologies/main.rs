@@ -223,7 +223,10 @@ fn random_routers_are_connected_and_long_links_are_rare() {
         let settings = format!(
             "routers = 60\nalpha = 0.1\nbeta = {beta}\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"50 packets\"}}"
         );
-        format!("duration = \"1 s\"\nseed = {seed}\n[topology.waxman]\n{settings}\n{}", group("permutation = \"router*\"", ALL))
+        format!(
+            "duration = \"1 s\"\n[topology.waxman]\ngraph_seed = {seed}\n{settings}\n{}",
+            group("permutation = \"router*\"", ALL)
+        )
     };
     for (seed, beta) in [(1, 0.4), (2, 0.4), (3, 0.001)] {
         let network = built(&text(seed, beta));
@@ -245,7 +248,7 @@ fn random_routers_are_connected_and_long_links_are_rare() {
 fn switches_of_a_random_regular_graph_reach_one_another_within_a_few_hops() {
     let text = |seed: u32, settings: &str| {
         let flows = group("permutation = \"host*\"", ALL);
-        format!("duration = \"1 s\"\nseed = {seed}\n[topology.random_regular]\n{settings}\n{LINKS}\n{flows}")
+        format!("duration = \"1 s\"\n[topology.random_regular]\ngraph_seed = {seed}\n{settings}\n{LINKS}\n{flows}")
     };
     let large = |seed| text(seed, "switches = 200\ndegree = 8");
     for seed in 1..4 {
@@ -534,4 +537,46 @@ fn generated_sizes_match_the_estimates() {
         let counted = read(&text(&shape.replace("LINKS", links))).min_bytes();
         assert_eq!(counted, 2 * made as u64 * size_of::<tailback_core::network::Port>() as u64, "{shape}");
     }
+}
+
+/// Whether a scenario is valid with each of thirty seeds.
+fn validities(text: &str) -> BTreeSet<bool> {
+    let of_seed = |seed: u32| {
+        let text = format!("seed = {seed}\n{text}");
+        Scenario::from_toml(&text, "").and_then(|scenario| scenario.build()).is_ok()
+    };
+    (1..30).map(of_seed).collect()
+}
+
+#[test]
+fn the_seed_does_not_decide_whether_a_scenario_is_valid() {
+    let waxman = "[topology.waxman]\nrouters = 12\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"50 packets\"}\n";
+    let regular = "[topology.random_regular]\nswitches = 12\ndegree = 3\n";
+    let down = |link: &str| format!("[[timeline]]\nat = \"0.5 s\"\nlink = \"{link}\"\ndown = true\n");
+    let far = |rtt: &str| {
+        format!("[flows.far]\nfrom = \"router0\"\nto = \"router9\"\npropagation_rtt = \"{rtt}\"\ntcp = {{preset = \"sack\"}}\n")
+    };
+    let drop = |flow: u32| {
+        format!(
+            "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = {{buffer = \"50 packets\"}}\n\
+             loss = {{drops = [{{group = \"web\", flow = {flow}, segment = 3}}]}}\n[flows.web]\nfrom = \"left\"\nto = \"right\"\n\
+             size = \"20 kB\"\narrivals = {{mean_interval = \"0.5 s\"}}\ntcp = {{preset = \"sack\"}}\n"
+        )
+    };
+    let several = |most: usize, texts: &[String]| {
+        let valid = texts.iter().filter(|text| {
+            let validities = validities(&format!("duration = \"1 s\"\n{text}"));
+            assert_eq!(validities.len(), 1, "{text}");
+            validities.contains(&true)
+        });
+        let valid = valid.count();
+        assert!((1..=most).contains(&valid), "{valid} of {}", texts.len());
+    };
+    let all = group("permutation = \"router*\"", ALL);
+    let names = |prefix: &str| (1..12).map(|other| format!("{prefix}0-{prefix}{other}")).collect::<Vec<_>>();
+    several(10, &names("router").iter().map(|link| format!("{waxman}{all}{}", down(link))).collect::<Vec<_>>());
+    several(4, &["0.1 ms", "3 ms", "10 ms", "20 ms", "40 ms"].map(|rtt| format!("{waxman}{}", far(rtt))));
+    let hosts = group("permutation = \"host*\"", ALL);
+    several(3, &names("switch").iter().map(|link| format!("{regular}{LINKS}\n{hosts}{}", down(link))).collect::<Vec<_>>());
+    several(1, &[0, 1, 5].map(drop));
 }

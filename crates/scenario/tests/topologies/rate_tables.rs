@@ -73,7 +73,7 @@ fn invalid_tables_are_refused() {
     for (text, says) in [
         ("at_s,rate_Mbps\n0,12\n1,-1\n", "rate.trace[leo.csv line 3].rate"),
         ("at_s,rate_Mbps\n0,12\n", "has fewer than two rows"),
-        ("at_s,rate_Mbps\n1,12\n2,3\n", "does not begin at 0 s"),
+        ("at_s,rate_Mbps\n5,12\n2,3\n", "`at` is negative"),
         ("at_s,rate_Mbps\n0,12\n0,3\n", "is not in the order of time"),
         ("at_s,rate_Mbps\n0,0\n1,0\n", "has no rate above 0"),
         ("at_s,speed\n0,12\n1,3\n", "has no column `rate`"),
@@ -81,4 +81,18 @@ fn invalid_tables_are_refused() {
     ] {
         assert!(wrong(text).contains(says), "{text}{}", wrong(text));
     }
+}
+
+#[test]
+fn a_file_of_delays_has_one_rate_and_begins_at_any_time() {
+    let of_rate =
+        |text: &str, rate: &str| beside("leo.csv", text, &scenario("").replace("\"leo.csv\"", &format!("\"leo.csv\"{rate}")));
+    let delays = "at_s,delay_ms\n1700000000.5,20\n1700000001.5,35\n1700000002.5,20\n";
+    let network = of_rate(delays, ", rate = \"10 Mbps\"").unwrap().build().unwrap();
+    assert_eq!((network.ports[0].rate.0, network.ports[0].delay), (10_000_000, TimeDelta::from_millis(20)));
+    let first: Vec<u64> = network.changes.iter().map(|change| change.at.0 / 1_000_000_000).filter(|&ms| ms > 0).take(2).collect();
+    assert_eq!(first, [1000, 1000]);
+    let says = |text: &str, rate: &str| of_rate(text, rate).unwrap_err();
+    assert!(says(delays, "").contains("has no column `rate`"), "{}", says(delays, ""));
+    assert!(says(LEO, ", rate = \"10 Mbps\"").contains("has a column `rate`"), "{}", says(LEO, ", rate = \"10 Mbps\""));
 }

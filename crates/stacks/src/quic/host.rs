@@ -246,6 +246,9 @@ impl Sending {
         let before = self.written.bytes;
         loop {
             let next = self.written.next();
+            if next.is_empty() && !self.written.is_complete() {
+                return self.written.bytes > before;
+            }
             if next.is_empty() {
                 self.is_finished = true;
                 // The stream may have been stopped by the peer, which ends the transfer as well.
@@ -302,6 +305,12 @@ impl tailback_host::Host for Host {
             },
             Some(DatagramEvent::Response(transmit)) => self.reply(&transmit),
             None => {}
+        }
+    }
+
+    fn offer(&mut self, written: Bytes) {
+        if let Some(sending) = &mut self.sending {
+            sending.written.offered = written.0;
         }
     }
 

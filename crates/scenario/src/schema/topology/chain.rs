@@ -51,7 +51,7 @@ impl Generator for Chain {
         vec![("queue", &self.queue)]
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let mut before = plan.router("n0");
         for (hop, (rate, &delay)) in (1..).zip(self.rates.iter().zip(&self.delays)) {
             let here = plan.router(format!("n{hop}"));

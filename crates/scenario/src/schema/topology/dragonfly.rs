@@ -60,7 +60,7 @@ impl Generator for Dragonfly {
         self.links.queues()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let [p, a, h] = [self.hosts.0, self.switches.0, self.global_links.0].map(|number| number as usize);
         let groups = a * h + 1;
         let (local, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));

@@ -51,7 +51,7 @@ impl Generator for Dumbbell {
         std::iter::once(("queue", &self.queue)).chain(back.map(|queue| ("reverse.queue", queue))).collect()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let ends = (plan.router("left"), plan.router("right"));
         let mut style = Style::new(self.rate.clone(), self.delay, &self.queue);
         style.link.loss = self.loss.clone();

@@ -75,7 +75,7 @@ impl Generator for Dwdm {
         [("queue", &self.queue)].into_iter().chain(edges).collect()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let (switches, channels) = self.switches();
         let numbered =
             |name: &str, number: u64| if self.wavelength_conversion { name.to_string() } else { format!("{name}{}", number + 1) };
@@ -107,7 +107,7 @@ mod tests {
         let mut plan = Plan::default();
         let dwdm =
             Dwdm { inputs: Integer(inputs), transmitters: Integer(transmitters), wavelength_conversion, ..Dwdm::default() };
-        dwdm.make(1, &mut plan);
+        dwdm.make(&mut plan);
         assert_eq!(dwdm.extent(), Extent { nodes: plan.nodes.len() as u128, links: plan.links.len() as u128 });
         plan
     }

@@ -49,7 +49,7 @@ impl Generator for FatTree {
         self.links.queues()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let (k, half) = (self.k.0 as usize, self.k.0 as usize / 2);
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         let cores: Vec<usize> = (0..half * half).map(|core| plan.router(format!("core{core}"))).collect();

@@ -27,16 +27,11 @@ pub(crate) trait Generator {
     /// Reports conflicts of settings; `at` is the path of the generator.
     fn check(&self, _at: &str, _report: &mut Report) {}
 
-    /// Whether the network depends on the seed.
-    fn is_random(&self) -> bool {
-        false
-    }
-
     /// The queues, by their keys.
     fn queues(&self) -> Vec<(&'static str, &Queue)>;
 
-    /// Adds the nodes and links to the plan; `seed` is for random topologies.
-    fn make(&self, seed: u64, plan: &mut Plan);
+    /// Adds the nodes and links to the plan.
+    fn make(&self, plan: &mut Plan);
 }
 
 /// Usual ends of flows, as names or patterns.

@@ -40,7 +40,9 @@ record! {
         rate_attribute: Option<String>,
         /// Files only: edge attribute for the delay, with a unit in the value or in its name, such as `delay_ms`. Default: `delay`.
         delay_attribute: Option<String>,
-        /// Files only: delay per kilometre of great-circle distance, for edges without a delay whose ends have the attributes `Latitude` and `Longitude` in degrees; light in fibre takes `4.9 us`. Default: none.
+        /// Files only: edge attribute for the length, such as `dist` of TopoHub, for edges without a delay. A number is in kilometres, or in the unit of the attribute's name, such as `length_m`; text has a unit (`m`, `km` or `mi`). Default: none.
+        distance_attribute: Option<String>,
+        /// Files only: delay per kilometre; light in fibre takes `4.9 us`, the default with `distance_attribute`. Without that attribute it applies to the great-circle distance of edges without a delay whose ends have coordinates in degrees: `Latitude` and `Longitude`, `latitude` and `longitude`, or `lat` and `lon`. Default: none.
         delay_per_km: Option<Duration>,
         /// Links. The nodes that they name are created.
         links: Vec<Edge> = Vec::new(),
@@ -66,6 +68,7 @@ impl Decode for Graph {
             ("name_attribute", listed.name_attribute.is_some()),
             ("rate_attribute", listed.rate_attribute.is_some()),
             ("delay_attribute", listed.delay_attribute.is_some()),
+            ("distance_attribute", listed.distance_attribute.is_some()),
             ("delay_per_km", listed.delay_per_km.is_some()),
         ];
         let file = match (listed.graphml.take(), listed.gml.take()) {
@@ -91,6 +94,7 @@ impl Decode for Graph {
                 name: listed.name_attribute.as_deref(),
                 rate: listed.rate_attribute.as_deref(),
                 delay: listed.delay_attribute.as_deref(),
+                distance: listed.distance_attribute.as_deref(),
                 delay_per_km: listed.delay_per_km,
             };
             let edges = decoder.inside(key, |decoder| read(key, &file, &reading, decoder)).unwrap_or_default();
@@ -99,7 +103,7 @@ impl Decode for Graph {
             listed.hosts.extend(others);
             // They apply to a file, which has been read.
             (listed.name_attribute, listed.rate_attribute, listed.delay_attribute) = (None, None, None);
-            listed.delay_per_km = None;
+            (listed.distance_attribute, listed.delay_per_km) = (None, None);
         }
         Some(Graph(listed, loops))
     }
@@ -162,7 +166,7 @@ impl Generator for Graph {
                 }
                 Edge { delay: None, .. } if listed.delay.is_none() => Some((
                     "`delay` is missing",
-                    "`delay` of the link, a default `delay` of the graph, or `delay_per_km` for a file with coordinates",
+                    "`delay` of the link, a default `delay` of the graph, or `distance_attribute` or `delay_per_km` for a file with lengths or coordinates",
                 )),
                 _ if !names.insert(name.clone()) => Some(("`name` is used twice", "another `name`")),
                 _ => None,
@@ -196,7 +200,7 @@ impl Generator for Graph {
         vec![("queue", &self.0.queue)]
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let Graph(listed, _) = self;
         let hosts: BTreeSet<&Name> = listed.hosts.iter().collect();
         let mut places: BTreeMap<&Name, usize> = BTreeMap::new();

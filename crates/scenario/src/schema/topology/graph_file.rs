@@ -1,5 +1,6 @@
 //! Nodes and edges of a file in a graph format, and the links that they describe.
 
+use super::distance::{Coordinates, coordinate_names, great_circle_km, kilometres};
 use super::edge::Edge;
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_column::{unit_of, with_unit};
@@ -15,7 +16,9 @@ pub(super) struct Reading<'a> {
     pub rate: Option<&'a str>,
     /// Default: [`DELAY`].
     pub delay: Option<&'a str>,
-    /// Delay per kilometre between the ends of an edge without a delay of its own.
+    /// Length of edges without a delay. Default: the great-circle distance of their ends.
+    pub distance: Option<&'a str>,
+    /// Delay per kilometre of edges without a delay.
     pub delay_per_km: Option<Duration>,
 }
 
@@ -23,8 +26,8 @@ const RATE: &str = "LinkSpeedRaw";
 const DELAY: &str = "delay";
 /// Marks nodes that are hosts, as in `Scenario.to_networkx` and `from_networkx`.
 const HOST: (&str, &str) = ("kind", "host");
-/// Degrees, as in the Topology Zoo.
-const COORDINATES: [&str; 2] = ["Latitude", "Longitude"];
+/// Of light in fibre.
+const DELAY_PER_KM: Duration = Duration::new(4_900_000);
 
 /// The content of a file.
 #[derive(Default)]
@@ -89,8 +92,7 @@ impl Faults<'_, '_, '_> {
 struct Place {
     name: Name,
     is_host: bool,
-    /// Latitude and longitude in radians.
-    coordinates: Option<[f64; 2]>,
+    coordinates: Option<Coordinates>,
 }
 
 impl GraphFile {
@@ -110,8 +112,11 @@ impl GraphFile {
         let ends: BTreeSet<&Name> = edges.list.iter().flat_map(|edge| [&edge.from, &edge.to]).collect();
         let hosts = places.values().filter(|place| place.is_host && ends.contains(&place.name));
         edges.hosts = hosts.map(|place| place.name.clone()).collect();
-        let named = [(Kind::Node, reading.name), (Kind::Edge, reading.rate), (Kind::Edge, reading.delay)];
-        let coordinates = COORDINATES.map(|name| (Kind::Node, reading.delay_per_km.map(|_| name)));
+        let named =
+            [(Kind::Node, reading.name), (Kind::Edge, reading.rate), (Kind::Edge, reading.delay), (Kind::Edge, reading.distance)];
+        let needs_coordinates = reading.delay_per_km.is_some() && reading.distance.is_none();
+        let of_nodes = |name: &str| self.nodes.iter().any(|node| node.attributes.contains_key(name));
+        let coordinates = coordinate_names(of_nodes).map(|name| (Kind::Node, Some(name).filter(|_| needs_coordinates)));
         let mut all = named.into_iter().chain(coordinates);
         let is_there = all.all(|(kind, name)| name.is_none_or(|name| self.has(kind, name, &mut faults)));
         (faults.finish() && is_there).then_some(edges)
@@ -122,7 +127,7 @@ impl GraphFile {
             let id = id.as_deref().unwrap_or_default();
             let found = places.get(id);
             if found.is_none() {
-                decoder.inside(key, |decoder| decoder.unknown("node", id, &places.keys().copied().collect::<Vec<_>>()));
+                decoder.inside(key, |decoder| decoder.unknown_of_many("node", id, places.keys().copied()));
             }
             found
         };
@@ -132,13 +137,22 @@ impl GraphFile {
         let rate = quantity::<Rate>(element, of_rate, unit_of(of_rate).or(Some("bps")), decoder);
         let delay = quantity::<Duration>(element, of_delay, unit_of(of_delay), decoder);
         let (from, to) = (from?, to?);
-        let of_distance = || Some(over(from.coordinates?, to.coordinates?, reading.delay_per_km?));
+        let of_distance = match reading.distance {
+            Some(attribute) => {
+                length(element, attribute, decoder)?.map(|km| reading.delay_per_km.unwrap_or(DELAY_PER_KM).times(km))
+            }
+            None => from
+                .coordinates
+                .zip(to.coordinates)
+                .zip(reading.delay_per_km)
+                .map(|((from, to), per_km)| per_km.times(great_circle_km(from, to))),
+        };
         Some(Edge {
             from: from.name.clone(),
             to: to.name.clone(),
             name: None,
             rate: rate?,
-            delay: delay?.or_else(of_distance),
+            delay: delay?.or(of_distance),
             duplex: !element.directed.unwrap_or(self.is_directed),
         })
     }
@@ -150,6 +164,8 @@ impl GraphFile {
             plain(reading.name.and_then(|attribute| node.attributes.get(attribute)).map_or(id, String::as_str))
         };
         let mut taken: BTreeSet<String> = BTreeSet::new();
+        // The number of the last node of each name.
+        let mut last: BTreeMap<String, u64> = BTreeMap::new();
         let all: BTreeSet<String> = self.nodes.iter().filter_map(|node| Some(written(node, node.id.as_deref()?))).collect();
         for node in &self.nodes {
             let Some(id) = node.id.as_deref().filter(|id| !id.is_empty()) else {
@@ -160,11 +176,16 @@ impl GraphFile {
                 continue;
             };
             let wanted = written(node, id);
-            let numbered = (2..).map(|number| format!("{}_{number}", &wanted[..wanted.len().min(LONGEST - 8)]));
-            let mut free = std::iter::once(wanted.clone()).chain(numbered.filter(|name| !all.contains(name)));
-            if let Some(name) = free.find(|name| !taken.contains(name)) {
-                let [latitude, longitude] = COORDINATES.map(|name| degrees(node, name));
-                let coordinates = latitude.zip(longitude).map(|(latitude, longitude)| [latitude, longitude]);
+            let stem = &wanted[..wanted.len().min(LONGEST - 8)];
+            let first = last.get(stem).copied().unwrap_or(1) + 1;
+            let numbered = (first..).map(|number| (number, format!("{stem}_{number}")));
+            let numbered = numbered.filter(|(_, name)| !all.contains(name));
+            let mut free = std::iter::once((0, wanted.clone())).chain(numbered);
+            if let Some((number, name)) = free.find(|(_, name)| !taken.contains(name)) {
+                if number > 0 {
+                    last.insert(stem.to_owned(), number);
+                }
+                let coordinates = Coordinates::of(|name| node.attributes.get(name).map(String::as_str));
                 let is_host = node.attributes.get(HOST.0).is_some_and(|kind| kind == HOST.1);
                 places.insert(id, Place { name: Name::made(&name), is_host, coordinates });
                 taken.insert(name);
@@ -197,21 +218,17 @@ fn quantity<Q: Decode>(of: &Element, attribute: &str, unit: Option<&str>, decode
     decoder.inside(attribute, |decoder| Q::decode(&with_unit(text.as_bytes(), unit), decoder)).map(Some)
 }
 
-/// A coordinate in radians, if the attribute is a number of degrees.
-fn degrees(node: &Element, attribute: &str) -> Option<f64> {
-    let degrees: f64 = node.attributes.get(attribute)?.parse().ok()?;
-    (degrees.abs() <= 360.0).then(|| degrees.to_radians())
-}
-
-/// The mean radius of the Earth, in kilometres (IUGG).
-const EARTH_KM: f64 = 6371.0088;
-
-/// The delay over the great circle between two places, by the haversine formula.
-fn over(from: [f64; 2], to: [f64; 2], per_km: Duration) -> Duration {
-    let half = |place: usize| ((to[place] - from[place]) / 2.0).sin().powi(2);
-    let share = half(0) + from[0].cos() * to[0].cos() * half(1);
-    let km = 2.0 * EARTH_KM * share.sqrt().min(1.0).asin();
-    per_km.times(km)
+/// The length of an edge in kilometres, `Some(None)` if absent.
+fn length(of: &Element, attribute: &str, decoder: &mut Decoder) -> Option<Option<f64>> {
+    let Some(text) = of.attributes.get(attribute) else { return Some(None) };
+    let found = kilometres(text, attribute);
+    if found.is_none() {
+        decoder.inside(attribute, |decoder| {
+            let problem = decoder.fault("the length is not a distance").given(text.escape_debug().to_string());
+            problem.expected("a number of kilometres from 0 to 1000000, or one with a unit (`m`, `km` or `mi`)");
+        });
+    }
+    found.map(Some)
 }
 
 /// Maximum length of a name.

@@ -4,12 +4,17 @@
 //! Differs: no hyperedges, no nested graphs; ports are ignored.
 
 use super::graph_file::{Element, GraphFile};
+use super::xml_cost;
 use crate::decode::Decoder;
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
 /// Reads the nodes and edges of a file.
 pub(super) fn read(file: &str, text: &str, decoder: &mut Decoder) -> Option<GraphFile> {
+    if let Some((line, bound)) = xml_cost::excess(text) {
+        decoder.fault(format!("`{file}` cannot be read: line {line}: {bound}")).given(file).expected("GraphML");
+        return None;
+    }
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
@@ -32,9 +37,10 @@ pub(super) fn read(file: &str, text: &str, decoder: &mut Decoder) -> Option<Grap
         return None;
     }
     let keys = keys(&document);
+    let lines = Lines::of(text);
     let known = |kind: &str| keys.values().filter(|key| key.is_of(kind)).map(|key| key.name.to_owned()).collect();
     let elements = |kind: &'static str| {
-        graph.children().filter(move |node| node.has_tag_name_of(kind)).map(|node| element(&document, node, &keys)).collect()
+        graph.children().filter(move |node| node.has_tag_name_of(kind)).map(|node| element(&lines, node, &keys)).collect()
     };
     Some(GraphFile {
         is_directed: graph.attribute("edgedefault") == Some("directed"),
@@ -76,7 +82,21 @@ fn keys<'a>(document: &'a Document) -> BTreeMap<&'a str, Key<'a>> {
     declared.filter_map(key).collect()
 }
 
-fn element(document: &Document, node: Node, keys: &BTreeMap<&str, Key>) -> Element {
+/// Places of line ends, because the parser counts lines from the beginning of the file for every question.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(text.match_indices('\n').map(|(place, _)| place).collect())
+    }
+
+    /// The line of this byte, from 1.
+    fn at(&self, place: usize) -> u32 {
+        1 + self.0.partition_point(|end| *end < place) as u32
+    }
+}
+
+fn element(lines: &Lines, node: Node, keys: &BTreeMap<&str, Key>) -> Element {
     let data = node.children().filter(|child| child.has_tag_name_of("data"));
     let attribute = |data: Node| {
         let key = keys.get(data.attribute("key")?).filter(|key| key.is_of(node.tag_name().name()))?;
@@ -84,7 +104,7 @@ fn element(document: &Document, node: Node, keys: &BTreeMap<&str, Key>) -> Eleme
         Some((key.name.to_owned(), text.to_owned()))
     };
     Element {
-        line: document.text_pos_at(node.range().start).row,
+        line: lines.at(node.range().start),
         id: node.attribute("id").map(str::to_owned),
         ends: ["source", "target"].map(|end| node.attribute(end).map(str::to_owned)),
         directed: node.attribute("directed").map(|word| word == "true"),

@@ -45,7 +45,7 @@ impl Generator for LeafSpine {
         self.links.queues()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         let spines: Vec<usize> = (0..self.spines.0).map(|spine| plan.router(format!("spine{spine}"))).collect();
         let mut hosts = 0..;

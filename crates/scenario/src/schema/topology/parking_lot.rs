@@ -45,7 +45,7 @@ impl Generator for ParkingLot {
         vec![("queue", &self.queue)]
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let style = plan.style(self.disturbances.of(Style::new(self.rate.clone(), self.delay, &self.queue)));
         let mut before = plan.router("n0");
         for hop in 1..=self.hops.0 {
@@ -66,7 +66,7 @@ mod tests {
         let (rate, delay) = (Rate::new(10_000_000).into(), Duration::new(0));
         let lot = ParkingLot { hops: Integer(3), rate, delay, queue: Queue::default(), disturbances: Disturbances::default() };
         let mut plan = Plan::default();
-        lot.make(1, &mut plan);
+        lot.make(&mut plan);
         let nodes: Vec<_> = plan.nodes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(nodes, ["n0", "n1", "n2", "n3"]);
         let links: Vec<_> = plan.links.iter().map(|link| (link.name.as_str(), link.from, link.to)).collect();

@@ -24,6 +24,8 @@ record! {
         degree: Integer<3, 1000000>,
         /// Hosts per switch.
         hosts: Integer<0, 1000000> = Integer(1),
+        /// Seed of the graph. The scenario's `seed` does not change it.
+        graph_seed: Integer<0, 9007199254740991> = Integer(1),
     }
     with
     /// Links.
@@ -65,15 +67,12 @@ impl Generator for RandomRegular {
         FlowEnds::among_hosts(self.hosts.0)
     }
 
-    fn is_random(&self) -> bool {
-        true
-    }
-
     fn queues(&self) -> Vec<(&'static str, &Queue)> {
         self.links.queues()
     }
 
-    fn make(&self, seed: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
+        let seed = self.graph_seed.0;
         let [switches, of_one] = [self.switches.0, self.hosts.0].map(|number| number as usize);
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         (0..switches).for_each(|switch| _ = plan.router(format!("switch{switch}")));

@@ -65,7 +65,7 @@ impl Generator for Torus {
         self.links.queues()
     }
 
-    fn make(&self, _: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         let sizes = self.sizes();
         let switches: usize = sizes.iter().product();

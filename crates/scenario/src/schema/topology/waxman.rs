@@ -31,6 +31,8 @@ record! {
         delay: Duration,
         /// Queue of each router port.
         queue: Queue,
+        /// Seed of the graph. The scenario's `seed` does not change it.
+        graph_seed: Integer<0, 9007199254740991> = Integer(1),
     }
     with
     /// Impairments of every link.
@@ -69,15 +71,12 @@ impl Generator for Waxman {
         Some(FlowEnds::Among("router*"))
     }
 
-    fn is_random(&self) -> bool {
-        true
-    }
-
     fn queues(&self) -> Vec<(&'static str, &Queue)> {
         vec![("queue", &self.queue)]
     }
 
-    fn make(&self, seed: u64, plan: &mut Plan) {
+    fn make(&self, plan: &mut Plan) {
+        let seed = self.graph_seed.0;
         let streams: Vec<Stream> = (0..self.routers.0)
             .map(|index| Stream::new(Entity { seed, name: "topology.waxman", index }, Purpose::Topology))
             .collect();

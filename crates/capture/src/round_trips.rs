@@ -78,11 +78,9 @@ impl RoundTrips {
         sorted.get(place).map_or(f64::NAN, |&sample| Duration::from_nanos(sample).as_secs_f64())
     }
 
-    /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the minimum of 1 s,
-    /// which few implementations respect.
-    pub(crate) fn timeout(&self) -> Duration {
-        let smoothed = self.smoothed.mean_and_deviation();
-        smoothed.map_or(Duration::from_secs(1), |(mean, deviation)| mean.saturating_add(deviation.saturating_mul(4)))
+    /// SRTT and RTTVAR of a sender with these samples (RFC 6298 section 2); `None` without samples.
+    pub(crate) fn mean_and_deviation(&self) -> Option<(Duration, Duration)> {
+        self.smoothed.mean_and_deviation()
     }
 }
 
@@ -132,16 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_statistics_are_missing_and_the_timeout_is_a_second() {
+    fn without_samples_statistics_are_missing() {
         let none = RoundTrips::default();
         assert!(none.mean_s().is_nan() && none.percentile_s(0.5).is_nan() && none.min().is_none());
-        assert_eq!(none.timeout(), Duration::from_secs(1));
+        assert_eq!(none.mean_and_deviation(), None);
     }
 
     #[test]
-    fn the_timeout_follows_mean_and_deviation() {
-        // 100 ms: 100 + 4 x 50. Then 180 ms: deviation (3 x 50 + 80) / 4 = 57.5, mean (7 x 100 + 180) / 8 = 110.
-        assert_eq!(of_milliseconds([100].into_iter()).timeout(), Duration::from_millis(300));
-        assert_eq!(of_milliseconds([100, 180].into_iter()).timeout(), Duration::from_millis(340));
+    fn mean_and_deviation_are_smoothed() {
+        let smoothed = |samples: &[u64]| of_milliseconds(samples.iter().copied()).mean_and_deviation();
+        assert_eq!(smoothed(&[100]), Some((Duration::from_millis(100), Duration::from_millis(50))));
+        // Then 180 ms: mean (7 x 100 + 180) / 8, deviation (3 x 50 + 80) / 4.
+        assert_eq!(smoothed(&[100, 180]), Some((Duration::from_millis(110), Duration::from_micros(57_500))));
     }
 }
