@@ -155,3 +155,42 @@ def test_a_transfer_of_a_size_completes() -> None:
     (flow,) = tb.simulate(scenario).flows.to_rows()
     assert flow["delivered_bytes"] == 1_000_000
     assert 0.4 < flow["completion_time_s"] < 1
+
+
+@needs_kernel
+def test_the_state_of_the_connection_is_in_traces_and_columns() -> None:
+    kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "state"]
+    changes = {"duration": "6 s", "record.traces": [*kinds, "drops"], "flows.f.tcp.congestion": "reno"}
+    run = tb.simulate(tb.Scenario(LINUX).with_(changes))
+    traces = {kind: run.trace(kind) for kind in kinds}
+    first_drop = run.trace("drops")["time_s"][0]
+    # The threshold is unlimited until the first loss: it has no row before, and never 2**31 segments.
+    assert traces["ssthresh"]["time_s"][0] > first_drop
+    assert 2 <= traces["ssthresh"]["ssthresh_packets"].max() < 1000
+    assert traces["state"]["state"][0] == "slow_start"
+    assert {"recovery", "congestion_avoidance"} <= set(traces["state"]["state"])
+    assert 0 < traces["in_flight"]["in_flight_packets"].max() <= traces["cwnd"]["cwnd_packets"].max()
+    (flow,) = run.flows.to_rows()
+    # Linux: at least 200 ms, above the smoothed RTT.
+    assert 0.2 < flow["rto_s"] < 1
+    assert flow["lost_packets"] > 0
+
+
+@needs_kernel
+def test_an_application_limits_the_data_as_that_of_simulated_tcp() -> None:
+    writes = [{"at": "0.2 s", "size": "100 kB"}, {"at": "1 s", "size": "50 kB"}]
+    linux = tb.Scenario(LINUX).with_({"flows.f.application": {"kind": "script", "writes": writes}})
+    simulated = linux.with_({"flows.f.tcp": "linux/cubic"})
+    (flow,), (other,) = (tb.simulate(scenario).flows.to_rows() for scenario in (linux, simulated))
+    assert flow["delivered_bytes"] == other["delivered_bytes"] == 150_000
+    assert flow["completion_time_s"] == pytest.approx(other["completion_time_s"], abs=1e-3)
+    stopped = linux.with_({"flows.f.stop": "0.9 s"})
+    assert tb.simulate(stopped).flows["delivered_bytes"][0] == 100_000
+
+
+@needs_kernel
+def test_every_segment_is_acknowledged_on_request() -> None:
+    every = tb.Scenario(LINUX).with_({"flows.f.tcp.parameters": {"quickack": True}})
+    (data, acks), (_, fewer) = (tb.simulate(scenario).queues["departed_units"][:2] for scenario in (every, tb.Scenario(LINUX)))
+    assert acks > 0.95 * data
+    assert fewer < 0.7 * data

@@ -16,8 +16,17 @@ pub(crate) const TIME_SOCKET: &str = "time";
 pub(crate) const DEVICE_SOCKET: &str = "net";
 pub(crate) const ROOT: &str = "guest";
 
+/// The data of a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// Always available.
+    Greedy,
+    /// Written by an application, which the host reports to the guest program.
+    Written,
+}
+
 /// The arguments of the kernel.
-pub(crate) fn arguments(end: &EndSettings, settings: &Settings) -> Vec<String> {
+pub(crate) fn arguments(end: &EndSettings, settings: &Settings, data: Data) -> Vec<String> {
     let nanoseconds = |time: Time| time.0 / 1000;
     let mut line = vec![
         format!("mem={}M", settings.memory),
@@ -49,6 +58,12 @@ pub(crate) fn arguments(end: &EndSettings, settings: &Settings) -> Vec<String> {
         line.push(format!("TB_STOP={}", nanoseconds(end.stop)));
     }
     line.extend(end.size.map(|size| format!("TB_SIZE={}", size.0)));
+    if data == Data::Written {
+        line.push("TB_APPLICATION=1".into());
+    }
+    if settings.quickack {
+        line.push("TB_QUICKACK=1".into());
+    }
     line
 }
 

@@ -28,7 +28,7 @@ const OTHER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
 const IPV4: [u8; 2] = [8, 0];
 
 /// The device that the guest program addresses, and the text with which its report begins, after the headers of IPv4 and UDP.
-const REPORTS: [u8; 4] = [192, 0, 2, 1];
+pub(crate) const REPORTS: [u8; 4] = [192, 0, 2, 1];
 const HEADERS: usize = 28;
 const MAGIC: &[u8] = b"TAILBACK";
 

@@ -21,13 +21,16 @@ struct Parameters {
     gso: u32,
     /// Whether the connection negotiates ECN.
     ecn: bool,
+    /// Whether receivers acknowledge every segment.
+    quickack: bool,
     /// Memory of the kernel in MB.
     memory: u64,
 }
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        Parameters { congestion: "cubic".into(), kernel: None, hz: 1000, sysctl: Map::new(), gso: 1, ecn: false, memory: 128 }
+        let (congestion, kernel, sysctl) = ("cubic".into(), None, Map::new());
+        Parameters { congestion, kernel, hz: 1000, sysctl, gso: 1, ecn: false, quickack: false, memory: 128 }
     }
 }
 
@@ -39,6 +42,7 @@ pub(crate) struct Settings {
     /// Files below `/proc/sys` and their contents, in the order in which they are written.
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) gso: u32,
+    pub(crate) quickack: bool,
     /// MB.
     pub(crate) memory: u64,
 }
@@ -56,7 +60,7 @@ impl Settings {
     }
 
     fn with_kernels(parameters: &str, folder: &Path) -> Result<Settings, String> {
-        let Parameters { congestion, kernel, hz, sysctl, gso, ecn, memory } = parse(parameters)?;
+        let Parameters { congestion, kernel, hz, sysctl, gso, ecn, quickack, memory } = parse(parameters)?;
         let key = |version: &Option<String>| {
             version.as_ref().map_or(format!("`hz` is {hz}"), |version| format!("`kernel` is \"{version}\""))
         };
@@ -69,7 +73,7 @@ impl Settings {
         }
         within("gso", gso.into(), 1..=65_535, "segments")?;
         within("memory", memory, 32..=4096, "MB")?;
-        Ok(Settings { sysctls: sysctls(&sysctl, ecn, memory)?, kernel, congestion, gso, memory })
+        Ok(Settings { sysctls: sysctls(&sysctl, ecn, memory)?, kernel, congestion, gso, quickack, memory })
     }
 }
 

@@ -5,6 +5,8 @@
  * costs several context switches of the host: a sender writes the same buffer over and over with writev(2), and a receiver discards in the
  * kernel (MSG_TRUNC) until the end (MSG_WAITALL), which acknowledges as an application that reads at once.
  *
+ * An application is in the host: it sends the number of bytes that are written so far in UDP packets to port 9 of a sender.
+ *
  * The address of the connection's state in kernel memory is sent once, in a UDP packet to the device (192.0.2.1), where the host takes it
  * out. A problem is printed as a line that begins with "tailback: ", and stops the kernel. */
 #define _GNU_SOURCE
@@ -14,9 +16,9 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <net/route.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -124,6 +126,31 @@ static void set_interface(int control, const char *name, struct ifreq *request, 
 		fail("the interface %s: %s (request %#lx)", name, strerror(errno), operation);
 }
 
+/* Appends an attribute of 32 bits to a message. */
+static void append(struct nlmsghdr *message, unsigned short type, uint32_t value)
+{
+	struct rtattr *attribute = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
+
+	attribute->rta_type = type;
+	attribute->rta_len = RTA_LENGTH(sizeof value);
+	memcpy(RTA_DATA(attribute), &value, sizeof value);
+	message->nlmsg_len = NLMSG_ALIGN(message->nlmsg_len) + RTA_LENGTH(sizeof value);
+}
+
+/* Sends a message to rtnetlink(7). */
+static void configure(struct nlmsghdr *message, const char *what)
+{
+	int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), problem;
+	char answer[512];
+
+	if (netlink < 0 || send(netlink, message, message->nlmsg_len, 0) < 0 || recv(netlink, answer, sizeof answer, 0) < 0)
+		fail("netlink: %s", strerror(errno));
+	problem = ((struct nlmsgerr *)NLMSG_DATA((struct nlmsghdr *)answer))->error;
+	if (problem)
+		fail("%s: %s", what, strerror(-problem));
+	close(netlink);
+}
+
 static void set_gso_segments(uint32_t segments)
 {
 	struct {
@@ -135,20 +162,36 @@ static void set_gso_segments(uint32_t segments)
 			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
 		.link = { .ifi_index = if_nametoindex("eth0") },
 	};
-	struct rtattr *attribute = (void *)((char *)&request + NLMSG_ALIGN(request.header.nlmsg_len));
-	int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), problem;
-	char answer[512];
 
-	attribute->rta_type = IFLA_GSO_MAX_SEGS;
-	attribute->rta_len = RTA_LENGTH(sizeof segments);
-	memcpy(RTA_DATA(attribute), &segments, sizeof segments);
-	request.header.nlmsg_len += RTA_LENGTH(sizeof segments);
-	if (netlink < 0 || send(netlink, &request, request.header.nlmsg_len, 0) < 0 || recv(netlink, answer, sizeof answer, 0) < 0)
-		fail("netlink: %s", strerror(errno));
-	problem = ((struct nlmsgerr *)NLMSG_DATA((struct nlmsghdr *)answer))->error;
-	if (problem)
-		fail("gso_max_segs of %u: %s", segments, strerror(-problem));
-	close(netlink);
+	append(&request.header, IFLA_GSO_MAX_SEGS, segments);
+	configure(&request.header, "gso_max_segs");
+}
+
+/* The route to everything. With `quickack`, its connections acknowledge every segment (ip-route(8)). */
+static void add_route(int quickack)
+{
+	struct {
+		struct nlmsghdr header;
+		struct rtmsg route;
+		char attributes[64];
+	} request = {
+		.header = { .nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_NEWROUTE,
+			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE },
+		.route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
+			   .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST },
+	};
+	struct rtattr *metrics;
+
+	append(&request.header, RTA_OIF, if_nametoindex("eth0"));
+	if (quickack) {
+		metrics = (void *)((char *)&request + NLMSG_ALIGN(request.header.nlmsg_len));
+		metrics->rta_type = RTA_METRICS;
+		metrics->rta_len = RTA_LENGTH(0);
+		request.header.nlmsg_len = NLMSG_ALIGN(request.header.nlmsg_len) + RTA_LENGTH(0);
+		append(&request.header, RTAX_QUICKACK, 1);
+		metrics->rta_len += RTA_LENGTH(sizeof(uint32_t));
+	}
+	configure(&request.header, "the default route");
 }
 
 /* The interface eth0 with the route to everything, and lo. */
@@ -157,7 +200,6 @@ static void set_up_network(const char *local)
 	int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq request = { .ifr_flags = IFF_UP };
 	struct sockaddr_in *address = (void *)&request.ifr_addr;
-	struct rtentry route = { .rt_flags = RTF_UP, .rt_dev = "eth0" };
 
 	set_interface(control, "lo", &request, SIOCSIFFLAGS);
 	memset(&request, 0, sizeof request);
@@ -172,9 +214,7 @@ static void set_up_network(const char *local)
 	request.ifr_flags = IFF_UP | IFF_NOARP;
 	set_interface(control, "eth0", &request, SIOCSIFFLAGS);
 	set_gso_segments(number("TB_GSO"));
-	route.rt_dst.sa_family = route.rt_genmask.sa_family = route.rt_gateway.sa_family = AF_INET;
-	if (ioctl(control, SIOCADDRT, &route))
-		fail("the default route: %s", strerror(errno));
+	add_route(getenv("TB_QUICKACK") != NULL);
 	close(control);
 }
 
@@ -261,31 +301,71 @@ static void stop_at(uint64_t end)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void send_all(int connection, uint64_t size)
+/* Sends up to this number of bytes. Returns how many: fewer after an error, at the stop of the flow, or if sending would block. */
+static uint64_t send_bytes(int connection, uint64_t size)
 {
 	static struct iovec parts[VECTORS];
-	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	uint64_t left = size;
 
-	while (size && !has_stopped) {
+	while (left && !has_stopped) {
 		int count = 0;
-		uint64_t left = size;
+		uint64_t rest = left;
 		ssize_t written;
 
-		for (; count < VECTORS && left; count++) {
-			parts[count] = (struct iovec){ data, left < BUFFER ? left : BUFFER };
-			left -= parts[count].iov_len;
+		for (; count < VECTORS && rest; count++) {
+			parts[count] = (struct iovec){ data, rest < BUFFER ? rest : BUFFER };
+			rest -= parts[count].iov_len;
 		}
 		written = writev(connection, parts, count);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			return;
-		size -= written;
+			break;
+		left -= written;
 	}
+	return size - left;
+}
+
+/* Sends what the application in the host has written, up to `size`. `channel` receives the bytes written so far. */
+static uint64_t send_written(int connection, int channel, uint64_t size)
+{
+	uint64_t sent = 0, written = 0, report;
+	struct pollfd ready[2] = { { .fd = channel, .events = POLLIN }, { .fd = connection } };
+
+	fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);
+	while (sent < size && !has_stopped) {
+		ready[1].events = sent < written ? POLLOUT : 0;
+		if (poll(ready, 2, -1) < 0)
+			continue;
+		if (ready[1].revents & (POLLERR | POLLHUP))
+			break;
+		while (recv(channel, &report, sizeof report, MSG_DONTWAIT) == sizeof report)
+			written = report < size ? report : size;
+		sent += send_bytes(connection, written - sent);
+	}
+	return sent;
+}
+
+/* The socket on which the host reports what its application has written. */
+static int application_channel(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(9) };
+	int channel = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (channel < 0 || bind(channel, (void *)&any, sizeof any))
+		fail("the channel of the application: %s", strerror(errno));
+	return channel;
+}
+
+static void send_all(int connection, int channel, uint64_t size)
+{
+	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	uint64_t sent = channel < 0 ? send_bytes(connection, size) : send_written(connection, channel, size);
+
 	if (has_stopped)
 		/* The application gives up, also the data in the send buffer. */
 		connect(connection, &nobody, sizeof nobody);
-	else
+	else if (sent == size)
 		shutdown(connection, SHUT_WR);
 }
 
@@ -293,7 +373,7 @@ static void transfer(int connection, const struct sockaddr_in *peer, unsigned lo
 {
 	uint64_t base = number("TB_BASE"), start = base + number("TB_START");
 	struct timespec at = { start / 1000000000, start % 1000000000 };
-	int one = 1, flags;
+	int one = 1, flags, channel = getenv("TB_APPLICATION") ? application_channel() : -1;
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 	if (getenv("TB_STOP"))
@@ -310,7 +390,7 @@ static void transfer(int connection, const struct sockaddr_in *peer, unsigned lo
 		if (errno != EINTR || has_stopped)
 			return;
 	}
-	send_all(connection, getenv("TB_SIZE") ? number("TB_SIZE") : UINT64_MAX);
+	send_all(connection, channel, getenv("TB_SIZE") ? number("TB_SIZE") : UINT64_MAX);
 }
 
 int main(void)
