@@ -51,6 +51,8 @@ static const char *poll(void *self, uint64_t now, tailback_send send, void *outb
         send(outbox, &payload);
     }
     while (strstr(own->act, "endless")) send(outbox, &payload);
+    while (strstr(own->act, "full") && send(outbox, &payload) == TAILBACK_SENT) {
+    }
     return strstr(own->act, "report") ? "no state" : NULL;
 }
 

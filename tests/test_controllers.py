@@ -39,14 +39,20 @@ def contents(run: tb.Run) -> dict[str, str]:
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The example in C, as a library that is loaded for one test."""
+    file = compiled(ROOT / "examples/c/aimd.c", tmp_path)
+    monkeypatch.setattr(_libraries, "_loaded", {})
+    assert tb.user_code.load_controllers(file) == ("aimd-c",)
+    return file
+
+
+def compiled(source: Path, folder: Path) -> Path:
     compiler = shutil.which("cc")
     if compiler is None or sys.platform == "win32":
         pytest.skip("no C compiler `cc`")
     options = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(ROOT / "crates/host/include")]
-    subprocess.run([compiler, *options, "-o", str(tmp_path / "aimd.so"), str(ROOT / "examples/c/aimd.c"), "-lm"], check=True)
-    monkeypatch.setattr(_libraries, "_loaded", {})
-    assert tb.user_code.load_controllers(tmp_path / "aimd.so") == ("aimd-c",)
-    return tmp_path / "aimd.so"
+    file = folder / f"{source.stem}.so"
+    subprocess.run([compiler, *options, "-o", str(file), str(source), "-lm"], check=True)
+    return file
 
 
 def test_a_controller_in_c_behaves_like_the_same_in_python(library: Path) -> None:
@@ -69,6 +75,21 @@ def test_a_controller_in_c_behaves_like_the_same_in_python(library: Path) -> Non
     assert c.provenance["user_code"] == [
         {"at": "flows.web.tcp.controller", "kind": "controller", "name": "aimd-c", "version": "aimd-c 1"}
     ]
+
+
+def test_a_controller_in_c_counts_all_losses_and_acknowledgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_libraries, "_loaded", {})
+    file = compiled(Path(__file__).with_name("counting_controller.c"), tmp_path)
+    assert tb.user_code.load_controllers(file) == ("counting",)
+    changes: dict[str, Any] = {"topology.dumbbell.loss": {"probability": "0.5 %"}, "warmup": "0 s"}
+    changes["record.traces"] = ["ssthresh", "acks", "drops"]
+    counted = {}
+    for what in ("acks", "losses"):
+        parameters = {"flows.web.tcp.controller": {"kind": "user:counting", "parameters": {what: True}}}
+        run = tb.simulate(scenario("counting", "5 s").with_({**changes, **parameters}))
+        counted[what] = run.trace("ssthresh")["ssthresh_packets"].max() - 10
+    assert counted == {"acks": len(run.trace("acks")["time_s"]), "losses": len(run.trace("drops")["time_s"])}
+    assert counted["losses"] > 4
 
 
 def test_a_study_loads_the_library_in_other_processes(library: Path, tmp_path: Path) -> None:

@@ -555,6 +555,8 @@ def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Pat
         "giant": "sent a packet of 1501 bytes; its interface has an MTU of 1500 bytes",
         "wrong": "sent a packet of 65536 bytes; its interface has an MTU of 1500 bytes",
         "endless": "sent packets without end in one poll",
+        # Returns as soon as `send` refuses a packet.
+        "full": "sent packets without end in one poll",
         "report": "failed: no state",
     }
     for act, message in messages.items():

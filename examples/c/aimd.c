@@ -45,7 +45,7 @@ static const char *on_event(void *controller, const tailback_event *event, tailb
     return NULL;
 }
 
-static const tailback_controller AIMD = {TAILBACK_ABI, "aimd-c", "aimd-c 1", create, on_event, free};
+static const tailback_controller AIMD = {TAILBACK_ABI, 0, "aimd-c", "aimd-c 1", create, on_event, free};
 
 const tailback_controller *const *tailback_controllers(void) {
     static const tailback_controller *const controllers[] = {&AIMD, NULL};

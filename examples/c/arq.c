@@ -142,6 +142,13 @@ static const char *report(void *host, tailback_report *report) {
     const arq *self = host;
     report->delivered = bytes_before(self, self->missing);
     report->cwnd = (uint64_t)WINDOW * PAYLOAD;
+    report->in_flight = 0;
+    for (int place = 0; place < WINDOW; place++) {
+        if (self->number[place] != TAILBACK_NONE) {
+            report->in_flight += length_of(self, self->number[place]);
+        }
+    }
+    report->rto = TIMEOUT;
     report->timeouts = report->retransmitted_packets = self->timeouts;
     return NULL;
 }

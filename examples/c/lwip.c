@@ -284,6 +284,8 @@ static const char *report(void *argument, tailback_report *report) {
     report->delivered = self->received;
     if (self->connection != NULL) {
         report->cwnd = self->connection->cwnd;
+        report->ssthresh = self->connection->ssthresh;
+        report->state = self->connection->flags & TF_INFR ? TAILBACK_STATE_RECOVERY : TAILBACK_STATE_OPEN;
     }
     return NULL;
 }

@@ -167,7 +167,7 @@ const CRATES: Layers = &[
     &["allocation", "core", "models"],
     &["capture", "scenario"],
     &["host", "prediction"],
-    &["emulator", "stacks"],
+    &["emulator", "linux", "stacks"],
     &["python", "stacks-python", "wasm"],
 ];
 

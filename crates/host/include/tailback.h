@@ -55,16 +55,27 @@ typedef struct tailback_payload {
     size_t length;
 } tailback_payload;
 
+/* States of congestion control, as in RFC 5681 and Linux. */
+#define TAILBACK_STATE_OPEN 0
+#define TAILBACK_STATE_DISORDER 1 /* duplicate acknowledgements, and no loss yet */
+#define TAILBACK_STATE_CWR 2      /* the window is being reduced without a loss, for example after an ECN mark */
+#define TAILBACK_STATE_RECOVERY 3 /* loss recovery */
+#define TAILBACK_STATE_LOSS 4     /* loss recovery after a retransmission timeout */
+
 /* The state of a host for the results of a run: `delivered` from the receiver of a flow, everything else from its sender. Counts are totals
  * since the start of the run. Everything is TAILBACK_NONE, and missing in the results, unless it is written. The end of a connection whose
  * transfer is not complete is a warning. */
 typedef struct tailback_report {
     uint64_t delivered;    /* bytes that the application has read, in order */
     uint64_t cwnd;         /* congestion window in bytes */
+    uint64_t ssthresh;     /* slow-start threshold in bytes; TAILBACK_NONE also while there is no limit */
+    uint64_t in_flight;    /* bytes sent, and neither acknowledged nor declared lost */
+    uint64_t state;        /* of congestion control: TAILBACK_STATE_OPEN, ... */
     uint64_t smoothed_rtt;
     uint64_t min_rtt;
     uint64_t rtt_samples;  /* number of RTT samples, and their sum */
     uint64_t rtt_sum;
+    uint64_t rto;          /* retransmission timeout, with its backoff */
     uint64_t timeouts;     /* expirations of the retransmission timer */
     uint64_t retransmitted_packets;
     uint64_t lost_packets; /* packets declared lost */
@@ -72,8 +83,13 @@ typedef struct tailback_report {
     const char *end_reason; /* valid until the next call for this host */
 } tailback_report;
 
-/* Sends a payload from inside `poll`. The payload is copied. A poll that sends without end is left by unwinding its stack. */
-typedef void (*tailback_send)(void *outbox, const tailback_payload *payload);
+/* Results of `send`. */
+#define TAILBACK_SENT 0
+#define TAILBACK_FULL 1 /* one poll has sent more than any window holds, and this payload is not sent: return, the run ends */
+
+/* Sends a payload from inside `poll`. The payload is copied. Returns TAILBACK_SENT or TAILBACK_FULL. A poll that ignores TAILBACK_FULL
+ * without end is left by unwinding its stack. */
+typedef uint32_t (*tailback_send)(void *outbox, const tailback_payload *payload);
 
 typedef struct tailback_stack {
     uint32_t abi;        /* TAILBACK_ABI */
@@ -92,8 +108,8 @@ typedef struct tailback_stack {
     uint64_t (*deadline)(const void *host);
     void (*destroy)(void *host);
     /* Writes what is known. Returns NULL, or the text of a fault that ends the run. May be NULL. Called at the end of the warm-up and of the
-     * run, unless the host has not been polled yet; after each poll of a sender whose cwnd or RTT is traced, and of a receiver of a flow
-     * with a size, until `delivered` is the size: the transfer is then complete. */
+     * run, unless the host has not been polled yet; after each poll of a sender with a trace of these quantities, and of a receiver of a
+     * flow with a size, until `delivered` is the size: the transfer is then complete. */
     const char *(*report)(void *host, tailback_report *report);
     /* The application of a sender has written `written` bytes since the start, and no more may be sent; `size` is the total of all writes
      * or TAILBACK_NONE. Called before `poll`, at first with 0 before the first poll, and never for flows without an application. Returns
@@ -105,10 +121,16 @@ typedef struct tailback_stack {
 const tailback_stack *const *tailback_stacks(void);
 
 /* Events of a sender. */
-#define TAILBACK_ACKED 0   /* new data was acknowledged outside loss recovery */
-#define TAILBACK_LOST 1    /* the first loss of an episode */
-#define TAILBACK_MARKED 2  /* an ECN mark, once per window */
-#define TAILBACK_TIMEOUT 3 /* a retransmission timeout */
+#define TAILBACK_ACKED 0        /* new data was acknowledged outside loss recovery */
+#define TAILBACK_LOST 1         /* the first loss of an episode */
+#define TAILBACK_MARKED 2       /* an ECN mark, once per window */
+#define TAILBACK_TIMEOUT 3      /* a retransmission timeout */
+#define TAILBACK_OTHER_ACK 4    /* a duplicate acknowledgement, or any during loss recovery; only with TAILBACK_ALL_ACKS */
+#define TAILBACK_LOST_SEGMENT 5 /* each lost segment, before the acknowledgement or timeout that shows it; only with TAILBACK_ALL_LOSSES */
+
+/* Further events that a controller requests. */
+#define TAILBACK_ALL_ACKS 1
+#define TAILBACK_ALL_LOSSES 2
 
 /* The sender of a flow. Sizes are bytes, with the headers of all packets. */
 typedef struct tailback_sender {
@@ -123,7 +145,9 @@ typedef struct tailback_event {
     uint64_t now;
     uint64_t rtt;        /* the last RTT sample since the last event, or TAILBACK_NONE */
     double acked;        /* bytes acknowledged for which the window opens (`tcp.abc_limit`); 0 for other events */
-    double in_flight;    /* bytes outstanding before the event */
+    double delivered;    /* bytes that left the network with this acknowledgement; 0 for other events */
+    double lost;         /* bytes found lost since the start, with TAILBACK_ALL_LOSSES; otherwise 0 */
+    double in_flight;    /* bytes outstanding before the event; of a lost segment, bytes in the network when it was sent */
     uint32_t kind;
     uint8_t app_limited; /* 1: the window was not in use, and should not grow */
 } tailback_event;
@@ -137,6 +161,7 @@ typedef struct tailback_decision {
 
 typedef struct tailback_controller {
     uint32_t abi;        /* TAILBACK_ABI */
+    uint32_t requests;   /* sum of TAILBACK_ALL_ACKS and TAILBACK_ALL_LOSSES, or 0 */
     const char *name;    /* as that of a stack; `user:NAME` in scenarios */
     const char *version; /* likewise */
 

@@ -13,7 +13,7 @@ use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use tailback_core::congestion::{Ack, Cause, Congestion, Control, RoundTrip, Start, UserController};
+use tailback_core::congestion::{Ack, Cause, Congestion, Control, Lost, RoundTrip, Start, Subscriptions, UserController};
 use tailback_core::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use tailback_core::user_code::Fault;
 
@@ -42,7 +42,11 @@ pub struct Event {
     /// Bytes for which the window opens: those acknowledged, but fewer after a timeout, whose acknowledgements repeat the news of others
     /// (`tcp.abc_limit`). 0 for other events.
     pub acked: f64,
-    /// Bytes that were outstanding before the event.
+    /// Bytes that left the network with this acknowledgement. 0 for other events.
+    pub delivered: f64,
+    /// Bytes found lost since the start, with [`ALL_LOSSES`].
+    pub lost: f64,
+    /// Bytes that were outstanding before the event; of a lost segment, bytes in the network when it was sent.
     pub in_flight: f64,
     /// A [`Kind`].
     pub kind: u32,
@@ -62,7 +66,15 @@ pub enum Kind {
     Marked,
     /// A retransmission timeout.
     Timeout,
+    /// A duplicate acknowledgement, or any during loss recovery; only with [`ALL_ACKS`].
+    OtherAck,
+    /// Each lost segment, before the acknowledgement or timeout that shows it; only with [`ALL_LOSSES`].
+    LostSegment,
 }
+
+/// Further events that a controller requests ([`Controller::requests`]).
+pub const ALL_ACKS: u32 = 1;
+pub const ALL_LOSSES: u32 = 2;
 
 impl Event {
     /// Whether it is of this kind.
@@ -93,6 +105,8 @@ pub struct Decision {
 pub struct Controller {
     /// [`ABI`].
     pub abi: u32,
+    /// Sum of [`ALL_ACKS`] and [`ALL_LOSSES`], or 0.
+    pub requests: u32,
     /// Name in scenarios.
     pub name: *const c_char,
     /// Name and version of everything on which results depend, part of content hashes.
@@ -147,7 +161,22 @@ impl Library<Controller> {
         // SAFETY: the message has this capacity, and everything outlives the call.
         let handle = created(name, |message, capacity| unsafe { (table.create)(&sender, &mut decision, message, capacity) })?;
         let output = decision.in_segments(segment);
-        Ok(Box::new(LibraryController { table, handle, segment, rtt: NONE, output }))
+        Ok(Box::new(LibraryController { table, handle, segment, rtt: NONE, lost: 0.0, output }))
+    }
+
+    /// Further events that the controller with this name requests.
+    ///
+    /// # Errors
+    /// The library has no such controller.
+    pub fn subscriptions(&self, name: &str) -> Result<Subscriptions, LibraryError> {
+        let table = self.find(name)?;
+        Ok(Subscriptions { other_acks: table.gets(ALL_ACKS), losses: table.gets(ALL_LOSSES), ..Subscriptions::default() })
+    }
+}
+
+impl Controller {
+    fn gets(&self, request: u32) -> bool {
+        self.requests & request != 0
     }
 }
 
@@ -166,6 +195,8 @@ struct LibraryController {
     segment: f64,
     /// The last RTT sample since the last event.
     rtt: u64,
+    /// Bytes found lost since the start.
+    lost: f64,
     /// The last decision.
     output: Control,
 }
@@ -190,7 +221,19 @@ impl LibraryController {
 
     fn event(&mut self, kind: Kind, now: Time, in_flight: Segments) -> Event {
         let rtt = std::mem::replace(&mut self.rtt, NONE);
-        Event { now: now.0, rtt, acked: 0.0, in_flight: self.bytes(in_flight), kind: kind as u32, app_limited: 0 }
+        let (in_flight, kind) = (self.bytes(in_flight), kind as u32);
+        Event { now: now.0, rtt, acked: 0.0, delivered: 0.0, lost: self.lost, in_flight, kind, app_limited: 0 }
+    }
+
+    /// An acknowledgement, for which the window opens by this number of segments.
+    fn acknowledgement(&mut self, kind: Kind, ack: &Ack, counted: Segments) -> Result<Control, Fault> {
+        let event = Event {
+            acked: self.bytes(counted),
+            delivered: self.bytes(ack.acked),
+            app_limited: (!ack.window_validated).into(),
+            ..self.event(kind, ack.now, ack.in_flight)
+        };
+        self.notify(&event)
     }
 
     fn bytes(&self, segments: Segments) -> f64 {
@@ -215,16 +258,20 @@ impl UserController for LibraryController {
     }
 
     fn on_ack(&mut self, ack: &Ack) -> Result<Control, Fault> {
-        let event = Event {
-            acked: self.bytes(ack.counted),
-            app_limited: (!ack.window_validated).into(),
-            ..self.event(Kind::Acked, ack.now, ack.in_flight)
-        };
-        self.notify(&event)
+        self.acknowledgement(Kind::Acked, ack, ack.counted)
     }
 
-    fn on_other_ack(&mut self, _ack: &Ack) -> Result<Control, Fault> {
-        Ok(self.output)
+    fn on_other_ack(&mut self, ack: &Ack) -> Result<Control, Fault> {
+        match self.table.gets(ALL_ACKS) {
+            true => self.acknowledgement(Kind::OtherAck, ack, Segments(0)),
+            false => Ok(self.output),
+        }
+    }
+
+    fn on_lost(&mut self, lost: &Lost) -> Result<Control, Fault> {
+        self.lost = lost.lost as f64 * self.segment;
+        let event = self.event(Kind::LostSegment, lost.now, lost.in_flight);
+        self.notify(&event)
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) -> Result<Control, Fault> {
@@ -284,7 +331,7 @@ pub mod exported {
         version: &'static CStr,
         create: unsafe extern "C" fn(*const Sender, *mut Decision, *mut c_char, usize) -> *mut c_void,
     ) -> Controller {
-        Controller { abi: ABI, name: name.as_ptr(), version: version.as_ptr(), create, on_event, destroy }
+        Controller { abi: ABI, requests: 0, name: name.as_ptr(), version: version.as_ptr(), create, on_event, destroy }
     }
 
     struct Exported {
@@ -394,17 +441,54 @@ mod tests {
     }
 
     static HALF: Controller = exported::controller(c"half", c"half 1", create);
-    struct Controllers([*const Controller; 2]);
+    static COUNTING: Controller =
+        Controller { requests: ALL_ACKS + ALL_LOSSES, ..exported::controller(c"counting", c"counting 1", create) };
+    struct Controllers([*const Controller; 3]);
     // SAFETY: constant.
     unsafe impl Sync for Controllers {}
-    static CONTROLLERS: Controllers = Controllers([&raw const HALF, ptr::null()]);
+    static CONTROLLERS: Controllers = Controllers([&raw const HALF, &raw const COUNTING, ptr::null()]);
 
     fn made(name: &str, parameters: &str) -> Result<Box<dyn UserController>, LibraryError> {
-        // SAFETY: the array is static and ends with a null pointer.
-        let library = unsafe { Library::<Controller>::at(CONTROLLERS.0.as_ptr() as usize) }.unwrap();
-        assert_eq!(library.names(), [("half".into(), "half 1".into())]);
         let start = Start { window: 10.0, ack_counting: AckCounting::Bytes, packet: Bytes(1000), ..Start::default() };
-        library.controller(name, start, parameters)
+        library().controller(name, start, parameters)
+    }
+
+    fn library() -> Library<Controller> {
+        // SAFETY: the array is static and ends with a null pointer.
+        unsafe { Library::at(CONTROLLERS.0.as_ptr() as usize) }.unwrap()
+    }
+
+    #[test]
+    fn controllers_that_request_them_get_all_acknowledgements_and_losses() {
+        let (now, two, eight) = (Time(9), Segments(2), Segments(8));
+        let ack =
+            Ack { now, acked: two, counted: two, rtt: None, in_flight: eight, window_validated: true, signal: Signal::default() };
+        let lost = Lost { now, lost: 3, prior_lost: 0, in_flight: eight, app_limited: false, begins_range: true };
+        let mut law = made("counting", "{}").unwrap();
+        // Everything but an acknowledgement of new data outside recovery halves the data in flight.
+        assert_eq!(law.on_lost(&lost).unwrap().window, 4.0);
+        law.on_ack(&ack).unwrap();
+        assert_eq!(law.on_other_ack(&ack).unwrap().window, 4.0);
+        assert_eq!(made("half", "{}").unwrap().on_other_ack(&ack).unwrap().window, 10.0);
+        let requests = |name: &str| library().subscriptions(name).unwrap();
+        assert_eq!(requests("half"), Subscriptions::NONE);
+        assert_eq!(requests("counting"), Subscriptions { losses: true, other_acks: true, ..Subscriptions::NONE });
+        assert!(library().subscriptions("whole").is_err());
+    }
+
+    #[test]
+    fn events_carry_the_bytes_delivered_and_lost() {
+        let mut controller = LibraryController {
+            table: &COUNTING,
+            handle: ptr::null_mut(),
+            segment: 1000.0,
+            rtt: NONE,
+            lost: 3000.0,
+            output: Control { window: 1.0, ssthresh: 1.0, pacing: None, release: None },
+        };
+        let event = controller.event(Kind::Timeout, Time(1), Segments(8));
+        assert_eq!((event.in_flight, event.delivered, event.lost, event.kind), (8000.0, 0.0, 3000.0, 3));
+        std::mem::forget(controller);
     }
 
     #[test]

@@ -43,9 +43,12 @@ impl FlowReports {
         for ReportedFlow { flow, hosts: [sender, receiver], size, .. } in &flows {
             let changes = Changes {
                 cwnd: is_traced(*flow, TraceKind::Cwnd).then(Vec::new),
+                ssthresh: is_traced(*flow, TraceKind::Ssthresh).then(Vec::new),
                 smoothed_rtt: is_traced(*flow, TraceKind::Rtt).then(Vec::new),
+                in_flight: is_traced(*flow, TraceKind::InFlight).then(Vec::new),
+                state: is_traced(*flow, TraceKind::State).then(Vec::new),
             };
-            if changes.cwnd.is_some() || changes.smoothed_rtt.is_some() {
+            if changes.is_any() {
                 hosts[*sender].watch = Watch::Changes(changes);
             }
             if let Some(size) = *size {
@@ -105,15 +108,19 @@ impl FlowReports {
         })
     }
 
-    /// Adds the changes of windows and RTTs to the traces.
+    /// Adds the changes of reported quantities to the traces.
     pub(crate) fn add_traces(&self, hosts: &VirtualHosts, until: Time, traces: &mut [Table]) {
         for table in traces {
             let rows = self.flows.iter().flat_map(|flow| {
                 let sender = &hosts.hosts[flow.hosts[0]];
                 let Watch::Changes(changes) = &sender.watch else { return Vec::new() };
+                let packets = |bytes: Bytes| Value::Number(bytes.0 as f64 / sender.mtu.0 as f64);
                 match table.name.as_str() {
-                    "cwnd" => rows(&changes.cwnd, |cwnd: Bytes| cwnd.0 as f64 / sender.mtu.0 as f64),
-                    "rtt" => rows(&changes.smoothed_rtt, TimeDelta::seconds),
+                    "cwnd" => rows(&changes.cwnd, packets),
+                    "ssthresh" => rows(&changes.ssthresh, packets),
+                    "rtt" => rows(&changes.smoothed_rtt, |rtt: TimeDelta| Value::Number(rtt.seconds())),
+                    "in_flight" => rows(&changes.in_flight, packets),
+                    "state" => rows(&changes.state, Value::Word),
                     _ => Vec::new(),
                 }
                 .into_iter()
@@ -121,7 +128,7 @@ impl FlowReports {
                 .map(|(time, value)| (time.seconds(), flow, value))
                 .collect()
             });
-            let rows: Vec<(f64, &ReportedFlow, f64)> = rows.collect();
+            let rows: Vec<(f64, &ReportedFlow, Value)> = rows.collect();
             if !rows.is_empty() {
                 append(table, &rows);
             }
@@ -129,24 +136,39 @@ impl FlowReports {
     }
 }
 
+/// A value of a trace.
+#[derive(Clone, Copy)]
+enum Value {
+    Number(f64),
+    Word(&'static str),
+}
+
 /// The rows of a traced quantity.
-fn rows<T: Copy>(changes: &Option<Vec<(Time, T)>>, number: impl Fn(T) -> f64) -> Vec<(Time, f64)> {
-    changes.iter().flatten().map(|&(time, value)| (time, number(value))).collect()
+fn rows<T: Copy>(changes: &Option<Vec<(Time, T)>>, value: impl Fn(T) -> Value) -> Vec<(Time, Value)> {
+    changes.iter().flatten().map(|&(time, changed)| (time, value(changed))).collect()
 }
 
 /// Inserts rows of time, flow and value in the order of time, then of flows.
-fn append(table: &mut Table, rows: &[(f64, &ReportedFlow, f64)]) {
-    let [(_, Column::Float(times)), (_, Column::Word(groups, names)), (_, Column::Integer(flows)), (_, Column::Float(values))] =
+fn append(table: &mut Table, rows: &[(f64, &ReportedFlow, Value)]) {
+    let [(_, Column::Float(times)), (_, Column::Word(groups, names)), (_, Column::Integer(flows)), (_, values)] =
         &mut table.columns[..]
     else {
         return;
     };
     for (time, flow, value) in rows {
         let Some(group) = names.iter().position(|name| *name == flow.group) else { continue };
+        match (&mut *values, value) {
+            (Column::Float(values), Value::Number(number)) => values.push(*number),
+            (Column::Integer(values), Value::Number(number)) => values.push(number.round() as u64),
+            (Column::Word(values, words), Value::Word(word)) => {
+                let Some(place) = words.iter().position(|known| known == word) else { continue };
+                values.push(place as u32);
+            }
+            _ => continue,
+        }
         times.push(*time);
         groups.push(group as u32);
         flows.push(flow.index);
-        values.push(*value);
     }
     let key = |row: usize| (times[row], groups[row], flows[row]);
     let mut order: Vec<usize> = (0..times.len()).collect();
@@ -154,7 +176,11 @@ fn append(table: &mut Table, rows: &[(f64, &ReportedFlow, f64)]) {
     *times = order.iter().map(|&row| times[row]).collect();
     *groups = order.iter().map(|&row| groups[row]).collect();
     *flows = order.iter().map(|&row| flows[row]).collect();
-    *values = order.iter().map(|&row| values[row]).collect();
+    match values {
+        Column::Float(values) => *values = order.iter().map(|&row| values[row]).collect(),
+        Column::Integer(values) => *values = order.iter().map(|&row| values[row]).collect(),
+        Column::Word(values, _) => *values = order.iter().map(|&row| values[row]).collect(),
+    }
 }
 
 impl ReportedFlow {
@@ -180,6 +206,7 @@ impl ReportedFlow {
             timeouts: since(sender.timeouts, of_sender.timeouts),
             mean_rtt: sender.rtt_samples.and_then(|samples| samples.mean_since(of_sender.rtt_samples.unwrap_or_default())),
             min_rtt: sender.min_rtt,
+            rto: sender.rto,
         }
     }
 }

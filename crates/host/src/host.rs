@@ -44,6 +44,8 @@ pub struct Outbox {
     framing: Framing,
     packets: VecDeque<Vec<u8>>,
     bytes: usize,
+    /// Packets of [`Outbox::try_send`] that were refused.
+    refused: usize,
     /// Buffers for packets.
     spare: Vec<Vec<u8>>,
 }
@@ -71,18 +73,43 @@ pub(crate) fn reported(panic: Box<dyn Any + Send>) -> Result<String, Box<dyn Any
 impl Outbox {
     /// An empty outbox of a host with this framing.
     pub fn new(framing: Framing) -> Outbox {
-        Outbox { framing, packets: VecDeque::new(), bytes: 0, spare: Vec::new() }
+        Outbox { framing, packets: VecDeque::new(), bytes: 0, refused: 0, spare: Vec::new() }
     }
 
     /// Sends a datagram.
     pub fn send(&mut self, datagram: &Datagram<'_>) {
-        if self.packets.len() == MOST || self.bytes > MOST_BYTES {
+        if self.is_full() {
             resume_unwind(Box::new(Endless));
         }
         let mut packet = self.spare.pop().unwrap_or_default();
         self.framing.write(datagram, &mut packet);
         self.bytes += packet.len();
         self.packets.push_back(packet);
+    }
+
+    /// Sends a datagram, or refuses it if the host is in an endless loop: it returns then by itself, unlike from [`Outbox::send`]. A host
+    /// that ignores refusals is unwound, too.
+    pub(crate) fn try_send(&mut self, datagram: &Datagram<'_>) -> bool {
+        if !self.is_full() {
+            self.send(datagram);
+            return true;
+        }
+        self.refused += 1;
+        if self.refused > MOST {
+            resume_unwind(Box::new(Endless));
+        }
+        false
+    }
+
+    /// Ends the run if the last poll has ended after a refusal.
+    pub(crate) fn check_refused(&self) {
+        if self.refused > 0 {
+            resume_unwind(Box::new(Endless));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.packets.len() == MOST || self.bytes > MOST_BYTES
     }
 
     /// Sends a train (generic segmentation offload, as `UDP_SEGMENT` of udp(7)): one datagram for each `segment` bytes of the payload.

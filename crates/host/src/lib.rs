@@ -61,7 +61,7 @@ pub use ip::EcnField;
 pub use nat::Rebinding;
 pub use pacer::{Clock, Monotonic};
 pub use packet_observer::PacketObserver;
-pub use report::{ConnectionEnd, RttSamples, TransportReport};
+pub use report::{ConnectionEnd, ConnectionState, RttSamples, TransportReport};
 pub use segment_numbers::ListedSegments;
 pub use testbed::{Outcome, Testbed, TestbedError};
 pub use virtual_hosts::{HostError, HostFault};

@@ -65,8 +65,12 @@ pub struct Payload {
     pub length: usize,
 }
 
-/// Sends a datagram from inside `poll`.
-pub type Send = unsafe extern "C-unwind" fn(outbox: *mut c_void, payload: *const Payload);
+/// Sends a datagram from inside `poll`. Returns [`SENT`] or [`FULL`].
+pub type Send = unsafe extern "C-unwind" fn(outbox: *mut c_void, payload: *const Payload) -> u32;
+
+/// Results of [`Send`]: sent, and refused because one poll has sent more than any window holds.
+pub const SENT: u32 = 0;
+pub const FULL: u32 = 1;
 
 /// A stack. Its functions are never called at the same time for one host. Times are picoseconds of the simulation.
 #[repr(C)]
@@ -335,6 +339,7 @@ impl Host for LibraryHost {
         // SAFETY: `send` expects this pointer, only during the call.
         let fault = unsafe { (self.stack.poll)(self.handle, now.0, send, (&raw mut *outbox).cast()) };
         raise(fault);
+        outbox.check_refused();
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -361,7 +366,7 @@ impl Host for LibraryHost {
         // SAFETY: the handle is from `create`, and the report outlives the call.
         let fault = unsafe { write(self.handle, &raw mut report) };
         raise(fault);
-        report.transport_report(owned(report.end_reason))
+        report.transport_report(owned(report.end_reason)).unwrap_or_else(|problem| report_fault(problem))
     }
 }
 
@@ -371,10 +376,10 @@ fn raise(fault: *const c_char) {
     }
 }
 
-unsafe extern "C-unwind" fn send(outbox: *mut c_void, payload: *const Payload) {
+unsafe extern "C-unwind" fn send(outbox: *mut c_void, payload: *const Payload) -> u32 {
     // SAFETY: `LibraryHost::poll` passes this pointer, and the payload is valid by contract.
     let (outbox, datagram) = unsafe { (&mut *outbox.cast::<Outbox>(), (*payload).datagram()) };
-    outbox.send(&datagram);
+    if outbox.try_send(&datagram) { SENT } else { FULL }
 }
 
 /// In place of a payload that is too long for IPv4, whose length may be wrong.

@@ -11,10 +11,17 @@ pub struct TransportReport {
     pub delivered: Option<Bytes>,
     /// Congestion window.
     pub cwnd: Option<Bytes>,
+    /// Slow-start threshold; also unknown while it limits nothing.
+    pub ssthresh: Option<Bytes>,
+    /// Data sent, and neither acknowledged nor declared lost.
+    pub in_flight: Option<Bytes>,
+    pub state: Option<ConnectionState>,
     pub smoothed_rtt: Option<TimeDelta>,
     pub min_rtt: Option<TimeDelta>,
     /// RTT samples.
     pub rtt_samples: Option<RttSamples>,
+    /// Retransmission timeout, with its backoff.
+    pub rto: Option<TimeDelta>,
     /// Expirations of the retransmission timer.
     pub timeouts: Option<u64>,
     pub retransmitted_packets: Option<u64>,
@@ -22,6 +29,36 @@ pub struct TransportReport {
     pub lost_packets: Option<u64>,
     /// The end of the connection, if the transport has ended it by itself.
     pub ended: Option<ConnectionEnd>,
+}
+
+/// State of congestion control, as in RFC 5681 and Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ConnectionState {
+    Open,
+    /// Duplicate acknowledgements, and no loss yet.
+    Disorder,
+    /// The window is being reduced without a loss, for example after an ECN mark.
+    Cwr,
+    Recovery,
+    /// Recovery after a retransmission timeout.
+    Loss,
+}
+
+impl ConnectionState {
+    /// All states, in the order of their numbers.
+    pub const ALL: [ConnectionState; 5] = [
+        ConnectionState::Open,
+        ConnectionState::Disorder,
+        ConnectionState::Cwr,
+        ConnectionState::Recovery,
+        ConnectionState::Loss,
+    ];
+
+    /// The state with this number.
+    pub fn of(number: u64) -> Option<ConnectionState> {
+        usize::try_from(number).ok().and_then(|number| ConnectionState::ALL.get(number).copied())
+    }
 }
 
 /// The end of a connection that no application has requested, such as a timeout.
@@ -59,11 +96,16 @@ const UNKNOWN: u64 = u64::MAX;
 pub struct Report {
     pub delivered: u64,
     pub cwnd: u64,
+    pub ssthresh: u64,
+    pub in_flight: u64,
+    /// The number of a [`ConnectionState`].
+    pub state: u64,
     /// Times in picoseconds.
     pub smoothed_rtt: u64,
     pub min_rtt: u64,
     pub rtt_samples: u64,
     pub rtt_sum: u64,
+    pub rto: u64,
     pub timeouts: u64,
     pub retransmitted_packets: u64,
     pub lost_packets: u64,
@@ -79,10 +121,14 @@ impl From<&TransportReport> for Report {
         Report {
             delivered: bytes(report.delivered),
             cwnd: bytes(report.cwnd),
+            ssthresh: bytes(report.ssthresh),
+            in_flight: bytes(report.in_flight),
+            state: report.state.map_or(UNKNOWN, |state| state as u64),
             smoothed_rtt: duration(report.smoothed_rtt),
             min_rtt: duration(report.min_rtt),
             rtt_samples: report.rtt_samples.map_or(UNKNOWN, |samples| samples.count),
             rtt_sum: duration(report.rtt_samples.map(|samples| samples.sum)),
+            rto: duration(report.rto),
             timeouts: report.timeouts.unwrap_or(UNKNOWN),
             retransmitted_packets: report.retransmitted_packets.unwrap_or(UNKNOWN),
             lost_packets: report.lost_packets.unwrap_or(UNKNOWN),
@@ -94,22 +140,33 @@ impl From<&TransportReport> for Report {
 
 impl Report {
     /// The report in Rust. `reason` is the text of `end_reason`.
-    pub(crate) fn transport_report(&self, reason: String) -> TransportReport {
+    ///
+    /// # Errors
+    /// The state has no such number.
+    pub(crate) fn transport_report(&self, reason: String) -> Result<TransportReport, String> {
         let (report, reason) = (self, if reason.is_empty() { "it gives no reason".into() } else { reason });
         let known = |value: u64| (value != UNKNOWN).then_some(value);
-        TransportReport {
+        let state = ConnectionState::of(report.state);
+        if let Some(number) = known(report.state).filter(|_| state.is_none()) {
+            return Err(format!("`state` of its report is {number}; expected 0 to 4, or TAILBACK_NONE"));
+        }
+        Ok(TransportReport {
             delivered: known(report.delivered).map(Bytes),
             cwnd: known(report.cwnd).map(Bytes),
+            ssthresh: known(report.ssthresh).map(Bytes),
+            in_flight: known(report.in_flight).map(Bytes),
+            state,
             smoothed_rtt: known(report.smoothed_rtt).map(TimeDelta),
             min_rtt: known(report.min_rtt).map(TimeDelta),
             rtt_samples: known(report.rtt_samples)
                 .zip(known(report.rtt_sum))
                 .map(|(count, sum)| RttSamples { count, sum: TimeDelta(sum) }),
+            rto: known(report.rto).map(TimeDelta),
             timeouts: known(report.timeouts),
             retransmitted_packets: known(report.retransmitted_packets),
             lost_packets: known(report.lost_packets),
             ended: known(report.ended_at).map(|at| ConnectionEnd { at: Time(at), reason }),
-        }
+        })
     }
 }
 
@@ -130,7 +187,31 @@ pub(crate) enum Watch {
 #[derive(Default)]
 pub(crate) struct Changes {
     pub(crate) cwnd: Option<Vec<(Time, Bytes)>>,
+    pub(crate) ssthresh: Option<Vec<(Time, Bytes)>>,
     pub(crate) smoothed_rtt: Option<Vec<(Time, TimeDelta)>>,
+    pub(crate) in_flight: Option<Vec<(Time, Bytes)>>,
+    pub(crate) state: Option<Vec<(Time, &'static str)>>,
+}
+
+impl Changes {
+    pub(crate) fn is_any(&self) -> bool {
+        let Changes { cwnd, ssthresh, smoothed_rtt, in_flight, state } = self;
+        cwnd.is_some() || ssthresh.is_some() || smoothed_rtt.is_some() || in_flight.is_some() || state.is_some()
+    }
+}
+
+impl TransportReport {
+    /// The state in the words of simulated senders. Without loss recovery, it depends on the window, as theirs does after a mark.
+    fn state_word(&self) -> Option<&'static str> {
+        Some(match self.state? {
+            ConnectionState::Recovery => "recovery",
+            ConnectionState::Loss => "timeout",
+            ConnectionState::Open | ConnectionState::Disorder | ConnectionState::Cwr => {
+                let is_below = self.ssthresh.is_none_or(|ssthresh| self.cwnd.is_some_and(|cwnd| cwnd < ssthresh));
+                if is_below { "slow_start" } else { "congestion_avoidance" }
+            }
+        })
+    }
 }
 
 impl Watch {
@@ -147,7 +228,10 @@ impl Watch {
             }
             Watch::Changes(changes) => {
                 note(&mut changes.cwnd, now, report.cwnd);
+                note(&mut changes.ssthresh, now, report.ssthresh);
                 note(&mut changes.smoothed_rtt, now, report.smoothed_rtt);
+                note(&mut changes.in_flight, now, report.in_flight);
+                note(&mut changes.state, now, report.state_word());
             }
             Watch::Nothing | Watch::Completed(_) => {}
         }
@@ -172,9 +256,13 @@ mod tests {
         let all = TransportReport {
             delivered: Some(Bytes(1)),
             cwnd: Some(Bytes(2)),
+            ssthresh: Some(Bytes(11)),
+            in_flight: Some(Bytes(12)),
+            state: Some(ConnectionState::Loss),
             smoothed_rtt: Some(TimeDelta(3)),
             min_rtt: Some(TimeDelta(4)),
             rtt_samples: Some(RttSamples { count: 5, sum: TimeDelta(6) }),
+            rto: Some(TimeDelta(13)),
             timeouts: Some(7),
             retransmitted_packets: Some(8),
             lost_packets: Some(9),
@@ -182,8 +270,11 @@ mod tests {
         };
         for report in [all, TransportReport::default(), TransportReport { timeouts: Some(0), ..TransportReport::default() }] {
             let reason = report.ended.as_ref().map(|end| end.reason.clone()).unwrap_or_default();
-            assert_eq!(Report::from(&report).transport_report(reason), report);
+            assert_eq!(Report::from(&report).transport_report(reason).as_ref(), Ok(&report));
         }
+        let wrong = Report { state: 5, ..Report::from(&TransportReport::default()) };
+        let text = wrong.transport_report(String::new()).unwrap_err();
+        assert_eq!(text, "`state` of its report is 5; expected 0 to 4, or TAILBACK_NONE");
     }
 
     #[test]
@@ -200,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_trace_has_the_changes_of_reported_values() {
-        let mut watch = Watch::Changes(Changes { cwnd: Some(Vec::new()), smoothed_rtt: None });
+        let mut watch = Watch::Changes(Changes { cwnd: Some(Vec::new()), ..Changes::default() });
         for (at, cwnd) in [(1, None), (2, Some(10)), (3, Some(10)), (4, Some(20)), (5, None), (6, Some(10))] {
             let report =
                 TransportReport { cwnd: cwnd.map(Bytes), smoothed_rtt: Some(TimeDelta(at)), ..TransportReport::default() };
@@ -209,6 +300,20 @@ mod tests {
         let Watch::Changes(changes) = watch else { panic!("still a trace") };
         assert_eq!(changes.cwnd.unwrap(), [(Time(2), Bytes(10)), (Time(4), Bytes(20)), (Time(6), Bytes(10))]);
         assert!(changes.smoothed_rtt.is_none());
+    }
+
+    #[test]
+    fn states_have_the_words_of_simulated_senders() {
+        let word = |state, cwnd, ssthresh: Option<u64>| {
+            let (state, cwnd, ssthresh) = (Some(state), Some(Bytes(cwnd)), ssthresh.map(Bytes));
+            TransportReport { state, cwnd, ssthresh, ..TransportReport::default() }.state_word().unwrap()
+        };
+        assert_eq!(word(ConnectionState::Open, 10, None), "slow_start");
+        assert_eq!(word(ConnectionState::Disorder, 10, Some(11)), "slow_start");
+        assert_eq!(word(ConnectionState::Cwr, 10, Some(10)), "congestion_avoidance");
+        assert_eq!(word(ConnectionState::Recovery, 10, None), "recovery");
+        assert_eq!(word(ConnectionState::Loss, 1, Some(10)), "timeout");
+        assert_eq!(TransportReport::default().state_word(), None);
     }
 
     #[test]

@@ -21,12 +21,28 @@ fn structures_have_the_same_fields_in_the_same_order() {
 
 #[test]
 fn constants_have_the_same_values() {
-    use tailback_host::controllers::Kind;
-    use tailback_host::{EcnField, library};
-    let kinds = [("ACKED", Kind::Acked), ("LOST", Kind::Lost), ("MARKED", Kind::Marked), ("TIMEOUT", Kind::Timeout)];
+    use tailback_host::controllers::{self, Kind};
+    use tailback_host::{ConnectionState, EcnField, library};
+    let kinds = [
+        ("ACKED", Kind::Acked),
+        ("LOST", Kind::Lost),
+        ("MARKED", Kind::Marked),
+        ("TIMEOUT", Kind::Timeout),
+        ("OTHER_ACK", Kind::OtherAck),
+        ("LOST_SEGMENT", Kind::LostSegment),
+    ];
+    let states = ["OPEN", "DISORDER", "CWR", "RECOVERY", "LOSS"].map(|name| format!("STATE_{name}"));
+    let states = states.iter().map(String::as_str).zip(ConnectionState::ALL.map(|state| state as u32));
+    let others = [
+        ("ABI", library::ABI),
+        ("SENT", library::SENT),
+        ("FULL", library::FULL),
+        ("ALL_ACKS", controllers::ALL_ACKS),
+        ("ALL_LOSSES", controllers::ALL_LOSSES),
+    ];
     let fields = [("NOT_ECT", EcnField::NotEct), ("ECT1", EcnField::Ect1), ("ECT0", EcnField::Ect0), ("CE", EcnField::Ce)];
     let expected = kinds.map(|(name, kind)| (name, kind as u32)).into_iter();
-    let expected = expected.chain(fields.map(|(name, field)| (name, field as u32))).chain([("ABI", library::ABI)]);
+    let expected = expected.chain(fields.map(|(name, field)| (name, field as u32))).chain(others).chain(states);
     for (name, value) in expected {
         let words = ["#define", &format!("TAILBACK_{name}"), &value.to_string()];
         let defined = HEADER.lines().any(|line| line.split_whitespace().take(3).eq(words));

@@ -12,6 +12,7 @@ mod description;
 mod emulation;
 mod errors;
 mod event_comparison;
+mod kernels;
 mod libraries;
 mod lone_sender;
 mod memory;
@@ -45,6 +46,8 @@ mod _core {
     use crate::emulation::{DeviceDoor, Emulation};
     #[pymodule_export]
     use crate::event_comparison::EventComparison;
+    #[pymodule_export]
+    use crate::kernels::{kernel_folder, kernel_sources, linux_kernel, linux_stacks};
     #[pymodule_export]
     use crate::libraries::{library_conflict, library_versions};
     #[pymodule_export]

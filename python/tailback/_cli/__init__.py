@@ -10,6 +10,7 @@ from tailback._cli.demo import demo
 from tailback._cli.diff import diff
 from tailback._cli.emulate import emulate
 from tailback._cli.export import export
+from tailback._cli.kernel import kernel
 from tailback._cli.lab import lab
 from tailback._cli.output import Commands, guarded_stdout
 from tailback._cli.packetdrill import packetdrill
@@ -33,6 +34,7 @@ __all__ = ["app", "main"]
     commands=[
         run,
         lab,
+        kernel,
         emulate,
         validate,
         sweep,

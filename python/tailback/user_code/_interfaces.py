@@ -330,11 +330,19 @@ class HostReport:
         Payload that the application has read, in order. Results take it from the receiver, and everything else from the sender.
     cwnd_bytes : int
         Congestion window.
+    ssthresh_bytes : int
+        Slow-start threshold; None also while there is no limit.
+    in_flight_bytes : int
+        Data sent, and neither acknowledged nor declared lost.
+    state : str
+        State of congestion control, as in Linux: ``open``, ``disorder``, ``cwr``, ``recovery`` or ``loss``.
     smoothed_rtt_s, min_rtt_s : float
     rtt_samples : int
         Number of RTT samples since the start of the run, as the other counts.
     rtt_sum_s : float
         Sum of the RTT samples.
+    rto_s : float
+        Retransmission timeout, with its backoff.
     timeouts : int
         Expirations of the retransmission timer.
     retransmitted_packets : int
@@ -349,10 +357,14 @@ class HostReport:
 
     delivered_bytes: int | None = None
     cwnd_bytes: int | None = None
+    ssthresh_bytes: int | None = None
+    in_flight_bytes: int | None = None
+    state: str | None = None
     smoothed_rtt_s: float | None = None
     min_rtt_s: float | None = None
     rtt_samples: int | None = None
     rtt_sum_s: float | None = None
+    rto_s: float | None = None
     timeouts: int | None = None
     retransmitted_packets: int | None = None
     lost_packets: int | None = None

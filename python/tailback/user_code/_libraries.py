@@ -1,4 +1,5 @@
-"""Transport stacks and congestion controllers in libraries: those of installed packages, and files."""
+"""Transport stacks and congestion controllers in libraries: those of installed packages, files, and the stack `linux` of this
+package."""
 
 from __future__ import annotations
 
@@ -19,6 +20,10 @@ __all__ = ["LibraryMember", "library_member", "library_names", "load_controllers
 # For each kind, the group of entry points in which packages name their members, each with a function that returns the address of
 # the tables of its library. Files export a function `tailback_stacks` or `tailback_controllers`.
 _GROUPS = {"controller": "tailback.controllers", "stack": "tailback.stacks"}
+
+
+# Stacks of this package, each with the function that returns the address of its tables.
+_OWN: dict[str, Callable[[], int]] = {"linux": _core.linux_stacks}
 
 
 @dataclass(frozen=True)
@@ -85,16 +90,20 @@ def _load(kind: str, library: str | os.PathLike[str]) -> tuple[str, ...]:
         raise ParameterError(f"`{library}` cannot be loaded as a library with {kind}s: {error}") from None
     function.restype = ctypes.c_void_p
     found = _members(kind, function, str(file))
-    if taken := sorted(found.keys() & {entry.name for entry in entry_points(group=_GROUPS[kind])}):
+    if taken := sorted(found.keys() & {*_own(kind), *(entry.name for entry in entry_points(group=_GROUPS[kind]))}):
         raise ParameterError(f"`{library}` has a {kind} `{taken[0]}`, as an installed package has; expected another name")
     _loaded.update({(kind, name): member for name, member in found.items()})
     return tuple(found)
 
 
+def _own(kind: str) -> dict[str, Callable[[], int]]:
+    return _OWN if kind == "stack" else {}
+
+
 def library_names(kind: str) -> list[str]:
     """The names of all stacks or controllers of libraries."""
     loaded = {name for of, name in _loaded if of == kind}
-    return sorted(loaded | {entry.name for entry in entry_points(group=_GROUPS[kind])})
+    return sorted({*loaded, *_own(kind), *(entry.name for entry in entry_points(group=_GROUPS[kind]))})
 
 
 def library_member(kind: str, name: str) -> LibraryMember:
@@ -104,6 +113,8 @@ def library_member(kind: str, name: str) -> LibraryMember:
 
 @cache
 def _installed(kind: str, name: str) -> LibraryMember:
+    if own := _own(kind).get(name):
+        return _members(kind, own)[name]
     (entry, *_) = entry_points(group=_GROUPS[kind], name=name)
     return _members(kind, entry.load())[name]
 

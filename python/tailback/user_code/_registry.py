@@ -235,10 +235,24 @@ def _refusal(problem: str, kind: str, given: dict[str, Any]) -> tuple[str, str, 
     return place, text, near, expected or f"settings of the {kind}"
 
 
-def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
-    """The text that content hashes cover, and the provenance as JSON, for a list of places, kinds and names."""
-    covered = {f"{kind} {name} {_version(kind, name)}" for _, kind, name in places}
-    return "\n".join(sorted(covered)), json.dumps([{"at": at, **_provenance_of(kind, name)} for at, kind, name in places])
+def sources(places: list[tuple[str, str, str, str]]) -> tuple[str, str]:
+    """The text that content hashes cover, and the provenance as JSON, for places, kinds, names and parameters (JSON)."""
+    kernels = [_kernel(kind, name, parameters) for _, kind, name, parameters in places]
+    covered = {
+        f"{kind} {name} {_version(kind, name)}{kernel and f' {kernel}'}"
+        for (_, kind, name, _), kernel in zip(places, kernels, strict=True)
+    }
+    provenance = [
+        {"at": at, **_provenance_of(kind, name), **({"kernel": kernel} if kernel else {})}
+        for (at, kind, name, _), kernel in zip(places, kernels, strict=True)
+    ]
+    return "\n".join(sorted(covered)), json.dumps(provenance)
+
+
+def _kernel(kind: str, name: str, parameters: str) -> str:
+    """The kernel that the stack `linux` runs with these parameters, with its hashes; empty for everything else."""
+    is_linux = (kind, name) == ("stack", "linux") and of_library(kind, name) is not None
+    return _core.linux_kernel(parameters) if is_linux else ""
 
 
 def _version(kind: str, name: str) -> str:

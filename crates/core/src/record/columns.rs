@@ -91,6 +91,10 @@ pub const TABLES: &[Described] = &[
             ),
             ("min_rtt_s", "Minimum RTT over the whole run, as a stack measures it. Present as `lost_packets` is."),
             (
+                "rto_s",
+                "Retransmission timeout at the end of the run, with its backoff, as a stack reports it. Present as `lost_packets` is.",
+            ),
+            (
                 "stalls",
                 "Times at which the playback ran out of data, over the whole run. Only if some flow is video, and for it.",
             ),
@@ -274,7 +278,15 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "ssthresh",
         row: "A change of a flow's slow-start threshold.",
-        columns: &[TIME, GROUP, FLOW, ("ssthresh_packets", "New threshold in segments.")],
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            (
+                "ssthresh_packets",
+                "New threshold in segments. For a `stack`, in packets of its `mtu`, as the stack reports it; never unlimited.",
+            ),
+        ],
     },
     Described {
         table: "rtt",
@@ -296,7 +308,10 @@ pub const TABLES: &[Described] = &[
             TIME,
             GROUP,
             FLOW,
-            ("in_flight_packets", "Segments in flight: sent, and neither acknowledged nor considered lost."),
+            (
+                "in_flight_packets",
+                "Segments in flight: sent, and neither acknowledged nor considered lost. For a `stack`, each change, rounded to packets of its `mtu`.",
+            ),
         ],
     },
     Described {
@@ -331,7 +346,7 @@ pub const TABLES: &[Described] = &[
             (
                 "state",
                 "`slow_start`, `congestion_avoidance`, `recovery`, `timeout` or `done`. The first two depend on whether the window is below the slow-start \
-                 threshold: a controller without a threshold (`ledbat`, `swift`, `timely`, `fast`, `copa`, `bbrv1`, `bbrv3`) is in `slow_start` until a loss sets one.",
+                 threshold: a controller without a threshold (`ledbat`, `swift`, `timely`, `fast`, `copa`, `bbrv1`, `bbrv3`) is in `slow_start` until a loss sets one. For a `stack`, as it reports its window, threshold and state; never `done`.",
             ),
         ],
     },

@@ -30,13 +30,15 @@ pub struct ExternalFlow {
     pub mean_rtt: Option<TimeDelta>,
     /// Over the whole run.
     pub min_rtt: Option<TimeDelta>,
+    /// Retransmission timeout at the end of the run.
+    pub rto: Option<TimeDelta>,
 }
 
 /// The external flows that are known.
 pub type ExternalFlows = BTreeMap<FlowId, ExternalFlow>;
 
 /// Columns of the table of flows that simulated flows do not have.
-pub(super) const REPORTED_ONLY: [&str; 2] = ["lost_packets", "min_rtt_s"];
+pub(super) const REPORTED_ONLY: [&str; 3] = ["lost_packets", "min_rtt_s", "rto_s"];
 
 impl ExternalFlow {
     /// Enters a value in a column of the table of flows, in the row of the flow. Values that are not reported remain as they are.
@@ -55,6 +57,7 @@ impl ExternalFlow {
             "timeouts" => count(self.timeouts),
             "mean_rtt_s" => self.mean_rtt.map(TimeDelta::seconds),
             "min_rtt_s" => self.min_rtt.map(TimeDelta::seconds),
+            "rto_s" => self.rto.map(TimeDelta::seconds),
             _ => None,
         };
         match (column, value) {

@@ -107,8 +107,11 @@ unsafe extern "C-unwind" fn poll(host: *mut c_void, now: u64, send: Send, outbox
         let (data, length) = (packet.as_ptr(), packet.len());
         let payload = Payload { source_address, destination_address, source_port, destination_port, ecn: 0, data, length };
         // SAFETY: by contract, `send` takes this outbox.
-        unsafe { send(outbox, &payload) };
+        let status = unsafe { send(outbox, &payload) };
         exported.outbox.recycle(packet);
+        if status != SENT {
+            break;
+        }
     }
     fault
 }

@@ -12,7 +12,9 @@ use tailback_core::network::CodeKind;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::user_code::UserCode;
 use tailback_host::library::EndSettings;
-use tailback_host::{ConnectionEnd, Datagram, EcnField, Host, Outbox, RttSamples, TransportReport, report_fault};
+use tailback_host::{
+    ConnectionEnd, ConnectionState, Datagram, EcnField, Host, Outbox, RttSamples, TransportReport, report_fault,
+};
 
 /// The exception with which a host has ended the run.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -93,6 +95,9 @@ impl Host for PythonHost {
     }
 }
 
+/// The words for the states of a connection, in their order.
+const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+
 /// A `HostReport`, or None.
 fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
     if given.is_none() {
@@ -120,6 +125,14 @@ fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
             .ok_or_else(|| wrong(name, &value, "seconds from 0 to 1.8e7, or None"))
     };
     let (samples, sum) = (count("rtt_samples")?, duration("rtt_sum_s")?);
+    let state = match value("state")? {
+        Some(word) => {
+            let place = word.extract::<String>().ok().and_then(|word| STATES.iter().position(|known| *known == word));
+            let state = place.and_then(|place| ConnectionState::ALL.get(place));
+            Some(*state.ok_or_else(|| wrong("state", &word, &format!("one of {}, or None", STATES.join(", "))))?)
+        }
+        None => None,
+    };
     let ended = match duration("ended_at_s")? {
         Some(at) => {
             let given = given.getattr("end_reason")?;
@@ -133,9 +146,13 @@ fn report(given: &Bound<'_, PyAny>) -> PyResult<TransportReport> {
     Ok(TransportReport {
         delivered: count("delivered_bytes")?.map(Bytes),
         cwnd: count("cwnd_bytes")?.map(Bytes),
+        ssthresh: count("ssthresh_bytes")?.map(Bytes),
+        in_flight: count("in_flight_bytes")?.map(Bytes),
+        state,
         smoothed_rtt: duration("smoothed_rtt_s")?,
         min_rtt: duration("min_rtt_s")?,
         rtt_samples: samples.zip(sum).map(|(count, sum)| RttSamples { count, sum }),
+        rto: duration("rto_s")?,
         timeouts: count("timeouts")?,
         retransmitted_packets: count("retransmitted_packets")?,
         lost_packets: count("lost_packets")?,

@@ -40,7 +40,14 @@ pub struct Registered;
 
 impl Code for Registered {
     fn subscriptions(&self, code: &UserCode) -> Subscriptions {
-        // A missing class causes a failure when its first object is created. Controllers of libraries request nothing.
+        let of_library = attached(|py| match controller_address(py, code)? {
+            Some(address) => Ok(library(py, address)?.subscriptions(&code.name).ok()),
+            None => Ok(None),
+        });
+        if let Ok(Some(subscriptions)) = of_library {
+            return subscriptions;
+        }
+        // A missing class causes a failure when its first object is created.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
             class.getattr("subscriptions")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
@@ -80,10 +87,14 @@ impl Code for Registered {
     }
 }
 
+/// The address of the library that has the controller with this name, if one has.
+fn controller_address(py: Python<'_>, code: &UserCode) -> PyResult<Option<usize>> {
+    registry(py)?.call_method1("controller_library", (&code.name,))?.extract()
+}
+
 /// The controller of a flow, if a library has the one with this name.
 fn library_controller(py: Python<'_>, code: &UserCode, start: congestion::Start) -> PyResult<Option<Box<dyn UserController>>> {
-    let address: Option<usize> = registry(py)?.call_method1("controller_library", (&code.name,))?.extract()?;
-    let Some(address) = address else { return Ok(None) };
+    let Some(address) = controller_address(py, code)? else { return Ok(None) };
     let made = library(py, address)?.controller(&code.name, start, &code.parameters);
     made.map(Some).map_err(|LibraryError(why)| errors::parameter_text(py, &why))
 }
@@ -207,7 +218,8 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
     if let Err(problems) = check(py, scenario)? {
         return Err(errors::scenario_error(py, &problems));
     }
-    let places: Vec<_> = named.iter().map(|(kind, code)| (code.at.as_str(), word(*kind), code.name.as_str())).collect();
+    let place = |(kind, code): &(CodeKind, UserCode)| (code.at.clone(), word(*kind), code.name.clone(), code.parameters.clone());
+    let places: Vec<_> = named.iter().map(place).collect();
     let (mut covered, provenance): (String, String) = registry(py)?.call_method1("sources", (places,))?.extract()?;
     if named.iter().any(|(kind, _)| matches!(kind, CodeKind::Host | CodeKind::Stack)) {
         covered += tailback_host::SOURCES;

@@ -112,8 +112,8 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
     }
 }
 
-/// Warns of traces without rows: of flows without simulated TCP, and of controllers whose only state is the window. Stacks may report windows
-/// and RTTs.
+/// Warns of traces without rows: of flows without simulated TCP, and of controllers whose only state is the window. Stacks may report
+/// windows, thresholds, RTTs, data in flight and states.
 pub(super) fn check_senders(description: &Description, groups: &[Group], report: &mut Report) {
     let Some(Traces::Some(table)) = &description.record.traces else { return };
     let samples = ControllerSpec::samples();
@@ -139,7 +139,7 @@ pub(super) fn check_senders(description: &Description, groups: &[Group], report:
             .iter()
             .any(|(name, flow)| name.as_str() == group.name && flow.tcp.as_ref().is_some_and(|tcp| tcp.stack().is_some()));
         let (why, expected) = match &group.transport {
-            Transport::Datagram(_) if is_stack && matches!(*key, "cwnd" | "rtt") => continue,
+            Transport::Datagram(_) if is_stack && !matches!(*key, "acks" | "controller") => continue,
             Transport::Datagram(_) => ("it has no simulated TCP", "flows with simulated TCP".to_owned()),
             Transport::Tcp(_, law) if *key == "controller" && law.abilities().quantities.is_empty() => {
                 ("its controller has no state beside the window", format!("flows of {}", listed(&laws)))
@@ -190,13 +190,13 @@ mod tests {
         let text = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}\n\
                     [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {stack = \"quinn\"}\n\
                     [flows.tcp]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n\
-                    [record.traces]\ncwnd = [\"tcp\", \"web[0]\"]\nin_flight = [\"tcp\", \"web[0]\"]\ncontroller = [\"tcp\"]\nthroughput = {flows = [\"web\"]}\n";
+                    [record.traces]\nin_flight = [\"tcp\", \"web[0]\"]\nacks = [\"tcp\", \"web[0]\"]\ncontroller = [\"tcp\"]\nthroughput = {flows = [\"web\"]}\n";
         let warnings = Scenario::from_toml(text, "").unwrap().hosted().unwrap().warnings;
         let given: Vec<_> = warnings.list.iter().map(|warning| (warning.at.as_str(), warning.message.as_str())).collect();
         assert_eq!(
             given,
             [
-                ("record.traces.in_flight[1]", "`in_flight` records nothing for `web[0]`: it has no simulated TCP"),
+                ("record.traces.acks[1]", "`acks` records nothing for `web[0]`: it has no simulated TCP"),
                 (
                     "record.traces.controller[0]",
                     "`controller` records nothing for `tcp`: its controller has no state beside the window"

@@ -9,6 +9,7 @@ use super::proto::congestion::{Controller, ControllerFactory};
 use super::{Congestion, Recorder, on_ack, on_congestion};
 use crate::Transfer;
 use crate::end::no_parameters;
+use crate::quic::threshold;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -70,8 +71,7 @@ impl Law for Alone {
     }
 
     fn decision(&self) -> Decision {
-        let ssthresh = self.controller.metrics().ssthresh.filter(|&bytes| bytes < u64::MAX);
-        let ssthresh = ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let ssthresh = threshold(self.controller.metrics().ssthresh).map_or(f64::INFINITY, |bytes| bytes.0 as f64);
         Decision { window: self.controller.window() as f64, ssthresh, pacing: 0 }
     }
 }

@@ -16,6 +16,7 @@ pub mod quinn;
 mod tls;
 
 use serde::Deserialize;
+use tailback_core::primitives::units::Bytes;
 
 /// The protection of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -26,6 +27,11 @@ pub enum Crypto {
     Null,
     /// TLS 1.3 of rustls: AES-256-GCM, and a fixed certificate that the client pins. "Random" bytes are constants.
     Rustls,
+}
+
+/// A slow-start threshold, which both crates set to the largest number while it limits nothing.
+fn threshold(ssthresh: Option<u64>) -> Option<Bytes> {
+    ssthresh.filter(|&bytes| bytes < u64::MAX).map(Bytes)
 }
 
 /// IPv4 (RFC 791) and UDP (RFC 768).

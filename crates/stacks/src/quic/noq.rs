@@ -11,6 +11,7 @@ mod law;
 mod null_crypto;
 
 pub use super::Crypto;
+use super::threshold;
 use host::time_delta;
 pub use host::{Host as Noq, Settings};
 pub(crate) use law::Alone;
@@ -79,8 +80,10 @@ fn next_train(connection: &mut Connection, now: Instant, most: usize, buffer: &m
 /// Window, RTT and losses. Before the first acknowledgement, the RTT is an assumption. noq does not return its minimum.
 fn path_report(connection: &mut Connection) -> TransportReport {
     let Some(path) = connection.path_stats(PathId::ZERO) else { return TransportReport::default() };
+    let controller = connection.congestion_state(PathId::ZERO);
     TransportReport {
         cwnd: Some(Bytes(path.cwnd)),
+        ssthresh: controller.and_then(|controller| threshold(controller.metrics().ssthresh)),
         smoothed_rtt: Some(time_delta(path.rtt)).filter(|_| path.frame_rx.acks > 0),
         lost_packets: Some(path.lost_packets.saturating_sub(path.lost_plpmtud_probes)),
         ..TransportReport::default()

@@ -8,6 +8,7 @@ mod law;
 mod null_crypto;
 
 pub use super::Crypto;
+use super::threshold;
 use host::time_delta;
 pub use host::{Host as Quinn, Settings};
 pub(crate) use law::Alone;
@@ -91,6 +92,7 @@ fn path_report(connection: &mut Connection) -> TransportReport {
     let measured = |rtt| Some(time_delta(rtt)).filter(|_| frame_rx.acks > 0);
     TransportReport {
         cwnd: Some(Bytes(path.cwnd)),
+        ssthresh: threshold(connection.congestion_state().metrics().ssthresh),
         smoothed_rtt: measured(path.rtt),
         min_rtt: measured(path.min_rtt),
         lost_packets: Some(path.lost_packets),

@@ -2,7 +2,7 @@
 
 use super::abilities::Abilities;
 use super::controller::{Controller, Start};
-use super::events::{Ack, Congestion, RoundTrip};
+use super::events::{Ack, Congestion, Lost, RoundTrip};
 use crate::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::user_code::{Fault, TryClone, UserCode, UserObject, fault, only_in_memory};
 
@@ -41,6 +41,12 @@ pub trait UserController: Send + Sync {
     ///
     /// # Errors
     fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) -> Result<Control, Fault>;
+    /// See [`Controller::on_lost`].
+    ///
+    /// # Errors
+    fn on_lost(&mut self, _lost: &Lost) -> Result<Control, Fault> {
+        self.control()
+    }
     /// See [`Controller::on_congestion`].
     ///
     /// # Errors
@@ -160,6 +166,10 @@ impl Controller for User {
 
     fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) {
         self.process_ack(|law| law.on_one_way_delay(delay, now));
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.process_ack(|law| law.on_lost(lost));
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
