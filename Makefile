@@ -72,7 +72,7 @@ test-rust:
 test-wasm: $(VENV)/.builders $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
-test-python: $(VENV)/.complete-dev $(VENV)/.stacks-dev target/.browser
+test-python: $(VENV)/.complete-dev $(VENV)/.stacks-dev target/.browser target/.guest
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet -rs --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tailback_papers tests
 
 format: $(VENV)/.tools  ## Format the sources
@@ -196,6 +196,16 @@ target/.browser: | $(VENV)/.tools
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell; \
 	elif [ "$$CI" = true ]; then $(BIN)/playwright install --with-deps --only-shell chromium; \
 	else echo "There is no chromium: tests in a browser are skipped."; fi
+	touch $@
+
+# Exported networks run in a kernel that is a process; without these packages, and the permission to install them, their tests are skipped.
+target/.guest:
+	mkdir -p $(@D)
+	lacks=; for name in linux.uml modprobe iperf3 ping tc; do command -v $$name >/dev/null || lacks=$$name; done; \
+	if [ -n "$$lacks" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends user-mode-linux kmod iproute2 iputils-ping iperf3 procps; \
+	fi
 	touch $@
 
 # Intermediate results of pattern rules are kept.

@@ -36,7 +36,7 @@ def class_commands(network: Network, port: Port, omitted: Omissions) -> list[tup
     default = next((index for index, each in enumerate(classes) if each["default"]), len(classes) - 1)
     if kind == "strict_priority":
         return [
-            ("qdisc", f"parent 1:1 handle 2: prio bands {max(2, len(classes))} priomap {' '.join([str(default)] * 16)}"),
+            ("qdisc", f"parent 3:1 handle 2: prio bands {max(2, len(classes))} priomap {' '.join([str(default)] * 16)}"),
             *_children(port, classes, omitted),
             *_filters(network, port, classes, default),
         ]
@@ -47,7 +47,7 @@ def class_commands(network: Network, port: Port, omitted: Omissions) -> list[tup
         for index, each in enumerate(classes)
     ]
     return [
-        ("qdisc", "parent 1:1 handle 2: drr"),
+        ("qdisc", "parent 3:1 handle 2: drr"),
         *shares,
         *_children(port, classes, omitted),
         *_filters(network, port, classes, default),

@@ -49,6 +49,11 @@ class Port:
     is_down: bool = False
     is_out: bool = False
 
+    @property
+    def is_interface(self) -> bool:
+        """Whether the queue is that of a host's interface, which the scenario does not describe: it has no sizes of packets."""
+        return self.queue.get("bdp_packet_size", "") == "0 B" or self.queue is _INTERFACE
+
 
 @dataclass(frozen=True)
 class Change:
@@ -109,6 +114,15 @@ class Network:
             counted[flow["group"]] += 1
             self.flows.append(self._flow(flow, index))
         self.changes: list[Change] = []
+
+    def largest_packet(self) -> int:
+        """In bytes, at least 1500: of all flows."""
+        tcp = [flow.settings["tcp"] for flow in self.flows if flow.settings.get("tcp")]
+        # Headers of IP and TCP, and timestamps.
+        sizes = [quantity(each["mss"])[0] + (52 if each["timestamps"] else 40) for each in tcp if "timestamps" in each]
+        sources = [flow.settings["source"].get("packet_size") for flow in self.flows if flow.settings.get("source")]
+        sizes += [quantity(size)[0] for size in sources if isinstance(size, str)]
+        return max([1500, *map(round, sizes)])
 
     def reverse(self, port: Port) -> Port | None:
         """The other direction of a link."""

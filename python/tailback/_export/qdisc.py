@@ -10,30 +10,47 @@ from tailback import _core
 from tailback._export.common import kind_of, number, omit_of_link, omit_outage
 from tailback._export.network import Omissions, Port, buffer_of, seconds
 
-__all__ = ["netem", "queue_discipline", "rate_limiter"]
+__all__ = ["BYTES_OF_IP", "UNLIMITED", "netem", "queue_discipline", "rate_limiter"]
 
 # A limit that is never reached: qdiscs have none that is unlimited.
-_UNLIMITED = 10_000_000
+UNLIMITED = 10_000_000
 
 _PACKET = 1500
 
+# Parts of a target up to which a difference of the kernel is not listed.
+_NEAR = 0.25
+
+# The longest tick of usual kernels (CONFIG_HZ of 250).
+_JIFFY_S = 4e-3
+
+# Limits of Linux 6.12.
+_SFQ_LEAST, _SFQ_DEPTH, _SFQ_FLOWS = 2, 127, 128
+_FQ_CODEL_FLOWS, _FQ_CODEL_QUANTUM = 65536, 256
+_RED_LEAST = 128
+
 # Rates of a scenario count IP packets; without this, qdiscs also count the Ethernet header.
-_IP_BYTES = "stab overhead -14 linklayer ethernet"
+BYTES_OF_IP = "stab overhead -14 linklayer ethernet"
 
 
-def rate_limiter(port: Port, omitted: Omissions) -> str:
-    """A token bucket with the rate of the link, or of its shaper; the queue behind it is another qdisc."""
+def rate_limiter(port: Port, packet: int, omitted: Omissions) -> str:
+    """A token bucket with the rate of the link, or of its shaper; the queue behind it is another qdisc.
+
+    Its bucket holds one `packet`, the largest, with its Ethernet header. A larger bucket would let as many packets pass the queue
+    at once, after each pause and each change of the rate.
+    """
     omit_of_link(port, omitted)
     if port.opportunities:
         omitted.add(f"{port.at}.rate", "a qdisc has a constant rate; the mean of the trace is used")
     rate = round(port.rate_bps or 0)
-    # One packet with its Ethernet header, or 1 ms: the kernel sends once per timer.
-    burst, shaper = max(_PACKET + 14, rate // 8000), port.queue.get("shaper")
-    limit = f"limit {2 * burst}"
+    burst, shaper = packet + 14, port.queue.get("shaper")
+    link = f"tbf rate {rate}bit burst {burst} limit {2 * burst}"
     if shaper is None:
-        return f"{_IP_BYTES} tbf rate {rate}bit burst {burst} {limit}"
-    long, size = number(shaper["rate"]), number(shaper["burst"])
-    return f"{_IP_BYTES} tbf rate {long}bit burst {max(size, _PACKET + 14)} peakrate {rate}bit mtu {_PACKET + 14} {limit}"
+        return link
+    long, size = number(shaper["rate"]), max(number(shaper["burst"]), burst)
+    if long >= rate:
+        omitted.add(f"{port.at}.queue.shaper", "tbf refuses a rate that is not below that of the link, which limits alone")
+        return link
+    return f"tbf rate {long}bit burst {size} peakrate {rate}bit mtu {burst} limit {2 * size}"
 
 
 def queue_discipline(port: Port, omitted: Omissions) -> str:
@@ -51,7 +68,7 @@ def queue_discipline(port: Port, omitted: Omissions) -> str:
     elif kind == "flow_queue" and policy == "codel" and isinstance(scheduler, Mapping):
         return _fq_codel(port, scheduler, omitted)
     elif kind == "sfq" and policy == "drop_tail":
-        return f"sfq limit {_packets(port, omitted)}"
+        return _sfq(port, omitted)
     if kind not in ("", "fifo"):
         omitted.add(f"{at}.scheduler", f"`{kind}` with `{policy}` is not exported; one queue is used")
     known = {"codel": _codel, "red": _red, "pie": _pie}
@@ -61,13 +78,17 @@ def queue_discipline(port: Port, omitted: Omissions) -> str:
         omitted.add(f"{at}.policy", f"`{policy}` is not a qdisc; drop-tail is used")
     size = buffer_of(port)
     if size is None:
-        return f"pfifo limit {_UNLIMITED}"
+        return f"pfifo limit {UNLIMITED}"
     return f"bfifo limit {round(size[0])}" if size[1] == "bytes" else f"pfifo limit {_packets(port, omitted)}"
 
 
-def netem(port: Port, omitted: Omissions) -> tuple[str, bool]:
-    """Delay and impairments of the wire, and whether a FIFO must keep the order of packets."""
-    words, in_order = [f"limit {_UNLIMITED}"], False
+def netem(port: Port, omitted: Omissions) -> str:
+    """Transmission, delay and impairments of the wire.
+
+    netem reorders packets with jitter unless it has a rate; a FIFO behind it changes nothing since Linux 3.3. With a rate, it
+    transmits one packet after the other.
+    """
+    words, in_order = [f"limit {UNLIMITED}"], True
     delay, spread = port.delay_s, ""
     jitter = port.settings.get("jitter")
     if jitter:
@@ -85,6 +106,13 @@ def netem(port: Port, omitted: Omissions) -> tuple[str, bool]:
         else:
             omitted.add(f"{port.at}.jitter", "netem has no exponential delay; the mean is used")
             delay += seconds(added["exponential"])
+    if in_order and spread and port.rate_bps is None:
+        omitted.add(f"{port.at}.jitter", "netem keeps the order of packets only on links with a rate")
+    if not in_order and port.rate_bps is not None:
+        omitted.add(
+            f"{port.at}.jitter", f"each packet has the transmission time of one of {_PACKET} bytes, as netem keeps order else"
+        )
+        delay += 8 * _PACKET / port.rate_bps
     if delay or spread:
         words.append(f"delay {_us(delay)}{spread}")
     loss = port.settings.get("loss") or {}
@@ -101,9 +129,12 @@ def netem(port: Port, omitted: Omissions) -> tuple[str, bool]:
         omitted.add(f"{port.at}.loss.probability", "netem has one kind of loss, and loses in bursts")
     elif single:
         words.append(f"loss {_share(single)}")
-    if port.settings.get("duplication"):
+    # Copies would survive an outage.
+    if port.settings.get("duplication") and not port.is_out:
         words.append(f"duplicate {_share(port.settings['duplication'])}")
-    return "netem " + " ".join(words), in_order
+    if in_order and port.rate_bps is not None:
+        words.append(f"rate {round(port.rate_bps)}bit -14")
+    return "netem " + " ".join(words)
 
 
 def _dualpi2(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
@@ -126,27 +157,58 @@ def _dualpi2(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> st
     )
 
 
+def _sfq(port: Port, omitted: Omissions) -> str:
+    """tc-sfq(8). Linux has at most 128 flows of 127 packets (`SFQ_DEFAULT_FLOWS`, `SFQ_MAX_DEPTH`)."""
+    wanted = _packets(port, omitted)
+    packets = min(max(wanted, _SFQ_LEAST), _SFQ_FLOWS * _SFQ_DEPTH)
+    if packets != wanted:
+        omitted.add(f"{port.at}.queue.buffer", f"sfq has {_SFQ_LEAST} to {_SFQ_FLOWS * _SFQ_DEPTH} packets; {packets} are used")
+    if packets > _SFQ_DEPTH:
+        omitted.add(f"{port.at}.queue.buffer", f"sfq holds at most {_SFQ_DEPTH} packets of a flow")
+    return f"sfq limit {packets}"
+
+
 def _codel(port: Port, omitted: Omissions) -> str:
+    _omit_packet_in_service(port, omitted)
     return f"codel limit {_packets(port, omitted)} {_codel_times(port)} ecn"
 
 
 def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
-    flows = scheduler.get("queues")
-    if flows is None:
-        omitted.add(f"{port.at}.queue.scheduler", "flows share 65536 queues by a hash instead of having one each")
-    words = f"flows {flows or 65536} quantum {number(scheduler.get('quantum', '1514 B'))}"
-    return f"fq_codel limit {_packets(port, omitted)} {words} {_codel_times(port)} ecn"
+    _omit_packet_in_service(port, omitted)
+    at, flows = f"{port.at}.queue.scheduler", scheduler.get("queues")
+    if flows is None or flows > _FQ_CODEL_FLOWS:
+        omitted.add(at, f"flows share {_FQ_CODEL_FLOWS} queues by a hash" + ("" if flows else " instead of having one each"))
+    quantum = number(scheduler.get("quantum", "1514 B"))
+    if quantum < _FQ_CODEL_QUANTUM:
+        omitted.add(f"{at}.quantum", f"the kernel has at least {_FQ_CODEL_QUANTUM} bytes, which are used")
+    packets = _packets(port, omitted)
+    words = f"flows {min(flows or _FQ_CODEL_FLOWS, _FQ_CODEL_FLOWS)} quantum {max(quantum, _FQ_CODEL_QUANTUM)}"
+    # Its default of 32 MB ends longer queues: a packet of 1500 bytes takes some 2300 bytes of memory.
+    memory = f" memory_limit {min(packets * 4096, 2**32 - 1)}" if packets > 8000 else ""
+    return f"fq_codel limit {packets} {words} {_codel_times(port)}{memory} ecn"
 
 
 def _codel_times(port: Port) -> str:
     return f"target {_us(seconds(port.queue['target']))} interval {_us(seconds(port.queue['interval']))}"
 
 
+def _omit_packet_in_service(port: Port, omitted: Omissions) -> None:
+    if 8 * _PACKET / (port.rate_bps or math.inf) > _NEAR * seconds(port.queue["target"]):
+        omitted.add(f"{port.at}.queue.target", "below tbf, packets wait for the transmission of one more packet")
+
+
 def _pie(port: Port, omitted: Omissions) -> str:
     queue = port.queue
-    for key, usual in (("max_burst", "150 ms"), ("max_mark_probability", 0.1), ("mean_packet_size", "1 kB")):
+    for key, usual in (("max_burst", "150 ms"), ("max_mark_probability", 0.1)):
         if queue[key] != usual:
             omitted.add(f"{port.at}.queue.{key}", "the kernel's value is fixed")
+    # A queue of less than two packets of this size is never signalled.
+    excess = 2 * abs(_PACKET + 14 - number(queue["mean_packet_size"])) * 8 / (port.rate_bps or math.inf)
+    if excess > _NEAR * seconds(queue["target"]):
+        omitted.add(f"{port.at}.queue.mean_packet_size", f"the kernel's value is fixed: {_PACKET + 14} bytes, the MTU and 14")
+    period = seconds(queue["period"])
+    if math.ceil(period / _JIFFY_S - 1e-9) * _JIFFY_S > (1 + _NEAR) * period:
+        omitted.add(f"{port.at}.queue.period", "the kernel rounds it up to ticks of its timer, often 4 ms")
     times = f"target {_us(seconds(queue['target']))} tupdate {_us(seconds(queue['period']))}"
     return f"pie limit {_packets(port, omitted)} {times} ecn"
 
@@ -155,7 +217,7 @@ def _red(port: Port, omitted: Omissions) -> str:
     queue, at = port.queue, f"{port.at}.queue"
     packet = number(queue["mean_packet_size"])
     room = buffer_of(port)
-    limit = _UNLIMITED * packet if room is None else room[0] * (1 if room[1] == "bytes" else packet)
+    limit = UNLIMITED * packet if room is None else room[0] * (1 if room[1] == "bytes" else packet)
 
     def length(key: str) -> int:
         size, unit = _core.in_column_units(queue[key]) or (0.0, "bytes")
@@ -165,7 +227,17 @@ def _red(port: Port, omitted: Omissions) -> str:
     if queue["queue_unit"] != "bytes":
         omitted.add(f"{at}.queue_unit", f"the kernel averages bytes; a packet counts as `mean_packet_size`, {packet} bytes")
     if queue["gentle"]:
-        omitted.add(f"{at}.gentle", "the kernel discards all packets above `max_threshold`")
+        marks = "marks all ECT packets and discards all others" if queue["signals"] == "marks" else "discards all packets"
+        omitted.add(f"{at}.gentle", f"above `max_threshold` the kernel {marks}")
+    # tc replaces a minimum of 0 by a third of the maximum, and finds no weight for a minimum that is not above the mean size.
+    low = max(low, _RED_LEAST)
+    if packet >= low:
+        packet = low // 2
+        omitted.add(f"{at}.mean_packet_size", f"{packet} bytes are used, because tc requires less than the minimum")
+    # tc computes with 31 bits (`tc_red_eval_P`).
+    if high - low >= (span := int(queue["max_probability"] * (2**31 - 1))):
+        high = low + span
+        omitted.add(f"{at}.max_threshold", f"{high} bytes are used: tc computes no probability for a larger range")
     burst, weight = _red_burst(float(queue["weight"]), low, high, packet)
     if not math.isclose(weight, queue["weight"], rel_tol=0.01):
         omitted.add(f"{at}.weight", f"the kernel has powers of two; {weight:g} is used")
@@ -181,7 +253,8 @@ def _red_burst(weight: float, low: int, high: int, packet: int) -> tuple[int, fl
 
     tc takes the first W = 2^-n with burst + 1 - min/avpkt <= (1 - (1 - W)^burst) / W (Floyd and Jacobson 1993, section 6).
     """
-    wanted = max(1, round(-math.log2(weight)))
+    # The kernel refuses others: its average has 32 bits (`red_check_params`).
+    wanted = min(max(1, round(-math.log2(weight))), 31 - high.bit_length())
 
     def chosen(burst: int) -> int | None:
         room = burst + 1 - low / packet
@@ -200,7 +273,7 @@ def _packets(port: Port, omitted: Omissions) -> int:
     """The buffer in packets, as most qdiscs have it."""
     size = buffer_of(port)
     if size is None:
-        return _UNLIMITED
+        return UNLIMITED
     if size[1] == "packets":
         return max(1, round(size[0]))
     per_packet = _PACKET if size[1] == "bytes" else 32

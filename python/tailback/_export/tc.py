@@ -1,7 +1,12 @@
 """Linux network namespaces with tc: every node is a namespace, every queue a qdisc, and every flow an iperf3 transfer.
 
-The queue of a link is at the sending node, behind a token bucket. Delay and losses come behind the queue, at a bridge between the
-nodes: netem in front of the queue would delay packets before the policy sees them, and count them as queued.
+The queue of a link is at the sending node, behind a token bucket that releases a packet when its transmission begins.
+Transmission, delay and losses come behind the queue, in netem at a bridge between the nodes: netem in front of the queue would
+delay packets before the policy sees them, and count them as queued.
+
+In front of the token bucket, a netem of 1 us takes packets away from their sockets. Otherwise TCP Small Queues counts the queue
+of a sender's own interface, and stops each flow at about two packets (`tcp_limit_output_bytes`). With it, the queue is that of a
+router. The queue of an interface that the scenario does not describe remains one.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from typing import Any
 from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
 from tailback._export.network import Network, Omissions, Port, host_routes
-from tailback._export.qdisc import netem, queue_discipline, rate_limiter
+from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, netem, queue_discipline, rate_limiter
 from tailback._export.target import Target
 
 __all__ = ["TARGET"]
@@ -20,8 +25,11 @@ __all__ = ["TARGET"]
 # Addresses of links are 10.0.0.0/9, those of nodes 10.128.0.0/9.
 _MAX_LINKS = 2**21
 
-# Bytes of UDP and IP around a payload: qdiscs count IP packets, see `_IP_BYTES` in qdisc.py.
+# Bytes of UDP and IP around a payload: qdiscs count IP packets, see `BYTES_OF_IP` in qdisc.py.
 _HEADERS = 28
+
+# Above, timers are late by more than one thousandth of a packet's transmission. Measured in Linux 6.12.
+_PRECISE_BPS = 50e6
 
 _USAGE = """\
 # Usage, as root: {name} up; {name} run; {name} down
@@ -31,12 +39,15 @@ _FUNCTIONS = """\
 set -eu
 PREFIX=${PREFIX:-tb-}
 WIRES=${PREFIX}wires
+# The windows of the scenario have no limit by buffers of sockets.
+BUFFER=67108864
 
 node() {  # name, address
     ip netns add "$PREFIX$1"
     ip -n "$PREFIX$1" link set lo up
     ip -n "$PREFIX$1" addr add "$2/32" dev lo
-    ip netns exec "$PREFIX$1" sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+    ip netns exec "$PREFIX$1" sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \\
+        net.ipv4.tcp_no_metrics_save=1 "net.ipv4.tcp_rmem=4096 131072 $BUFFER" "net.ipv4.tcp_wmem=4096 16384 $BUFFER"
 }
 
 wire() {  # number, node at each end, address at each end
@@ -44,7 +55,7 @@ wire() {  # number, node at each end, address at each end
     ip -n "$WIRES" link set "b$1" up
     for end in "a $2 $4" "z $3 $5"; do
         set -- "$1" $end
-        ip -n "$WIRES" link add "w$1$2" type veth peer name "l$1$2" netns "$PREFIX$3"
+        ip -n "$WIRES" link add "w$1$2" mtu MTU type veth peer name "l$1$2" mtu MTU netns "$PREFIX$3"
         ip -n "$PREFIX$3" link set "l$1$2" gso_max_segs 1 up
         ip -n "$WIRES" link set "w$1$2" gso_max_segs 1 master "b$1" up
         ip -n "$PREFIX$3" addr add "$4/30" dev "l$1$2"
@@ -66,7 +77,11 @@ def written(network: Network, omitted: Omissions) -> str:
         omitted.add("links", f"only the first {_MAX_LINKS:,} links have addresses")
     addresses = {node: _address(10 << 24 | 1 << 23 | number + 1) for number, node in enumerate(network.nodes)}
     changing = {change.after.name for change in network.changes if _wire(change.before) != _wire(change.after)}
-    lines = [_FUNCTIONS, "", "up() {", '    ip netns add "$WIRES"']
+    for port in network.ports.values():
+        if port.rate_bps is not None and port.rate_bps > _PRECISE_BPS:
+            omitted.add(f"{port.at}.rate", "a bucket of one packet carries about 99.6 % of 100 Mbit/s and 97 % of 1 Gbit/s")
+    mtu = network.largest_packet()
+    lines = [_FUNCTIONS.replace("MTU", str(mtu)), "", "up() {", '    ip netns add "$WIRES"']
     lines += [f"    node {node} {address}" for node, address in addresses.items()]
     for port, reverse in network.links():
         number = numbers[port.name]
@@ -100,24 +115,27 @@ def _commands(port: Port, number: int, network: Network, changing: set[str], omi
     near, far = ("a", "z") if not port.name.endswith(".reverse") else ("z", "a")
     found = {}
     if port.rate_bps is not None:
-        at = f'-n "${{PREFIX}}{port.source}"'
-        found["rate"] = f"{at} qdisc VERB dev l{number}{near} root handle 1: {rate_limiter(port, omitted)}"
+        at, dev = f'-n "${{PREFIX}}{port.source}"', f"dev l{number}{near}"
+        place = "root"
+        if not port.is_interface:
+            found["release"] = f"{at} qdisc VERB {dev} root handle 1: {BYTES_OF_IP} netem limit {UNLIMITED} delay 1us"
+            place = "parent 1:1"
+        limiter = rate_limiter(port, network.largest_packet(), omitted)
+        found["rate"] = f"{at} qdisc VERB {dev} {place} handle 3: {BYTES_OF_IP + ' ' if port.is_interface else ''}{limiter}"
         classes = class_commands(network, port, omitted)
         if classes is None:
-            classes = [("qdisc", f"parent 1:1 handle 2: {queue_discipline(port, omitted)}")]
+            classes = [("qdisc", f"parent 3:1 handle 2: {queue_discipline(port, omitted)}")]
         for kind, words in classes:
-            found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB dev l{number}{near} {words}"
-    wire, in_order = netem(port, omitted)
-    if port.name in changing or " delay " in wire or " loss " in wire or " duplicate " in wire:
+            found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB {dev} {words}"
+    wire = netem(port, omitted)
+    if port.name in changing or set(wire.split()) & {"delay", "loss", "duplicate", "rate"}:
         found["wire"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} root handle 1: {wire}'
-        if in_order:
-            found["order"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} parent 1:1 handle 2: pfifo limit 1000000'
     return found
 
 
-def _wire(port: Port) -> tuple[float, Any, bool]:
+def _wire(port: Port) -> tuple[Any, ...]:
     """The values of a wire that may change."""
-    return port.delay_s, port.settings.get("loss"), port.is_out
+    return port.delay_s, port.settings.get("loss"), port.is_out, port.rate_bps
 
 
 def _changes(network: Network, numbers: dict[str, int], changing: set[str], omitted: Omissions) -> Iterator[str]:
@@ -132,7 +150,7 @@ def _changes(network: Network, numbers: dict[str, int], changing: set[str], omit
         lines = [
             f"tc {words.replace('VERB', 'replace')}"
             for key, words in after.items()
-            if words != before.get(key) or (renewed and " parent 1:1 handle 2: " in words and "fifo" in words)
+            if words != before.get(key) or (renewed and " parent 3:1 handle 2: " in words and "fifo" in words)
         ]
         if change.after.is_down != change.before.is_down and change.after.name == name:
             lines.append(f'ip -n "$WIRES" link set b{numbers[name]} {"down" if change.after.is_down else "up"}')
