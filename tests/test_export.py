@@ -208,7 +208,7 @@ def test_the_place_of_losses_and_the_count_of_a_queue_are_listed() -> None:
     scenario = dumbbell(queue, loss={"probability": "1 %", "at": "before_queue"})
     for target in TARGETS:
         at = [at for at, _ in scenario.export(target).omissions]
-        assert "links.bottleneck.queue.counts_in_service" in at
+        assert ("links.bottleneck.queue.counts_in_service" in at) == (target != "mahimahi")
         assert ("links.bottleneck.loss.at" in at) == (target != "mininet")
 
 
@@ -276,13 +276,20 @@ def test_traces_of_mahimahi_have_the_rate_of_the_link() -> None:
         assert len(lines) * 12_000 / (lines[-1] * 1e-3) == pytest.approx(rate)
     # The first link of the path is the innermost shell.
     assert text.index('$traces/0.up" "') < text.index('$traces/1.up" "')
-    assert text.count('--uplink-queue=droptail --uplink-queue-args="packets=40"') == 2
+    assert text.count('--uplink-queue=droptail --uplink-queue-args="packets=41"') == 2
 
 
 def test_mahimahi_delays_both_directions() -> None:
     text = dumbbell({"buffer": "100 packets", "policy": "codel"}, loss={"probability": "1 %"}).export("mahimahi").text
     assert "mm-delay 10 \\\n    mm-loss uplink 0.01 \\\n    mm-link " in text
-    assert '--uplink-queue=codel --uplink-queue-args="packets=100, target=5, interval=100" --downlink-queue=infinite' in text
+    assert '--uplink-queue=codel --uplink-queue-args="packets=101, target=5, interval=100" --downlink-queue=infinite' in text
+
+
+def test_queues_of_mahimahi_count_the_packet_that_waits_and_its_header() -> None:
+    assert '"bytes=151904"' in dumbbell({"buffer": "150 kB"}).export("mahimahi").text
+    assert '"packets=20"' in dumbbell({"buffer": "20 packets", "counts_in_service": True}).export("mahimahi").text
+    jumbo = dumbbell({"buffer": "20 packets"}).with_({"flows.web.tcp.mss": "8948 B"}).export("mahimahi")
+    assert ("flows", "mm-link ends at packets above 1500 bytes; use a smaller MSS") in jumbo.omissions
 
 
 def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:

@@ -15,8 +15,13 @@ from tailback._export.target import Target
 
 __all__ = ["TARGET"]
 
-# Bits of an opportunity.
+# Bits of an IP packet of 1500 bytes, which uses an opportunity of mm-link up: 1504 bytes, with a TUN header of 4 bytes (ae477d4;
+# the manual says 1500). Packets of other sizes use 4 bytes more than their own.
 _OPPORTUNITY = 12_000
+_TUN_BYTES = 4
+
+# Largest IP packet.
+_LARGEST = 1500
 
 # Longest period of a constant rate, in milliseconds.
 _MAX_PERIOD_MS = 1000
@@ -35,6 +40,8 @@ def written(network: Network, omitted: Omissions) -> str:
         omitted.add("flows", "there is no flow whose path could be exported")
         return 'exec "$@"\n'
     first = network.flows[0]
+    if network.largest_packet() > _LARGEST:
+        omitted.add("flows", f"mm-link ends at packets above {_LARGEST} bytes; use a smaller MSS")
     for flow in network.flows:
         if (flow.forward[-1], flow.backward[0]) != (first.forward[-1], first.backward[0]) or len(flow.forward) != len(
             first.forward
@@ -130,10 +137,10 @@ def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[in
 
 
 def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
+    """Arguments of a queue. mm-link counts the packet that waits for its opportunity, and the TUN header of each."""
     queue, size = port.queue, buffer_of(port)
+    in_service = 0 if queue.get("counts_in_service") else 1
     policy = str(queue.get("policy", "drop_tail"))
-    if queue.get("counts_in_service"):
-        omitted.add(f"{port.at}.queue.counts_in_service", "mm-link does not count the packet in transmission")
     if queue.get("scheduler") or queue.get("classes"):
         omitted.add(f"{port.at}.queue.scheduler", "mm-link has one queue")
     if queue.get("shaper"):
@@ -144,10 +151,15 @@ def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
     if policy == "drop_tail" and size is None:
         yield f"--{word}-queue=infinite"
         return
-    packets = 10_000_000 if size is None else max(1, round(size[0] / {"packets": 1, "bytes": 1500, "cells": 32}[size[1]]))
+    if policy == "drop_tail" and size and size[1] == "bytes":
+        room = math.ceil(size[0] * (1 + _TUN_BYTES / _LARGEST)) + in_service * (_LARGEST + _TUN_BYTES)
+        yield f'--{word}-queue=droptail --{word}-queue-args="bytes={room}"'
+        return
+    packets = (
+        10_000_000 if size is None else max(1, round(size[0] / {"packets": 1, "bytes": 1500, "cells": 32}[size[1]])) + in_service
+    )
     if policy == "drop_tail":
-        room = f"bytes={round(size[0])}" if size and size[1] == "bytes" else f"packets={packets}"
-        yield f'--{word}-queue=droptail --{word}-queue-args="{room}"'
+        yield f'--{word}-queue=droptail --{word}-queue-args="packets={packets}"'
         return
     omitted.add(f"{port.at}.queue.policy", f"mm-link's `{policy}` discards and never marks, and has whole milliseconds")
     target = max(1, round(seconds(queue["target"]) * 1e3))
@@ -155,6 +167,8 @@ def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
         interval = max(1, round(seconds(queue["interval"]) * 1e3))
         yield f'--{word}-queue=codel --{word}-queue-args="packets={packets}, target={target}, interval={interval}"'
     else:
+        text = "mm-link's PIE updates every 30 ms, with other gains and no allowance for bursts, so that overload waits longer"
+        omitted.add(f"{port.at}.queue.period", text)
         burst = max(1, round(seconds(queue["max_burst"]) * 1e3))
         yield f'--{word}-queue=pie --{word}-queue-args="packets={packets}, qdelay_ref={target}, max_burst={burst}"'
 
