@@ -332,10 +332,13 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(CHAIN.with_({"topology.chain.delays": ["3 ms", "0 ms"]}).export("mininet").text, "chain.py", "exec"), names)
     names["built"]()
+    # Rates with Ethernet headers.
+    slow = {"bw": 10.093333, "delay": "3000us"}
+    fast = {"bw": 20.186667, "delay": "1us", "max_queue_size": 40}
     assert links == [
         # 40 packets, and 2.5 on the delay line. Data cross the second link in both directions.
-        ("h0", "h1", {"bw": 10.0, "delay": "3000us", "max_queue_size": 42}, {"bw": 10.0, "delay": "3000us"}),
-        ("h1", "h2", {"bw": 20.0, "max_queue_size": 40}, {"bw": 20.0, "max_queue_size": 40}),
+        ("h0", "h1", {**slow, "max_queue_size": 42}, {**slow, "max_queue_size": 10_000_000}),
+        ("h1", "h2", fast, fast),
     ]
     assert ("h0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]

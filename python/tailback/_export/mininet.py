@@ -122,15 +122,19 @@ def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
     options: dict[str, Any] = {}
     queue, at = port.queue, f"{port.at}.queue"
     if port.rate_bps is not None:
-        options["bw"] = round(port.rate_bps / 1e6, 6)
+        # TCLink counts Ethernet headers: full packets have the rate of the scenario.
+        options["bw"] = round(port.rate_bps / 1e6 * 1514 / 1500, 6)
         if options["bw"] > 1000:
             omitted.add(f"{port.at}.rate", "TCLink ignores rates above 1 Gbit/s")
     if port.opportunities:
         omitted.add(f"{port.at}.rate", "TCLink has a constant rate; the mean of the trace is used")
-    if port.delay_s:
-        options["delay"] = f"{port.delay_s * 1e6:.9g}us"
+    # Without any, TCP Small Queues stops a sender at about two packets in the queue of its own interface.
+    options["delay"] = f"{max(port.delay_s, 1e-6) * 1e6:.9g}us"
     size = buffer_of(port)
-    if size is not None:
+    if size is None:
+        # Otherwise netem has 1000 packets, those in flight included.
+        options["max_queue_size"] = 10_000_000
+    else:
         if size[1] != "packets":
             omitted.add(f"{at}.buffer", "TCLink counts packets of 1500 bytes")
         packets = max(1, round(size[0] / {"packets": 1, "bytes": 1500, "cells": 32}[size[1]]))
