@@ -15,6 +15,8 @@ from tailback.errors import OutputError, ParameterError
 __all__ = ["write_mahimahi"]
 
 OPPORTUNITY_BYTES = 1500
+# An opportunity of mm-link has 4 bytes more, and each packet a TUN header of 4 bytes (commit ae477d4).
+_HEADER_BYTES = 4
 # Maximum size of a file that `rate = {trace = "FILE"}` accepts.
 _MAX_BYTES = 32 << 20
 _TOO_MUCH = f"the trace exceeds the maximum size of {_MAX_BYTES >> 20} MiB; expected lower rates or a shorter time"
@@ -54,13 +56,13 @@ def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]
 
 
 def departure_opportunities(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[int]:
-    """The milliseconds in which the total of departed bytes completes another opportunity."""
-    waiting = 0
+    """The milliseconds in which the total of departed bytes, with the header of each packet, completes another opportunity."""
+    waiting, full = 0, OPPORTUNITY_BYTES + _HEADER_BYTES
     for time_s, size in zip(times_s, sizes, strict=True):
-        waiting += size
-        for _ in range(waiting // OPPORTUNITY_BYTES):
+        waiting += size + _HEADER_BYTES
+        for _ in range(waiting // full):
             yield max(1, ceil(time_s * 1000))
-        waiting %= OPPORTUNITY_BYTES
+        waiting %= full
 
 
 def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int]) -> None:

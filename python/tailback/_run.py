@@ -214,7 +214,8 @@ class Run:
     def write_mahimahi(self, path: str | os.PathLike[str], queue: str) -> None:
         """Write the departures of a queue as a Mahimahi trace, which reproduces the service of this queue on another link.
 
-        The trace has an opportunity in the millisecond in which another 1500 bytes have departed. Times are those of the run.
+        The trace has an opportunity in the millisecond in which another 1504 bytes have departed, with 4 bytes of header for each
+        packet, as mm-link counts. Times are those of the run.
         Departures after the last complete opportunity are not in the trace, which repeats from there.
 
         Parameters

@@ -2,7 +2,7 @@
 //! over time (`rate_table.rs`) if the name of the file ends in `.csv`.
 //!
 //! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. Each line has the
-//! millisecond of one opportunity to send 1500 bytes. The scenario stores the content as `rate = {opportunities = [[1, 2], [4, 1]]}`: two
+//! millisecond of one opportunity to send 1500 bytes of IP. The scenario stores the content as `rate = {opportunities = [[1, 2], [4, 1]]}`: two
 //! opportunities in millisecond 1, and one in millisecond 4.
 
 use crate::decode::{Decode, Decoder, kind};
@@ -15,7 +15,7 @@ use crate::values::whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use tailback_core::network::{DeliveryTrace, Opportunities, TraceFault, VaryingRate};
+use tailback_core::network::{Accounting, DeliveryTrace, Opportunities, TraceFault, VaryingRate};
 use tailback_core::primitives::units;
 
 /// Rate of a link.
@@ -76,6 +76,9 @@ impl Default for LinkRate {
     }
 }
 
+/// The bytes of an opportunity.
+const ACCOUNTINGS: [(&str, Accounting); 2] = [("mahimahi", Accounting::Mahimahi), ("ip", Accounting::Ip)];
+
 const WORDS: &[&str] = &["trace", "opportunities", "table"];
 
 impl Decode for LinkRate {
@@ -89,6 +92,17 @@ impl Decode for LinkRate {
         {
             let rate = decoder.inside("rate", |decoder| Rate::decode(rate, decoder))?;
             return decoder.inside("trace", |decoder| RateTable::read(file, Some(rate), decoder)).map(LinkRate::Table);
+        }
+        if let Node::Table(entries) = node
+            && let (Some(accounting), 2) = (entries.get("accounting"), entries.len())
+            && let Some((key, rest)) = entries.iter().find(|(key, _)| ["trace", "opportunities"].contains(&key.as_str()))
+            && !matches!(rest, Node::Text(file) if file.ends_with(".csv"))
+        {
+            let words = ACCOUNTINGS.map(|(word, _)| word);
+            let word = decoder.inside("accounting", |decoder| decoder.word(accounting, "way to count bytes", &words));
+            let trace = decoder.inside(key, |decoder| if key == "trace" { read(rest, decoder) } else { listed(rest, decoder) });
+            let (_, accounting) = ACCOUNTINGS.into_iter().find(|(other, _)| Some(*other) == word)?;
+            return trace.map(|trace| LinkRate::Trace(trace.with_accounting(accounting)));
         }
         let (word, value) = decoder.variant::<LinkRate>(node, WORDS)?;
         decoder.inside(word, |decoder| match (word, value) {
@@ -113,7 +127,13 @@ impl Serialize for LinkRate {
             LinkRate::Fixed(rate) => rate.serialize(serializer),
             LinkRate::Trace(trace) => {
                 let pairs: Vec<[u32; 2]> = trace.instants().iter().map(|at| [at.millisecond, at.count]).collect();
-                json!({"opportunities": pairs}).serialize(serializer)
+                match ACCOUNTINGS
+                    .iter()
+                    .find(|(_, accounting)| *accounting == trace.accounting() && *accounting != Accounting::default())
+                {
+                    Some((word, _)) => json!({"opportunities": pairs, "accounting": word}).serialize(serializer),
+                    None => json!({"opportunities": pairs}).serialize(serializer),
+                }
             }
             LinkRate::Table(table) => json!({"table": table}).serialize(serializer),
         }
@@ -134,20 +154,26 @@ impl JsonSchema for LinkRate {
             let properties = json!({word: value});
             json!({"type": "object", "properties": properties, "required": [word], "additionalProperties": false})
         };
+        let words = ACCOUNTINGS.map(|(word, _)| word);
+        let trace = |word: &str, value| {
+            let properties = json!({word: value, "accounting": {"enum": words, "default": words[0]}});
+            json!({"type": "object", "properties": properties, "required": [word], "additionalProperties": false})
+        };
         schemars::json_schema!({
             "description": "A bit rate, or a trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to send 1500 bytes in \
                 each line, and `opportunities` lists milliseconds with their numbers of opportunities. The trace repeats after its last \
-                millisecond. If the name ends in `.csv`, the file is a table of rates, delays and losses over time, as is `table`; `rate` is then the rate of all rows of a file without rates. Times count from the first row.",
+                millisecond. An opportunity has 1504 bytes, of which each packet uses 4 for a header, as in Mahimahi, or with \
+                `accounting = \"ip\"` 1500 bytes of IP packets. If the name ends in `.csv`, the file is a table of rates, delays and losses over time, as is `table`; `rate` is then the rate of all rows of a file without rates. Times count from the first row.",
             "anyOf": [
                 rate,
-                table("trace", json!({"type": "string"})),
+                trace("trace", json!({"type": "string"})),
                 json!({
                     "type": "object",
                     "properties": {"trace": {"type": "string", "pattern": "\\.csv$"}, "rate": generator.subschema_for::<Rate>()},
                     "required": ["trace", "rate"],
                     "additionalProperties": false,
                 }),
-                table("opportunities", json!({"type": "array", "items": pair, "minItems": 1})),
+                trace("opportunities", json!({"type": "array", "items": pair, "minItems": 1})),
                 table("table", columns.to_value()),
             ],
         })

@@ -5,15 +5,43 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
-/// The transmission opportunities of a link. Each opportunity can send 1500 bytes; nothing is sent between them.
+/// The transmission opportunities of a link. Each opportunity can send an IP packet of 1500 bytes; nothing is sent between them.
 ///
 /// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of its
-/// `mm-link`: one opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several opportunities, unused
+/// `mm-link`: one opportunity serves several packets whose sizes sum to its bytes, a larger packet takes several opportunities, unused
 /// opportunities are lost, and after its last opportunity the trace repeats.
 ///
 /// Copies of a trace share its data.
 #[derive(Clone, PartialEq)]
-pub struct DeliveryTrace(Arc<TraceData>);
+pub struct DeliveryTrace {
+    data: Arc<TraceData>,
+    accounting: Accounting,
+}
+
+/// The bytes of an opportunity, and those that a packet uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Accounting {
+    /// As `mm-link` (commit ae477d4): an opportunity has 1504 bytes, and a packet has a TUN header of 4 bytes. Its manual says 1500.
+    #[default]
+    Mahimahi,
+    /// An opportunity has 1500 bytes, and packets use the bytes of IP.
+    Ip,
+}
+
+impl Accounting {
+    /// Bytes of an opportunity.
+    pub const fn opportunity(self) -> Bytes {
+        Bytes(DeliveryTrace::OPPORTUNITY.0 + self.header().0)
+    }
+
+    /// Bytes that a packet uses beyond those of IP.
+    pub const fn header(self) -> Bytes {
+        match self {
+            Accounting::Mahimahi => Bytes(4),
+            Accounting::Ip => Bytes(0),
+        }
+    }
+}
 
 #[derive(PartialEq)]
 struct TraceData {
@@ -44,9 +72,11 @@ pub enum TraceFault {
 }
 
 impl DeliveryTrace {
-    /// Bytes of an opportunity.
+    /// The IP packet that uses a whole opportunity.
     pub const OPPORTUNITY: Bytes = Bytes(1500);
 
+    /// With Mahimahi's accounting.
+    ///
     /// # Errors
     /// The reason why the list is not a valid trace.
     pub fn new(instants: Vec<Opportunities>) -> Result<DeliveryTrace, TraceFault> {
@@ -64,24 +94,33 @@ impl DeliveryTrace {
         for instant in &instants {
             before.push(before[before.len() - 1] + u64::from(instant.count));
         }
-        Ok(DeliveryTrace(Arc::new(TraceData { instants, before })))
+        Ok(DeliveryTrace { data: Arc::new(TraceData { instants, before }), accounting: Accounting::default() })
+    }
+
+    #[must_use]
+    pub fn with_accounting(self, accounting: Accounting) -> DeliveryTrace {
+        DeliveryTrace { accounting, ..self }
+    }
+
+    pub fn accounting(&self) -> Accounting {
+        self.accounting
     }
 
     pub fn instants(&self) -> &[Opportunities] {
-        &self.0.instants
+        &self.data.instants
     }
 
     /// Time after which the trace repeats.
     pub fn period(&self) -> TimeDelta {
-        TimeDelta::from_millis(self.0.instants.last().map_or(0, |last| last.millisecond.into()))
+        TimeDelta::from_millis(self.data.instants.last().map_or(0, |last| last.millisecond.into()))
     }
 
     /// Number of opportunities in one period.
     pub fn opportunities(&self) -> u64 {
-        self.0.before[self.0.instants.len()]
+        self.data.before[self.data.instants.len()]
     }
 
-    /// Mean rate over a period, rounded.
+    /// Mean rate of packets that use whole opportunities, over a period, rounded.
     pub fn mean_rate(&self) -> Rate {
         let milliseconds = u128::from(self.period().0 / MILLISECOND);
         let bits = u128::from(self.opportunities()) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8_000;
@@ -90,13 +129,13 @@ impl DeliveryTrace {
 
     /// Rate of the best millisecond.
     pub fn highest_rate(&self) -> Rate {
-        let max = self.0.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
+        let max = self.data.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
         Rate(max.saturating_mul(DeliveryTrace::OPPORTUNITY.0 * 8_000))
     }
 
     /// The longest time between two opportunities.
     pub fn longest_gap(&self) -> TimeDelta {
-        let instants = &self.0.instants;
+        let instants = &self.data.instants;
         let first = instants.first().map_or(0, |first| first.millisecond);
         let gaps = instants.windows(2).map(|pair| pair[1].millisecond - pair[0].millisecond);
         TimeDelta::from_millis(gaps.chain([first]).max().unwrap_or(0).into())
@@ -110,26 +149,26 @@ impl DeliveryTrace {
             // The last opportunities of one pass are at the instant at which the next begins.
             (passes, within) = (passes - 1, period);
         }
-        let here = self.0.instants.partition_point(|instant| u64::from(instant.millisecond) * MILLISECOND < within);
-        passes.saturating_mul(self.opportunities()).saturating_add(self.0.before[here])
+        let here = self.data.instants.partition_point(|instant| u64::from(instant.millisecond) * MILLISECOND < within);
+        passes.saturating_mul(self.opportunities()).saturating_add(self.data.before[here])
     }
 
     /// Time of the opportunity with this number, counted from 0 since the start of the run.
     pub fn time_of(&self, number: u64) -> Time {
         let (passes, place) = (number / self.opportunities(), number % self.opportunities());
-        let here = self.0.before.partition_point(|&before| before <= place) - 1;
-        let within = u64::from(self.0.instants[here].millisecond) * MILLISECOND;
+        let here = self.data.before.partition_point(|&before| before <= place) - 1;
+        let within = u64::from(self.data.instants[here].millisecond) * MILLISECOND;
         Time(passes.saturating_mul(self.period().0).saturating_add(within))
     }
 
     /// Memory in bytes.
     pub fn memory(&self) -> u64 {
-        (self.0.instants.len() * (size_of::<Opportunities>() + size_of::<u64>())) as u64
+        (self.data.instants.len() * (size_of::<Opportunities>() + size_of::<u64>())) as u64
     }
 
     /// Whether the two are copies of one trace.
     pub fn shares_data_with(&self, other: &DeliveryTrace) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.data, &other.data)
     }
 }
 
@@ -143,14 +182,15 @@ impl fmt::Debug for DeliveryTrace {
 
 impl Serialize for DeliveryTrace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.instants.serialize(serializer)
+        (&self.data.instants, self.accounting).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for DeliveryTrace {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DeliveryTrace, D::Error> {
         let fault = |fault: TraceFault| serde::de::Error::custom(format!("{fault:?}"));
-        DeliveryTrace::new(Vec::deserialize(deserializer)?).map_err(fault)
+        let (instants, accounting) = <(Vec<Opportunities>, Accounting)>::deserialize(deserializer)?;
+        Ok(DeliveryTrace::new(instants).map_err(fault)?.with_accounting(accounting))
     }
 }
 

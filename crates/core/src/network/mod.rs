@@ -14,7 +14,7 @@ mod rate_schedule;
 mod varying_rate;
 
 pub use delay::Delay;
-pub use delivery_trace::{DeliveryTrace, Opportunities, TraceFault};
+pub use delivery_trace::{Accounting, DeliveryTrace, Opportunities, TraceFault};
 pub use impairments::{GilbertElliott, Impairments, Jitter, LossAt};
 pub(crate) use min_completion_time::{Hop, Transfer};
 pub use rate_schedule::{Capacity, RateSchedule, RateStep, ScheduleFault};

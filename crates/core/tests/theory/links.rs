@@ -194,7 +194,7 @@ fn copies_are_counted_at_their_link_and_do_not_affect_delivered_data() {
 
 fn trace(instants: &[(u32, u32)]) -> DeliveryTrace {
     let at = |&(millisecond, count): &(u32, u32)| Opportunities { millisecond, count };
-    DeliveryTrace::new(instants.iter().map(at).collect()).unwrap()
+    DeliveryTrace::new(instants.iter().map(at).collect()).unwrap().with_accounting(Accounting::Ip)
 }
 
 fn by_trace(trace: DeliveryTrace) -> Port {

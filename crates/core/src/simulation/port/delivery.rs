@@ -38,6 +38,7 @@ impl Delivery {
             self.next = self.trace.count_before(Time(now.0.saturating_add(1)));
             self.left = Bytes(0);
         }
+        let bytes = bytes + self.trace.accounting().header();
         if bytes <= self.left {
             self.left -= bytes;
             self.used += if self.next > self.measured_from { bytes } else { Bytes(0) };
@@ -46,10 +47,10 @@ impl Delivery {
         let lacking = bytes - self.left;
         self.used += match self.measured_from.checked_sub(self.next) {
             None => bytes,
-            Some(early) => lacking - lacking.min(opportunities(early)),
+            Some(early) => lacking - lacking.min(self.bytes_of(early)),
         };
-        let needed = lacking.0.div_ceil(DeliveryTrace::OPPORTUNITY.0);
-        self.left = opportunities(needed) - lacking;
+        let needed = lacking.0.div_ceil(self.trace.accounting().opportunity().0);
+        self.left = self.bytes_of(needed) - lacking;
         self.next += needed;
         self.trace.time_of(self.next - 1)
     }
@@ -60,21 +61,21 @@ impl Delivery {
         let end = self.trace.count_before(until);
         let to_come = match self.next.saturating_sub(end.max(self.measured_from)) {
             0 => Bytes(0),
-            count => opportunities(count) - self.left,
+            count => self.bytes_of(count) - self.left,
         };
-        (self.used - to_come).0 as f64 / opportunities(end.saturating_sub(self.measured_from)).0 as f64
+        (self.used - to_come).0 as f64 / self.bytes_of(end.saturating_sub(self.measured_from)).0 as f64
     }
-}
 
-/// Bytes of `count` opportunities.
-fn opportunities(count: u64) -> Bytes {
-    Bytes(count.saturating_mul(DeliveryTrace::OPPORTUNITY.0))
+    /// Bytes of so many opportunities.
+    fn bytes_of(&self, opportunities: u64) -> Bytes {
+        Bytes(opportunities.saturating_mul(self.trace.accounting().opportunity().0))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::Opportunities;
+    use crate::network::{Accounting, Opportunities};
     use crate::primitives::units::TimeDelta;
 
     fn millis(milliseconds: u64) -> Time {
@@ -82,9 +83,40 @@ mod tests {
     }
 
     /// Opportunities at 2, 5, 5 and 9 ms, then at 11, 14, 14, 18 ms and so on.
-    fn delivery() -> Delivery {
+    fn counting(accounting: Accounting) -> Delivery {
         let at = |&(millisecond, count): &(u32, u32)| Opportunities { millisecond, count };
-        Delivery::new(&DeliveryTrace::new([(2, 1), (5, 2), (9, 1)].iter().map(at).collect()).unwrap(), millis(4))
+        let trace = DeliveryTrace::new([(2, 1), (5, 2), (9, 1)].iter().map(at).collect()).unwrap();
+        Delivery::new(&trace.with_accounting(accounting), millis(4))
+    }
+
+    fn delivery() -> Delivery {
+        counting(Accounting::Ip)
+    }
+
+    #[test]
+    fn packets_have_a_header_in_mahimahi() {
+        let mut full = counting(Accounting::Mahimahi);
+        assert_eq!(full.send(Bytes(1500), millis(0), ServiceStart::Immediate), millis(2));
+        assert_eq!(full.send(Bytes(1500), millis(2), ServiceStart::Queued), millis(5));
+        // 754 and 754 bytes of 1504: the second needs the next opportunity, too.
+        let mut halves = counting(Accounting::Mahimahi);
+        assert_eq!(halves.send(Bytes(750), millis(0), ServiceStart::Immediate), millis(2));
+        assert_eq!(halves.send(Bytes(750), millis(2), ServiceStart::Queued), millis(5));
+    }
+
+    /// A backlog of packets of 40 bytes at one opportunity per millisecond: 34,181 in a second with Mahimahi (commit ae477d4).
+    #[test]
+    fn a_backlog_of_small_packets_is_slower_in_mahimahi() {
+        let every_millisecond = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]).unwrap();
+        for (accounting, expected) in [(Accounting::Mahimahi, 34_181), (Accounting::Ip, 37_500)] {
+            let mut link = Delivery::new(&every_millisecond.clone().with_accounting(accounting), Time::ZERO);
+            let mut now = link.send(Bytes(40), Time::ZERO, ServiceStart::Immediate);
+            let mut sent = 0;
+            while now <= millis(1000) {
+                (sent, now) = (sent + 1, link.send(Bytes(40), now, ServiceStart::Queued));
+            }
+            assert_eq!(sent, expected);
+        }
     }
 
     #[test]
