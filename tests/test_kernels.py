@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +150,45 @@ def test_the_same_packets_on_any_number_of_threads(tmp_path: Path) -> None:
     assert len(captures) == 1
     assert next(row for row in run.queues.to_rows() if row["queue"] == "bottleneck")["utilisation"] > 0.8
     assert "Linux 6" in run.provenance["user_code"][0]["kernel"]
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"memory": 32, "sysctl": {"vm": {"min_free_kbytes": 30000}}}, "panic - not syncing: System is deadlocked on memory"),
+        ({"sysctl": {"net": {"ipv4": {"no_such": 1}}}}, "/proc/sys/net/ipv4/no_such: No such file or directory"),
+    ],
+)
+def test_the_console_explains_the_end_of_a_kernel(parameters: dict[str, Any], reason: str) -> None:
+    with pytest.raises(tb.HostError, match=rf"the host `f.sender` failed: (?s:.*){reason} \(at 0 s, after 0 packets\)"):
+        tb.simulate(tb.Scenario(LINUX).with_({"flows.f.tcp.parameters": parameters}))
+    assert own_kernels() == []
+
+
+@needs_kernel
+def test_a_killed_kernel_ends_the_run_and_keeps_its_results() -> None:
+    simulation = tb.Simulation(tb.Scenario(LINUX))
+    simulation.step(1.0)
+    os.kill(own_kernels()[-1], signal.SIGKILL)
+    with pytest.raises(tb.HostError, match=r"the kernel failed: it ended with signal: 9 \(SIGKILL\)") as raised:
+        simulation.step(2.0)
+    assert 1 <= raised.value.time_s < 1.1
+    assert raised.value.run.flows["delivered_bytes"][0] > 1e6
+    del simulation, raised
+    assert own_kernels() == []
+
+
+def own_kernels() -> list[int]:
+    """Processes of the kernels that this process has started and that have not ended."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            _, _, rest = (place / "stat").read_text().rpartition(") ")
+            state, parent, *_ = rest.split()
+            if int(parent) == os.getpid() and state != "Z" and b"TB_SEED=" in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+    return sorted(found)
 
 
 @needs_kernel

@@ -163,7 +163,11 @@ def simulate(
             # The capture shows what led to it.
             fault = error
     if fault is not None:
-        raise fault
+        try:
+            raise fault
+        finally:
+            # Its traceback has this frame: a cycle would keep the hosts, which may be processes, until the next garbage collection.
+            del fault
     if checkpoint is not None:
         Path(checkpoint).unlink(missing_ok=True)
     warn_of_starved_flows([run.tables])

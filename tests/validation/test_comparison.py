@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 import tailback as tb
 from tailback._emulation.machine import LIMITS
 from tailback._validation import measures, validating
-from tailback._validation.cases import CaseSet, full, quick
-from tailback._validation.comparison import Verdict, compared
+from tailback._validation.cases import CaseSet, emulated, full, quick
+from tailback._validation.comparison import Spread, Verdict, compared
 from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, queue_resolution
 from tailback._validation.validating import Validation
+from tailback._validation.virtual_runs import VirtualKernel
 
 CASES = {case.name: case for case in (*quick().cases, *full().cases)}
 USUAL = CASES["Reno, 1 BDP"]
@@ -35,6 +37,69 @@ PERIOD = measures.PERIOD
 )
 def test_the_whole_interval_decides(simulated: list[float], verdict: Verdict) -> None:
     assert compared(USUAL, PERIOD, [4.0, 4.1, 4.2, 4.3], simulated).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("simulated", "verdict"),
+    [
+        ([1, 2, 1, 2, 1], Verdict.WITHIN_SPREAD),
+        ([2, 1, 2, 2, 2], Verdict.WITHIN_SPREAD),
+        # Beyond all values of the other side, but not significantly; and equal.
+        ([1, 6, 1, 5, 1], Verdict.INCONCLUSIVE),
+        ([1, 1, 2, 2, 1], Verdict.AGREE),
+        ([9, 9, 8, 9, 9], Verdict.DIFFER),
+    ],
+)
+def test_values_without_noise_may_differ_as_much_as_those_of_other_starts(simulated: list[float], verdict: Verdict) -> None:
+    kernel = [1, 1, 2, 2, 1]
+    assert compared(USUAL, PERIOD, kernel, simulated, spread=Spread.STARTS).verdict is verdict
+    if verdict is Verdict.WITHIN_SPREAD:
+        assert compared(USUAL, PERIOD, kernel, simulated).verdict is Verdict.INCONCLUSIVE
+
+
+def test_kernels_in_virtual_time_run_the_same_cases_with_the_settings_of_their_version() -> None:
+    kernel = VirtualKernel("6.12.117", 1000, "ab")
+    case = CASES["CUBIC, 1 BDP, no SACK"]
+    flow = kernel.kernel_scenario(case).to_dict()["flows"]["flow1"]
+    parameters = {"kernel": "6.12.117", "hz": 1000, "ecn": False, "sysctl": {"net": {"ipv4": {"tcp_sack": False}}}}
+    assert flow["tcp"] == {"stack": "linux", "congestion": "cubic", "parameters": parameters}
+    assert {**flow, "tcp": None} == {**case.scenario.to_dict()["flows"]["flow1"], "tcp": None}
+    every = kernel.kernel_scenario(CASES["Reno, 1 BDP, every packet acknowledged"]).to_dict()["flows"]["flow1"]
+    assert every["tcp"]["parameters"]["quickack"] is True
+    simulated = kernel.simulated_scenario(CASES["CUBIC, 1 BDP"]).to_dict()["flows"]["flow1"]["tcp"]
+    assert (simulated["timer"], simulated["slow_start"]) == ({"jiffy": "1 ms"}, "hystart_from_16")
+    old = VirtualKernel("6.1.9", 250, "ab").simulated_scenario(USUAL).to_dict()["flows"]["flow1"]["tcp"]
+    assert (old["timer"], old["syn_linear_timeouts"], "slow_start" in old) == ({"jiffy": "4 ms"}, 0, False)
+    identities = [VirtualKernel(*of).identity(USUAL) for of in (("6.1", 250, "a"), ("6.1", 250, "a"), ("6.1", 250, "b"))]
+    assert identities[0] == identities[1] != identities[2]
+
+
+def test_an_emulation_runs_the_cases_of_three_controllers() -> None:
+    modules = {module for case in emulated(full()).cases for module in case.modules}
+    assert modules == {"reno", "cubic", "bbr"}
+    everything = {module for case in full().cases for module in case.modules}
+    assert everything >= {"dctcp", "htcp", "highspeed", "scalable", "vegas"}
+
+
+def test_a_missing_kernel_is_an_error_with_the_command_that_builds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAILBACK_KERNELS", str(tmp_path))
+    with pytest.raises(tb.ParameterError) as raised:
+        tb.validate(linux="6.12", hz=250)
+    if sys.platform == "linux":
+        assert "`tailback kernel build --source linux-6.12.tar.xz --hz 250`" in str(raised.value)
+
+
+def test_measurements_in_virtual_time_are_compared_without_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = quick().cases[1]
+    monkeypatch.setattr(validating, "quick", lambda: CaseSet("quick", (case,), 20))
+    kernel = VirtualKernel("6.12.117", 1000, "ab")
+    measured = KernelCase(case.name, kernel.identity(case), {}, {"utilisation": [1.0] * 4, "timeouts": [0.0] * 4})
+    file = tmp_path / "kernel.json"
+    file.write_text(KernelRuns("quick", str(kernel), "2026-11-29", [measured], vars(kernel)).to_json())
+    done = tb.validate(kernel=file)
+    assert (done.runs, done.kept_up, done.missing) == (4, 4, [])
+    assert {each.verdict for each in done.comparisons if each.measure == "utilisation"} == {Verdict.AGREE}
+    assert "Its SHA-256 is ab." in " ".join(done.markdown().split())
 
 
 def test_common_variation_does_not_widen_the_interval() -> None:
@@ -103,7 +168,7 @@ def test_the_report_lists_differences_first() -> None:
     assert "share" not in parts
     assert f"The kernel has not run these cases, or they changed since: {USUAL.name}." in page
     assert "|*0.45, -4.4±84.7*|" in page
-    assert "|all|0|1|1|" in page
+    assert "|all|0|0|1|1|" in page
     assert validation.count(Verdict.DIFFER) == 1
     assert validation.to_dict()["comparisons"][1]["values"] == ((4, 8), (4.1, 8.1))
 

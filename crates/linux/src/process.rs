@@ -108,10 +108,17 @@ impl StartFolder {
     /// It cannot be created.
     pub(crate) fn new((name, root): (&str, &Path)) -> Result<StartFolder, Fault> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("tailback-linux-{}-{number}", process::id()));
+        // A process that was killed may have left a folder with this number.
+        let (path, created) = loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("tailback-linux-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => break (path, created),
+            }
+        };
         let failed = |error: io::Error| Fault(format!("the folder {} cannot be created: {error}", path.display()));
-        fs::create_dir(&path).map_err(failed)?;
+        created.map_err(failed)?;
         let folder = StartFolder { path: path.clone() };
         symlink(root, path.join(name)).map_err(failed)?;
         Ok(folder)
@@ -144,7 +151,7 @@ impl Drop for StartFolder {
 const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// A kernel that neither waits nor sends anything for this CPU time computes without end, and stops virtual time.
-const MOST_COMPUTING: Duration = Duration::from_secs(20);
+const MOST_COMPUTING: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(20) };
 /// Checks without any message after which a kernel is taken for dead: 10 minutes, for the case that the computer has been suspended or has
 /// much else to do.
 const MOST_CHECKS: u32 = 3000;
@@ -164,7 +171,7 @@ pub(crate) fn wait_readable<const N: usize>(process: &mut Process, descriptors: 
                 }
                 let now = process.cpu_time();
                 if now.saturating_sub(*computed.get_or_insert(now)) > MOST_COMPUTING {
-                    return fault(format!("it computes for {} s of CPU time without waiting", MOST_COMPUTING.as_secs()));
+                    return fault(format!("it computes for {MOST_COMPUTING:?} of CPU time without waiting"));
                 }
             }
             Ok(_) => return Ok(std::array::from_fn(|index| !polled[index].revents().is_empty())),
@@ -199,6 +206,32 @@ mod tests {
         let (silent, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let problem = wait_readable(&mut process, [&silent.into()]).unwrap_err();
         assert_eq!((problem.0.as_str(), process.console().as_str()), ("it ended with exit status: 3", "out of memory"));
+    }
+
+    #[test]
+    fn a_process_that_computes_without_end_is_a_fault() {
+        let mut process = shell("while :; do :; done");
+        let (silent, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let problem = wait_readable(&mut process, [&silent.into()]).unwrap_err();
+        assert_eq!(problem.0, "it computes for 300ms of CPU time without waiting");
+    }
+
+    #[test]
+    fn a_folder_of_an_earlier_process_is_not_used_again() {
+        let folders: Vec<StartFolder> = (0..2).map(|_| StartFolder::new(("guest", Path::new("/nowhere"))).unwrap()).collect();
+        let number = |folder: &StartFolder| {
+            let name = folder.path().file_name().unwrap().to_string_lossy().into_owned();
+            name.rsplit('-').next().unwrap().parse::<u64>().unwrap()
+        };
+        let next = number(&folders[1]) + 1;
+        // Other tests may take numbers meanwhile.
+        let left: Vec<PathBuf> = (next..next + 50)
+            .map(|number| env::temp_dir().join(format!("tailback-linux-{}-{number}", process::id())))
+            .filter(|path| fs::create_dir(path).is_ok())
+            .collect();
+        let new = StartFolder::new(("guest", Path::new("/nowhere"))).unwrap();
+        assert!(!left.contains(&new.path().to_owned()) && left.iter().all(|path| path.exists()));
+        left.iter().for_each(|path| fs::remove_dir(path).unwrap());
     }
 
     #[test]

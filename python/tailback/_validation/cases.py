@@ -1,16 +1,19 @@
-"""The validation packs: scenarios that a kernel can run, each with the measures to compare."""
+"""The validation packs: scenarios that a kernel can run, each with the measures to compare.
+
+An emulation runs the three controllers that machines usually have; a kernel in virtual time also runs other congestion modules.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tailback._scenario import Scenario
 from tailback._validation import measures
 from tailback._validation.measures import Measure
 
-__all__ = ["BOTTLENECK", "PACKET", "Case", "CaseSet", "full", "quick"]
+__all__ = ["BOTTLENECK", "PACKET", "Case", "CaseSet", "emulated", "full", "quick"]
 
 BOTTLENECK = measures.BOTTLENECK
 
@@ -31,6 +34,8 @@ class Case:
     scenario : Scenario
     groups : tuple of str
         Groups that run on the kernel.
+    modules : tuple of str
+        Their congestion modules, in the kernel's names.
     measures : tuple of Measure
     seeds : int
         Number of runs.
@@ -42,6 +47,7 @@ class Case:
     groups: tuple[str, ...]
     measures: tuple[Measure, ...]
     seeds: int
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class CaseSet:
 class Setting:
     """Settings of a dumbbell; by default one flow of Reno with SACK at 20 Mbit/s and 40 ms."""
 
+    # Presets, or controllers with which `linux/reno` runs.
     preset: tuple[str, ...] = ("linux/reno",)
     flows: int = 1
     rate_mbps: int = 20
@@ -82,7 +89,7 @@ class Setting:
 
     def labels(self) -> dict[str, Any]:
         return {
-            "controller": " and ".join(_CONTROLLERS[preset] for preset in self.preset),
+            "controller": " and ".join(_CONTROLLERS[preset].label for preset in self.preset),
             "flows": self.flows * len(self.preset),
             "rate_mbps": self.rate_mbps,
             "rtt_ms": self.rtt_ms,
@@ -100,7 +107,7 @@ class Setting:
     def name(self) -> str:
         """A name from the settings that differ from one flow at 20 Mbit/s and 40 ms."""
         flows = self.flows * len(self.preset)
-        words = [" and ".join(_CONTROLLERS[preset] for preset in self.preset)]
+        words = [" and ".join(_CONTROLLERS[preset].label for preset in self.preset)]
         words += [f"{flows} flows"] * (flows > len(self.preset))
         words += [f"{self.rate_mbps} Mbps, {self.rtt_ms:g} ms"] * ((self.rate_mbps, self.rtt_ms) != (20, 40))
         words.append(self.queue_name if self.queue else f"{self.buffer:g} BDP")
@@ -144,7 +151,7 @@ class Setting:
         flows = {
             f"flow{place}": {
                 **flow,
-                "tcp": {"preset": preset, "ecn": self.ecn, "delayed_ack": self.delayed_ack, **_recovery(self)},
+                "tcp": {**_sender(preset), "ecn": self.ecn, "delayed_ack": self.delayed_ack, **_recovery(self)},
             }
             for place, preset in enumerate(self.preset, 1)
         }
@@ -165,6 +172,8 @@ class Setting:
         if self.size_packets is not None:
             return (measures.COMPLETION, measures.RETRANSMISSIONS)
         some = [measures.UTILISATION, measures.QUEUE]
+        if any("/" not in preset for preset in self.preset):
+            return (*some, measures.PERIOD, measures.RETRANSMISSIONS, measures.TIMEOUTS)
         is_undisturbed = not self.queue and not self.loss and not self.jitter_ms and not self.application
         is_sawtooth = self.flows * len(self.preset) == 1 and is_undisturbed and "linux/bbr" not in self.preset
         if is_sawtooth:
@@ -176,7 +185,37 @@ class Setting:
         return (*some, measures.TIMEOUTS)
 
 
-_CONTROLLERS = {"linux/reno": "Reno", "linux/cubic": "CUBIC", "linux/bbr": "BBRv1"}
+@dataclass(frozen=True)
+class Algorithm:
+    """A congestion control in both worlds: the label in the report, and the kernel's module."""
+
+    label: str
+    module: str
+
+
+_EMULATED = {
+    "linux/reno": Algorithm("Reno", "reno"),
+    "linux/cubic": Algorithm("CUBIC", "cubic"),
+    "linux/bbr": Algorithm("BBRv1", "bbr"),
+}
+_DCTCP = {"linux/dctcp": Algorithm("DCTCP", "dctcp")}
+_OTHERS = {
+    "bic": Algorithm("BIC", "bic"),
+    "hstcp": Algorithm("HighSpeed", "highspeed"),
+    "htcp": Algorithm("H-TCP", "htcp"),
+    "hybla": Algorithm("Hybla", "hybla"),
+    "illinois": Algorithm("Illinois", "illinois"),
+    "stcp": Algorithm("Scalable", "scalable"),
+    "vegas": Algorithm("Vegas", "vegas"),
+    "veno": Algorithm("Veno", "veno"),
+    "westwood": Algorithm("Westwood", "westwood"),
+    "yeah": Algorithm("YeAH", "yeah"),
+}
+_CONTROLLERS = {**_EMULATED, **_DCTCP, **_OTHERS}
+
+
+def _sender(preset: str) -> dict[str, Any]:
+    return {"preset": preset} if "/" in preset else {"preset": "linux/reno", "controller": {"kind": preset}}
 
 
 def _recovery(setting: Setting) -> dict[str, Any]:
@@ -283,14 +322,28 @@ def _full_settings() -> Iterator[Setting]:
         yield Setting(("linux/bbr",), size_packets=size)
 
 
+def _module_settings() -> Iterator[Setting]:
+    """Settings of congestion modules that only a kernel in virtual time runs."""
+    yield Setting(("linux/dctcp",), **_STEP_MARKING)
+    for controller in _OTHERS:
+        yield Setting((controller,))
+
+
 def quick() -> CaseSet:
-    """A dozen cases, 56 runs of 20 s: about five minutes with four jobs."""
+    """A dozen cases, 56 runs of 20 s."""
     return CaseSet("quick", tuple(_cases(_quick_settings(), RunLength(20, 5), 4)), 20)
 
 
 def full() -> CaseSet:
-    """All cases, longer and more often: 450 runs of 40 s."""
-    return CaseSet("full", tuple(_cases((*_quick_settings(), *_full_settings()), RunLength(40, 10), 5)), 40)
+    """All cases, longer and more often: 505 runs of 40 s."""
+    settings = (*_quick_settings(), *_full_settings(), *_module_settings())
+    return CaseSet("full", tuple(_cases(settings, RunLength(40, 10), 5)), 40)
+
+
+def emulated(pack: CaseSet) -> CaseSet:
+    """The cases whose controllers an emulation supports; 450 runs of the full pack."""
+    known = {algorithm.module for algorithm in _EMULATED.values()}
+    return replace(pack, cases=tuple(case for case in pack.cases if known.issuperset(case.modules)))
 
 
 @dataclass(frozen=True)
@@ -312,4 +365,5 @@ def _cases(settings: Iterable[Setting], length: RunLength, seeds: int) -> Iterat
         scenario = given.scenario(length.duration_s, 0 if setting.size_packets is not None else length.warmup_s)
         often = _MORE_OFTEN if not setting.queue and setting.flows * len(setting.preset) == 2 else 1
         groups = tuple(f"flow{place}" for place in range(1, len(setting.preset) + 1))
-        yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures(), seeds * often)
+        modules = tuple(_CONTROLLERS[preset].module for preset in setting.preset)
+        yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures(), seeds * often, modules)

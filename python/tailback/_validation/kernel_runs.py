@@ -1,6 +1,7 @@
 """The kernel's side of a validation: measurements of its runs, in a file apart from the simulator's.
 
-A kernel's run depends on the network and on the settings of the kernel. A change of the simulated senders does not repeat it.
+`virtual_runs` makes them with a kernel in virtual time, and this module with this machine's kernel in real time. A kernel's run
+depends on the network and on the settings of the kernel. A change of the simulated senders does not repeat it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tailback._validation.cases import PACKET, Case, CaseSet
 from tailback._validation.measures import UTILISATION, Measure
 from tailback.errors import EmulationError, ParameterError, ScenarioWarning
 
-__all__ = ["KernelCase", "KernelRuns", "identity", "measured", "played", "queue_resolution"]
+__all__ = ["KernelCase", "KernelRuns", "identity", "identity_with", "measured", "played", "queue_resolution"]
 
 # Maximum number of tries of an emulation; on a shared machine, it is repeated if the machine does not keep up.
 _TRIES = 3
@@ -49,7 +50,7 @@ class KernelCase:
     identity : str
         Identifies network and kernel settings (`identity`).
     timing : dict
-        Columns of the table ``emulation`` that have a limit.
+        Columns of the table ``emulation`` that have a limit; empty in virtual time.
     measures : dict
         Values by measure; NaN where a measure is not defined.
     """
@@ -61,18 +62,29 @@ class KernelCase:
 
     @property
     def kept_up(self) -> list[bool]:
-        """Whether the machine kept up with real time in each run."""
+        """Whether the machine kept up with real time in each run; always in virtual time."""
+        if not self.timing:
+            return [True] * len(next(iter(self.measures.values()), []))
         return [not exceeded(dict(zip(self.timing, run, strict=True))) for run in zip(*self.timing.values(), strict=True)]
 
 
 @dataclass(frozen=True)
 class KernelRuns:
-    """Measurements of a pack on one kernel."""
+    """Measurements of a pack on one kernel.
+
+    Attributes
+    ----------
+    pack, kernel, date : str
+    cases : list of KernelCase
+    built : dict, optional
+        Version, tick rate and hash of a kernel in virtual time.
+    """
 
     pack: str
     kernel: str
     date: str
     cases: list[KernelCase]
+    built: dict[str, Any] | None = None
 
     @cached_property
     def by_identity(self) -> dict[str, KernelCase]:
@@ -80,7 +92,8 @@ class KernelRuns:
 
     def to_json(self) -> str:
         """A line per case."""
-        head = json.dumps({"pack": self.pack, "kernel": self.kernel, "date": self.date})
+        built = {} if self.built is None else {"built": self.built}
+        head = json.dumps({"pack": self.pack, "kernel": self.kernel, "date": self.date, **built})
         cases = ",\n".join(json.dumps(_without_nan(vars(case)), allow_nan=False) for case in self.cases)
         return f'{head[:-1]}, "cases": [\n{cases}\n]}}'
 
@@ -109,8 +122,11 @@ def queue_resolution(case: Case, real: KernelCase) -> float:
     """The mean queue, in packets, that the lateness of packets can cause.
 
     A mean queue is the packet rate times the mean wait (Little's law), and a wait is not known better than the lateness of
-    packets, by its 99th percentile. Segments that are 1.2 ms apart in a simulation are 0.9 to 1.4 ms apart in an emulation.
+    packets, by its 99th percentile. Segments that are 1.2 ms apart in a simulation are 0.9 to 1.4 ms apart in an emulation. 0 in
+    virtual time.
     """
+    if not real.timing:
+        return 0.0
     rate_mbps: float = case.labels["rate_mbps"]
     per_second = fmean(real.measures[UTILISATION.name]) * rate_mbps * 1e6 / 8 / PACKET
     return per_second * fmean(real.timing["lateness_p99_s"])
@@ -135,10 +151,15 @@ def _with_nan(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity(case: Case) -> str:
+    """Identifies a case on this machine's kernel (`identity_with`)."""
+    return identity_with(case, case.scenario._emulation(1, case.groups).played)
+
+
+def identity_with(case: Case, settings: Any) -> str:
     """Identifies what a kernel's runs of a case depend on: the kernel's settings, and the behaviour of the network.
 
-    The latter is that of a simulation with plain NewReno senders: drops, queue lengths and base RTTs. It changes with the code of
-    a queue, and not with that of other senders.
+    `settings` are those of the kernel, as plain data. The behaviour is that of a simulation with plain NewReno senders: drops,
+    queue lengths and base RTTs. It changes with the code of a queue, and not with that of other senders.
     """
     scenario = case.scenario.to_dict()
     flows = {name: {**flow, "tcp": {"preset": "newreno", "ecn": flow["tcp"]["ecn"]}} for name, flow in scenario["flows"].items()}
@@ -147,7 +168,7 @@ def identity(case: Case) -> str:
         warnings.simplefilter("ignore", ScenarioWarning)
         probe = simulate_keeping_checkpoint(Scenario({**scenario, **_PROBE, "flows": flows}), 1, progress=None)
     kernel = {
-        "flows": case.scenario._emulation(1, case.groups).played,
+        "flows": settings,
         "duration": scenario["duration"],
         "warmup": scenario["warmup"],
     }

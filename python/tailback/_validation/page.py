@@ -18,11 +18,13 @@ _WIDTH = 130
 _HOW = (
     "Means over seeds with 95 % intervals; difference: simulator minus kernel, in per cent of the kernel's mean. They *agree* if "
     "the whole interval is within the tolerance (2 %, 3 % for periods; for queues, at least the packet rate times the lateness "
-    "of packets), *differ* if it is completely outside, and are otherwise *inconclusive*."
+    "of packets), and *differ* if it is completely outside. Otherwise they are *within the spread* if the kernel ran in virtual "
+    "time and the mean of each side is in the range of the other side's values: other starts change as much. Else they are "
+    "*inconclusive*."
 )
 _CELLS = (
     "One flow at 20 Mbit/s and 40 ms unless the case says otherwise. Each cell gives the kernel's mean and the difference. "
-    "**Bold** cells differ, *italic* ones are inconclusive."
+    "**Bold** cells differ, cells with ~ are within the spread, *italic* ones are inconclusive."
 )
 
 # The columns of each table; a case belongs to the first one that has all its measures. Timeouts, almost always 0, have none.
@@ -115,8 +117,8 @@ def _cell(comparison: Comparison) -> str:
     if math.isnan(comparison.difference.mean):
         return "*not defined*"
     text = f"{comparison.kernel.mean:.4g}, {_difference(comparison)}"
-    mark = {Verdict.AGREE: "", Verdict.DIFFER: "**", Verdict.INCONCLUSIVE: "*"}[comparison.verdict]
-    return f"{mark}{text}{mark}"
+    mark = {Verdict.AGREE: "", Verdict.WITHIN_SPREAD: "~", Verdict.DIFFER: "**", Verdict.INCONCLUSIVE: "*"}[comparison.verdict]
+    return f"~{text}" if mark == "~" else f"{mark}{text}{mark}"
 
 
 def _interval(interval: Interval, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""`validate`: compares the kernel's runs of a pack with simulated ones, both stored in a resumable study."""
+"""`validate`: compares a kernel's runs of a pack with simulated ones, both stored in a resumable study."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from tailback._emulation.machine import LIMITS
 from tailback._processors import processors
 from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
-from tailback._validation.cases import CaseSet, full, quick
-from tailback._validation.comparison import Comparison, Verdict, compared
+from tailback._validation.cases import CaseSet, emulated, full, quick
+from tailback._validation.comparison import Comparison, Spread, Verdict, compared
 from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, measured, queue_resolution
 from tailback._validation.measures import QUEUE
 from tailback._validation.page import markdown
+from tailback._validation.virtual_runs import VirtualKernel
 from tailback.errors import EmulationError, ParameterError
 
 __all__ = ["STUDY", "Validation", "ValidationInterrupted", "validate"]
@@ -96,14 +97,21 @@ class Validation:
 
     def markdown(self) -> str:
         """The report in Markdown."""
+        return markdown(f"{self}, {self.date}", self._timing(), self.missing, self.comparisons)
+
+    def _timing(self) -> str:
+        if built := self.kernel_runs.built:
+            return (
+                "The kernel ran in virtual time: the same scenario and seed give the same packets, and values differ only "
+                f"between starts. Its SHA-256 is {built['sha256']}."
+            )
         worst = self.worst
-        timing = (
+        return (
             f"The machine kept up in {self.kept_up} of {self.runs} kernel runs; only these are compared. In them, packets were "
             f"at most {1e3 * worst['lateness_p99_s']:.2f} ms late (99th percentile), at most {worst['slipped_share']:.2%} of a "
             f"run's time slipped, programs waited at most {1e3 * worst['kernel_flows_wait_s']:.2f} ms for a processor (mean of a "
             f"run), and a hypervisor took at most {worst['steal_share']:.2%} of the processor time."
         )
-        return markdown(f"{self}, {self.date}", timing, self.missing, self.comparisons)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{self.count(verdict)} {verdict.value}" for verdict in Verdict)
@@ -120,30 +128,40 @@ def validate(
     study: str | os.PathLike[str] | None = None,
     *,
     kernel: str | os.PathLike[str] | None = None,
+    real_time: bool = False,
+    linux: str | None = None,
+    hz: int = 1000,
     full_pack: bool = False,
     cases: str = "*",
     jobs: int | None = None,
     fresh: bool = False,
     progress: Callable[[Progress], object] | None = None,
 ) -> Validation:
-    """Compare the simulator with the TCP stack of this machine's kernel, or with stored measurements of one.
+    """Compare the simulator with Linux: with a built kernel in virtual time, with this machine's kernel in real time, or with
+    stored measurements of one.
 
-    Both run each case with the same seeds, which determine RTTs and start times. To run on a kernel requires Linux, like
-    `tailback.emulate`. A change of the simulated senders repeats only the simulated runs.
+    Both run each case with the same seeds, which determine RTTs and start times. A kernel in virtual time is built once, by
+    ``tailback kernel build``, and needs Linux on x86-64; the machine's kernel needs the privileges of `tailback.emulate`. The
+    simulated senders have the settings of the kernel's version. A change of them repeats only the simulated runs.
 
     Parameters
     ----------
     study : path, optional
         Directory that stores the runs; the same call resumes there.
     kernel : path, optional
-        File of an earlier validation, ``kernel.json``: its measurements are compared, in its pack, and nothing runs on this
-        machine's kernel.
+        File of an earlier validation, ``kernel.json``: its measurements are compared, in its pack, and nothing runs on a kernel.
+    real_time : bool
+        Run on this machine's kernel in real time, instead of a built kernel in virtual time. The machine must keep up.
+    linux : str, optional
+        Version of the built kernel, or its beginning, such as ``"6.12"``; by default the newest.
+    hz : int
+        Timer ticks per second of the built kernel.
     full_pack : bool
         Run all cases, longer and more often, instead of the quick pack.
     cases : str
         Only cases whose name matches this pattern, with ``*`` for any text, such as ``"BBRv1*"``.
     jobs : int, optional
-        Number of parallel emulations; by default two per processor.
+        Number of parallel runs; by default one per processor in virtual time, and two in real time.
     fresh : bool
         Repeat stored runs.
     progress : callable, optional
@@ -156,30 +174,41 @@ def validate(
     EmulationError
         This system does not allow emulation, or its kernel lacks a congestion controller.
     ParameterError
-        `kernel` is not a file of measurements, or is given with `full_pack`, or no case matches `cases`.
+        `kernel` is not a file of measurements, or is given with `full_pack`, or no case matches `cases`, or there is no such
+        built kernel; the message has the command that builds it.
     StudyError
         `study` cannot be used.
     ValidationInterrupted
         Ctrl-C.
     """
+    virtual = None
     if kernel is None:
-        require_pyroute2()
         stored, pack = None, full() if full_pack else quick()
+        if real_time:
+            require_pyroute2()
+        else:
+            virtual = VirtualKernel.find(linux, hz)
     elif full_pack:
         raise ParameterError("`full_pack` cannot be given with `kernel`, whose file determines the pack")
     else:
         stored = KernelRuns.load(Path(kernel))
         pack = _pack(stored.pack)
+        virtual = None if stored.built is None else VirtualKernel(**stored.built)
+    if virtual is None:
+        pack = emulated(pack)
     chosen = replace(pack, cases=tuple(case for case in pack.cases if fnmatchcase(case.name, cases)))
     if not chosen.cases:
         raise ParameterError(f"no case of the {pack.name} pack matches `{cases}`; one is `{pack.cases[0].name}`")
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
             try:
-                return _validated(chosen, stored, Path(folder), pattern=cases, jobs=jobs, fresh=True, progress=progress)
+                folder_of_runs = Path(folder)
+                return _validated(
+                    chosen, stored, virtual, folder_of_runs, pattern=cases, jobs=jobs, fresh=True, progress=progress
+                )
             except ValidationInterrupted:
                 raise ValidationInterrupted("interrupted; nothing was stored, because no directory was given") from None
-    return _validated(chosen, stored, Path(study), pattern=cases, jobs=jobs, fresh=fresh, progress=progress)
+    return _validated(chosen, stored, virtual, Path(study), pattern=cases, jobs=jobs, fresh=fresh, progress=progress)
 
 
 def _pack(name: str) -> CaseSet:
@@ -192,6 +221,7 @@ def _pack(name: str) -> CaseSet:
 def _validated(
     pack: CaseSet,
     stored: KernelRuns | None,
+    virtual: VirtualKernel | None,
     folder: Path,
     *,
     pattern: str,
@@ -203,24 +233,35 @@ def _validated(
     wanted = []
     for case in pack.cases:
         numbers = [Number(measure.of) for measure in case.measures]
-        wanted.append((case, numbers, simulated.request(case.scenario, range(1, case.seeds + 1), numbers, case.name)))
+        scenario = case.scenario if virtual is None else virtual.simulated_scenario(case)
+        wanted.append((case, numbers, simulated.request(scenario, range(1, case.seeds + 1), numbers, case.name)))
     full_pack, chosen = " --full" * (pack.name == "full"), f" --cases {shlex.quote(pattern)}" * (pattern != "*")
-    identities = [identity(case) for case in pack.cases]
-    command = f"tailback validate --out {shlex.quote(str(folder.parent))}{full_pack}{chosen}"
+    identify = identity if virtual is None else virtual.identity
+    identities = [identify(case) for case in pack.cases]
+    of_kernel = " --real-time" if virtual is None else f" --linux {virtual.version} --hz {virtual.hz}"
+    command = f"tailback validate{of_kernel} --out {shlex.quote(str(folder.parent))}{full_pack}{chosen}"
     if folder.name != STUDY:
         command = f"tailback.validate({str(folder)!r}, ...)"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
-        kernel = stored or measured(
-            pack,
-            identities,
-            folder / "kernel",
-            command=command,
-            jobs=jobs or 2 * processors(),
-            fresh=fresh,
-            date=date.today().isoformat(),
-            progress=progress,
-        )
+        today = date.today().isoformat()
+        if stored is not None:
+            kernel = stored
+        elif virtual is not None:
+            kernel = virtual.measured(
+                pack, identities, folder / "kernel", command=command, jobs=jobs, fresh=fresh, date=today, progress=progress
+            )
+        else:
+            kernel = measured(
+                pack,
+                identities,
+                folder / "kernel",
+                command=command,
+                jobs=jobs or 2 * processors(),
+                fresh=fresh,
+                date=today,
+                progress=progress,
+            )
     except RunFailed as failed:
         raise EmulationError(f"{failed.result.content_hash}: {failed.result.error}") from None
     except KeyboardInterrupt:
@@ -234,7 +275,12 @@ def _validated(
         for measure, number in zip(case.measures, numbers, strict=True):
             made = [Number.value(found[key, number.name]) for key in keys]
             resolution = queue_resolution(case, real) if measure is QUEUE and real is not None else 0.0
-            comparisons.append(compared(case, measure, _in_time(real, measure.name, len(keys)), made, resolution))
+            observed = _in_time(real, measure.name, len(keys))
+            if virtual is not None and real is not None and all(map(math.isnan, (*observed, *made))):
+                # Neither side has, for example, loss events.
+                continue
+            spread = Spread.MACHINE if virtual is None else Spread.STARTS
+            comparisons.append(compared(case, measure, observed, made, resolution, spread))
     return Validation(pack, comparisons, kernel, missing)
 
 

@@ -104,6 +104,7 @@ mod tests {
         timeouts: None,
         mean_rtt: None,
         min_rtt: None,
+        rto: None,
     };
     const SECONDS: [Time; 11] = {
         let mut times = [Time::ZERO; 11];

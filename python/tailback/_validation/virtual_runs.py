@@ -1,0 +1,115 @@
+"""The kernel's side of a validation in virtual time: the same scenarios with the stack `linux`, which have no noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tailback import _core
+from tailback._scenario import Scenario
+from tailback._study.measurements import Measurements, Number
+from tailback._study.runner import Progress
+from tailback._validation.cases import Case, CaseSet
+from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity_with
+
+__all__ = ["VirtualKernel"]
+
+
+@dataclass(frozen=True)
+class VirtualKernel:
+    """A built kernel.
+
+    Attributes
+    ----------
+    version : str
+    hz : int
+        Timer ticks per second.
+    sha256 : str
+        Hash of the kernel.
+    """
+
+    version: str
+    hz: int
+    sha256: str
+
+    @classmethod
+    def find(cls, version: str | None, hz: int) -> Self:
+        """The newest built kernel whose version begins with `version`.
+
+        Raises
+        ------
+        ParameterError
+            There is none; the text has the command that builds one.
+        """
+        given = {"hz": hz} if version is None else {"kernel": version, "hz": hz}
+        # "Linux 6.12.117-hz1000 HASH guest HASH".
+        _, name, sha256, *_ = _core.linux_kernel(json.dumps(given)).split()
+        return cls(name.partition("-")[0], hz, sha256)
+
+    def __str__(self) -> str:
+        return f"Linux {self.version} at {self.hz} Hz in virtual time"
+
+    def kernel_scenario(self, case: Case) -> Scenario:
+        """The case with kernels at both ends of its flows."""
+        return Scenario({**case.scenario.to_dict(), "flows": self._flows(case)})
+
+    def simulated_scenario(self, case: Case) -> Scenario:
+        """The case with the settings of this version, where they differ from those of the presets."""
+        numbers = tuple(int(part) for part in self.version.split(".")[:2])
+        changes: dict[str, Any] = {}
+        for group, module in zip(case.groups, case.modules, strict=True):
+            tcp = f"flows.{group}.tcp"
+            if "recovery" not in case.scenario.to_dict()["flows"][group]["tcp"]:
+                changes[f"{tcp}.timer.jiffy"] = f"{1000 / self.hz:g} ms"
+            if module == "cubic" and (5, 16) <= numbers <= (6, 13):
+                changes[f"{tcp}.slow_start"] = "hystart_from_16"
+            if numbers < (6, 5):
+                changes[f"{tcp}.syn_linear_timeouts"] = 0
+        return case.scenario.with_(changes)
+
+    def identity(self, case: Case) -> str:
+        """Identifies what the kernel's runs of a case depend on."""
+        return identity_with(case, [self._flows(case), self.version, self.hz, self.sha256])
+
+    def measured(
+        self,
+        pack: CaseSet,
+        identities: Sequence[str],
+        folder: Path,
+        *,
+        command: str,
+        jobs: int | None,
+        fresh: bool,
+        date: str,
+        progress: Callable[[Progress], object] | None,
+    ) -> KernelRuns:
+        """Run the pack, whose cases have these identities; finished runs are stored in `folder`."""
+        measurements, requests = Measurements(), []
+        for case, name in zip(pack.cases, identities, strict=True):
+            numbers = [Number(measure.of) for measure in case.measures]
+            seeds = range(1, case.seeds + 1)
+            requests.append((case, name, numbers, measurements.request(self.kernel_scenario(case), seeds, numbers, case.name)))
+        measurements.collect(folder, command=command, fresh=fresh, workers=jobs, on_progress=progress)
+        found, _ = measurements.found(folder)
+        cases = []
+        for case, name, numbers, keys in requests:
+            values = [[Number.value(found[key, number.name]) for key in keys] for number in numbers]
+            names = (measure.name for measure in case.measures)
+            cases.append(KernelCase(case.name, name, {}, dict(zip(names, values, strict=True))))
+        return KernelRuns(pack.name, str(self), date, cases, vars(self).copy())
+
+    def _flows(self, case: Case) -> dict[str, Any]:
+        modules = dict(zip(case.groups, case.modules, strict=True))
+        flows: dict[str, Any] = case.scenario.to_dict()["flows"]
+        return {group: {**flow, "tcp": self._tcp(modules[group], flow["tcp"])} for group, flow in flows.items()}
+
+    def _tcp(self, module: str, tcp: dict[str, Any]) -> dict[str, Any]:
+        parameters: dict[str, Any] = {"kernel": self.version, "hz": self.hz, "ecn": tcp["ecn"]}
+        if not tcp["delayed_ack"]:
+            parameters["quickack"] = True
+        if "recovery" in tcp:
+            parameters["sysctl"] = {"net": {"ipv4": {"tcp_sack": False}}}
+        return {"stack": "linux", "congestion": module, "parameters": parameters}
