@@ -317,7 +317,7 @@ impl Direction<'_> {
 #[cfg(test)]
 mod tests {
     use crate::Scenario;
-    use tailback_core::network::{Buffer, Delay, GilbertElliott, Impairments, Jitter, LossAt, Network};
+    use tailback_core::network::{Accounting, Buffer, Delay, GilbertElliott, Impairments, Jitter, LossAt, Network, VaryingRate};
     use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 
     const WIRE: &str = "duration = \"1 s\"\n[nodes]\na = {}\nb = {}\n[flows.web]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}\n\
@@ -341,6 +341,19 @@ mod tests {
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
         assert_eq!((again.content_hash(""), again.build().unwrap()), (scenario.content_hash(""), network));
         assert!(scenario.to_json().contains("{\"opportunities\":[[1,1],[3,2]]}"));
+    }
+
+    #[test]
+    fn the_accounting_of_a_trace_is_kept_and_mahimahi_s_is_the_default() {
+        let accounting = |network: &Network| match &network.ports[0].varying {
+            Some(VaryingRate::Opportunities(trace)) => trace.accounting(),
+            other => panic!("{other:?}"),
+        };
+        let (_, usual) = built("rate = {opportunities = [[1, 1]]}\n");
+        let (scenario, own) = built("rate = {opportunities = [[1, 1]], accounting = \"ip\"}\n");
+        assert_eq!((accounting(&usual), accounting(&own)), (Accounting::Mahimahi, Accounting::Ip));
+        let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+        assert_eq!(again.build().unwrap(), own);
     }
 
     #[test]
