@@ -33,6 +33,12 @@ const UNSYNCHRONISED: (usize, f64) = (16, 5.0);
 const SMOOTH_BURSTS: f64 = 0.3;
 /// Above this number of packets in flight, a buffer for the packets of an acknowledgement is too small.
 const LARGE_WINDOW: f64 = 16.0;
+/// Part of the bandwidth-delay product in the buffer from which one flow without NewReno has no second loss in a window.
+const NEARLY_ALL: f64 = 0.9;
+/// One paced flow with at least this number of packets in flight needs no buffer for bursts.
+const PACED_WINDOW: f64 = 8.0;
+/// Up to this number of packets in flight, two waiting places hold the bursts of one flow of CUBIC without RACK.
+const CUBIC_WINDOW: f64 = 48.0;
 /// Buffers of at least this part of the bandwidth-delay product hold the overlap of windows of flows with different RTTs.
 const OVERLAP: f64 = 0.13;
 /// The same for CUBIC, which reduces windows less.
@@ -252,12 +258,20 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let buffer = self.buffer as f64;
         let of_ack = self.bundle.groups.iter().map(TcpGroup::segments_per_ack).max().unwrap_or(1);
         // An acknowledgement causes as many packets as it covers, and one more if it opens the window.
-        let is_small = window <= SMALL_WINDOW && !(self.buffer == 2 && self.has("newreno") && self.flows >= UNSYNCHRONISED.0);
+        // Two packets are too few for RACK of several flows of CUBIC, and for NewReno of many flows.
+        let is_tight = self.buffer == 2
+            && (self.has("newreno") && self.flows >= UNSYNCHRONISED.0
+                || self.is_cubic && self.has("rack_tlp") && !self.is_smooth);
+        let is_small = window <= SMALL_WINDOW && !is_tight;
         let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
         if self.flows == 1 {
-            let needed = if self.is_cubic || self.has("rack_tlp") { 2 } else { 1 };
-            return self.buffer > needed && (buffer >= self.product() || !self.has("reno"));
+            let needed = match () {
+                () if self.is_smooth && window >= PACED_WINDOW => 0,
+                () if self.has("rack_tlp") || self.is_cubic && window > CUBIC_WINDOW => 2,
+                () => 1,
+            };
+            return self.buffer > needed && (buffer >= NEARLY_ALL * self.product() || !self.has("reno"));
         }
         if self.has_closed_loop() {
             return self.buffer >= SMALL_BUFFER && buffer >= SMOOTH_BURSTS * window;
