@@ -31,6 +31,8 @@ const MEASURED: f64 = 5.0;
 const WHOLE_SEGMENTS: f64 = 0.92;
 /// Largest expected standard deviation of the mean of a group, relative to it.
 const NOISE: f64 = 0.14;
+/// The same for CUBIC, whose rate varies more than this estimate.
+const CUBIC_NOISE: f64 = 0.07;
 /// Largest part of the time in timeouts with selective acknowledgements; the other recoveries were within 10 % whatever this part.
 const LONG_PAUSES: f64 = 0.4;
 
@@ -135,7 +137,8 @@ fn warnings(bundle: &Bundle, group: &TcpGroup, (chain, flows): &(Chain, Vec<OfFl
             100.0 * LONG_PAUSES
         ));
     }
-    if !is_limited && (!has_settled || deviation > NOISE) {
+    let noise = if group.is_cubic() { CUBIC_NOISE } else { NOISE };
+    if !is_limited && (!has_settled || deviation > noise) {
         found.push(format!(
             "{at}: {} losses are expected in the measurement interval, too few for the mean of the model",
             digits(losses, 3)
