@@ -127,7 +127,7 @@ def test_traffic_that_is_not_greedy_reduces_the_capacity_and_is_named() -> None:
         "huge": {"size": "1 GB", **NEWRENO},
     }
     run = tb.simulate(lot(flows))
-    found = run.fairness()
+    found = run.fairness(compare_red=False)
     assert sorted(found.flows.to_dict()["group"]) == ["first", "huge", "long", "second"]
     (note,) = found.notes
     for text in (
@@ -222,3 +222,32 @@ def test_the_text_has_flows_and_sums() -> None:
     assert flows.splitlines()[1].split() == ["long", "0", "2.433", "Mbps", "4.867", "Mbps", "0.5", "3.244", "Mbps", "0.75"]
     assert repr(found).startswith("<Fairness of 3 flows: distance 0.408 from max-min, ")
     assert found.to_dict()["max_min"] == {"distance": found.max_min.distance, "fairness": found.max_min.fairness}
+
+
+def at_drop_tail(short: str, long: str) -> tb.Scenario:
+    flows: dict[str, Any] = {
+        name: {"count": 4, "propagation_rtt": rtt, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "linux/cubic"}}
+        for name, rtt in (("short", short), ("long", long))
+    }
+    return tb.dumbbell(rate="10 Mbps", delay="5 ms", buffer="20 packets", duration="15 s", warmup="5 s", flows=flows)
+
+
+def test_shares_that_a_drop_tail_queue_decides_are_noted() -> None:
+    """docs/howto/round_trips.md; Linux over the same emulated link had 1.76 and 7.90 Mbit/s for 40 and 42 ms."""
+    run = tb.simulate(at_drop_tail("40 ms", "42 ms"))
+    [note] = run.fairness().notes
+    assert note.startswith("with RED at `bottleneck`, `short` gets ")
+    assert "`long` gets " in note
+    assert note in str(run.fairness())
+    assert run.fairness(compare_red=False).notes == ()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        at_drop_tail("40 ms", "40 ms"),
+        at_drop_tail("40 ms", "42 ms").with_({"topology.dumbbell.queue": {"buffer": "100 packets", "policy": "codel"}}),
+    ],
+)
+def test_shares_that_do_not_depend_on_drop_tail_have_no_note(scenario: tb.Scenario) -> None:
+    assert tb.simulate(scenario).fairness().notes == ()

@@ -23,7 +23,7 @@ _kernels _lab _named_files _parquet_flows _quantity _table _types allocation mod
 _store
 _scenario
 _completions _delivery_trace _fairness _flent _flent_data _iperf3 _netem_trace _pictures _qlog _starvation _summary
-_run_plot _topologies _widget
+_fairness_red _run_plot _topologies _widget
 _capture _packetdrill _run
 _runs
 _simulation _stepped _emulation

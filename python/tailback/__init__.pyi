@@ -75,6 +75,7 @@ from .errors import (
     MissingExtra as MissingExtra,
     OutputError as OutputError,
     ParameterError as ParameterError,
+    PredictionWarning as PredictionWarning,
     ScenarioError as ScenarioError,
     ScenarioWarning as ScenarioWarning,
     ThreadsWarning as ThreadsWarning,

@@ -65,7 +65,7 @@ class Fairness:
     utility_gap : float
         Mean of ``w log(x* / x)`` over the flows, with the proportionally fair x*; 0 is ideal, infinite if a goodput is 0.
     notes : tuple of str
-        Traffic and limits that the ideal rates do not include, with the reasons.
+        Traffic and limits that the ideal rates do not include, with the reasons, and shares that differ with RED.
     """
 
     flows: Table

@@ -405,7 +405,7 @@ class Run:
                     f"base round-trip times ({base_rtt_s:.3g} s): equipment with a buffer would discard packets"
                 )
 
-    def fairness(self, weights: Mapping[str, float] | None = None) -> Fairness:
+    def fairness(self, weights: Mapping[str, float] | None = None, compare_red: bool = True) -> Fairness:
         """Compare the flows' goodputs with ideal allocations: max-min fair and proportionally fair rates.
 
         Flows that send greedily over the whole measurement interval share the capacity. Other traffic on their links (datagrams,
@@ -419,6 +419,10 @@ class Run:
         ----------
         weights : mapping of str to float, optional
             Weights of flow groups, applied to each of their flows, 1e-6 to 1e6; by default 1.
+        compare_red : bool
+            Whether a complete run over drop-tail bottlenecks is simulated once more with RED there, which takes as long as the
+            run. A note names groups that get another part of their fair rate, because phases of packets decide it at a drop-tail
+            queue (docs/howto/round_trips.md).
 
         Raises
         ------
@@ -446,8 +450,17 @@ class Run:
         True
         """
         from tailback._fairness import fairness_of
+        from tailback._fairness_red import with_red
 
-        return fairness_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
+        def simulated(changed: Scenario) -> tuple[Table, float]:
+            simulation = changed._simulation(self.seed)
+            advance(simulation, lambda _done: None)
+            run = Run(simulation.results())
+            return run.flows, run.simulated_s
+
+        scenario = Scenario(self.scenario)
+        found = fairness_of(scenario, self.seed, self.flows, self.simulated_s, weights or {})
+        return with_red(found, scenario, self.seed, weights or {}, simulated) if compare_red and self.complete else found
 
     def fork(
         self,

@@ -29,6 +29,7 @@ Subclasses of `UserWarning`:
 * `ThreadsWarning`: a run uses fewer threads than requested
 * `HostWarning`: a transport ended the connection of a flow before its transfer was complete
 * `StarvationWarning`: flows had data and delivered next to nothing
+* `PredictionWarning`: a prediction may be wrong
 * `IntervalWarning`: a bootstrap interval of few values is too narrow
 * `StudyWarning`: runs of a study are repeated, because their files are damaged
 * `UserCodeWarning`: content hashes do not cover an import of user code
@@ -60,6 +61,7 @@ __all__ = [
     "MissingExtra",
     "OutputError",
     "ParameterError",
+    "PredictionWarning",
     "Problem",
     "ScenarioError",
     "ScenarioWarning",
@@ -242,6 +244,10 @@ class StarvationWarning(UserWarning):
     The text has the number of flows by group; the column `starved` of `Run.flows` marks them. A usual cause is a congestion
     controller whose settings do not suit the path.
     """
+
+
+class PredictionWarning(UserWarning):
+    """A prediction may be wrong by more than 15 %. The text has the first reason; `Prediction.models` have all."""
 
 
 class IntervalWarning(UserWarning):

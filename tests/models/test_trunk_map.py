@@ -122,6 +122,7 @@ def paced_trunk(inputs: int, transmitters: int, buffer: int, flows: int) -> tb.S
     )
 
 
+@pytest.mark.filterwarnings("ignore::tailback.PredictionWarning")
 # Resulting loads are 0.1 and 0.9.
 @pytest.mark.parametrize(("buffer", "warned"), [(0, False), (20, True)])
 def test_a_prediction_warns_about_errors_of_its_loss_model(buffer: int, warned: bool) -> None:

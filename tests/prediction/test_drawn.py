@@ -77,11 +77,11 @@ class Compared:
 def compared(index: int, max_mbps: float = 100) -> Compared | None:
     """Compare one scenario; `None` if no model covers it."""
     scenario = drawn(index, max_mbps)
-    prediction = tb.predict(scenario)
-    if not prediction.models:
-        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        prediction = tb.predict(scenario)
+        if not prediction.models:
+            return None
         rows = prediction.compare(tb.simulate(scenario))
     pairs = [(row.predicted, row.measured) for row in rows if row.quantity in ("goodput_bps", "utilisation")]
     error = max(

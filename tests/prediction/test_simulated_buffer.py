@@ -36,6 +36,20 @@ def test_the_smallest_buffer_that_reaches_the_target_is_found(preset: Any) -> No
     assert used(found, found.buffer, range(200, 208)) > 0.91
 
 
+def test_an_answer_for_equal_rtts_states_its_utilisation_with_others() -> None:
+    """Linux 6.18 over 20 Mbit/s and five packets: RTTs of 60 and 60 ms use 92 %, 60 and 66 ms 46 % (`tailback emulate`)."""
+    link: dict[str, Any] = {"rate": "5 Mbps", "flows": 2, "preset": "linux/cubic", "target": "80 %", "simulate": True}
+    found = tb.size_buffer(**link, base_rtt="60 ms").simulated
+    assert found is not None
+    assert found.unequal_utilisation is not None
+    assert found.unequal_utilisation < 0.75
+    assert f"the same buffer gives {100 * found.unequal_utilisation:.3g} %" in found.sentence
+    assert '{uniform = ["54 ms", "66 ms"]}' in found.sentence
+    drawn = {**link, "base_rtt": {"uniform": ["54 ms", "66 ms"]}, "preset": ["linux/cubic"]}
+    question = tb.size_buffer(**{**drawn, "simulate": False}).question
+    assert not simulation.case(question, drawn, None).has_equal_rtts
+
+
 def test_a_mix_has_its_flows_in_equal_shares() -> None:
     question = tb.size_buffer(**LINK, preset=["cubic", "linux/bbr", "sack"], simulate=False).question
     assert question.other_controllers == ("bbrv1", "cubic")

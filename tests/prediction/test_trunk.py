@@ -63,6 +63,7 @@ MAPPED: list[tuple[int, int, int, str, LossModel]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::tailback.PredictionWarning")
 @pytest.mark.parametrize(("inputs", "transmitters", "buffer", "idle", "model"), MAPPED)
 def test_the_error_of_the_loss_agrees_with_the_map(
     inputs: int, transmitters: int, buffer: int, idle: str, model: LossModel
@@ -133,6 +134,7 @@ def test_exact_predictions_agree_with_simulations(case: str) -> None:
         assert abs(row.distance) <= 0.003, row
 
 
+@pytest.mark.filterwarnings("ignore::tailback.PredictionWarning")
 def test_outside_the_map_the_error_is_unknown() -> None:
     [model] = tb.predict(changed({"links.trunk.queue.buffer": "200 packets"})).models
     assert model.model == "EBL"

@@ -153,6 +153,44 @@ mod tests {
         Ok(())
     }
 
+    /// docs/evidence/theory.md, "Drawn scenarios".
+    #[test]
+    fn small_buffers_are_warned_about_where_bursts_overflow_them() -> Result<(), String> {
+        let few = |preset: &str| format!("count = 15\ntcp = {{preset = \"{preset}\", mss = \"2960 B\"}}");
+        let one = |tcp: &str| format!("tcp = {{{tcp}}}");
+        let warns = |buffer: u64, flows: &str| -> Result<bool, String> {
+            Ok(of(&format!("buffer = \"{buffer} packets\""), flows)?.models[0].warnings.iter().any(|text| text.contains("burst")))
+        };
+        for (buffer, flows, expected) in [
+            (2, few("linux/cubic"), true),
+            (2, few("cubic"), false),
+            (3, few("linux/cubic"), false),
+            (2, few("linux/cubic").replace("15", "40"), false),
+            // 67 packets are in flight.
+            (1, one("preset = \"sack\", pacing = true"), false),
+            (1, one("preset = \"sack\""), true),
+            (2, one("preset = \"cubic\""), true),
+            (2, one("preset = \"cubic\", mss = \"2960 B\""), false),
+            (2, one("preset = \"newreno\", receiver_window = 30"), false),
+            (2, one("preset = \"linux/reno\", receiver_window = 30"), true),
+            (2, one("preset = \"linux/reno\", receiver_window = 10"), false),
+        ] {
+            assert_eq!(warns(buffer, &flows)?, expected, "{buffer} {flows}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn long_timeouts_are_warned_about_with_sack_only() -> Result<(), String> {
+        let warns = |preset: &str| -> Result<bool, String> {
+            let flows = format!("count = 10\ntcp = {{preset = \"{preset}\", timer = {{min_rto = \"9 s\"}}}}");
+            let found = of("buffer = \"500 packets\"}, loss = {probability = 0.04", &flows)?;
+            Ok(found.models[0].warnings.iter().any(|text| text.contains("waits for timeouts")))
+        };
+        assert!(warns("sack")? && !warns("newreno")?);
+        Ok(())
+    }
+
     #[test]
     fn groups_that_share_a_drop_tail_queue_have_a_utilisation_and_no_shares() -> Result<(), String> {
         let other = "tcp = {preset = \"sack\"}\n[flows.b]\nfrom = \"left\"\nto = \"right\"\npropagation_rtt = \"50 ms\"\ntcp = {preset = \"sack\"}";

@@ -33,6 +33,12 @@ const UNSYNCHRONISED: (usize, f64) = (16, 5.0);
 const SMOOTH_BURSTS: f64 = 0.3;
 /// Above this number of packets in flight, a buffer for the packets of an acknowledgement is too small.
 const LARGE_WINDOW: f64 = 16.0;
+/// Part of the bandwidth-delay product in the buffer that keeps the link busy.
+const NEARLY_ALL: f64 = 0.9;
+/// One paced flow with at least this number of packets in flight needs no buffer for bursts.
+const PACED_WINDOW: f64 = 8.0;
+/// Up to this number of packets in flight, two waiting places hold the bursts of one flow of CUBIC without RACK.
+const CUBIC_WINDOW: f64 = 48.0;
 /// Buffers of at least this part of the bandwidth-delay product hold the overlap of windows of flows with different RTTs.
 const OVERLAP: f64 = 0.13;
 /// The same for CUBIC, which reduces windows less.
@@ -217,6 +223,11 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
 
     /// A warning if the mean of the interval is not that of many cycles of the sawtooth.
     fn transient(&self, window: f64) -> Option<String> {
+        // With this buffer the link stays busy after every reduction, also the first.
+        let repairs_at_once = self.has("rack_tlp") || self.has("sack") && !self.is_cubic;
+        if repairs_at_once && self.buffer as f64 >= NEARLY_ALL * self.product() {
+            return None;
+        }
         let (measured, count) = (self.bundle.traffic.measured, self.flows as f64);
         let sending_s = measured.length_s() * sum(self.bundle.all_flows().map(|flow| measured.part(flow))) / count;
         let before_s = sum(self.bundle.all_flows().map(|flow| measured.before_s(flow))) / count;
@@ -252,12 +263,23 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let buffer = self.buffer as f64;
         let of_ack = self.bundle.groups.iter().map(TcpGroup::segments_per_ack).max().unwrap_or(1);
         // An acknowledgement causes as many packets as it covers, and one more if it opens the window.
-        let is_small = window <= SMALL_WINDOW && !(self.buffer == 2 && self.has("newreno") && self.flows >= UNSYNCHRONISED.0);
+        // Two packets are too few for RACK of several flows of CUBIC, and for NewReno of many flows.
+        let are_many = self.flows >= UNSYNCHRONISED.0;
+        let is_tight = self.buffer == 2
+            && (self.has("newreno") && are_many || self.is_cubic && self.has("rack_tlp") && !self.is_smooth && !are_many);
+        let is_small = window <= SMALL_WINDOW && !is_tight;
         let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
         if self.flows == 1 {
-            let needed = if self.is_cubic || self.has("rack_tlp") { 2 } else { 1 };
-            return self.buffer > needed && (buffer >= self.product() || !self.has("reno"));
+            let needed = match () {
+                () if self.is_smooth && window >= PACED_WINDOW => 0,
+                () if self.has("rack_tlp") || self.is_cubic && window > CUBIC_WINDOW => 2,
+                () => 1,
+            };
+            return self.buffer > needed && (buffer >= NEARLY_ALL * self.product() || !self.has("reno"));
+        }
+        if self.is_smooth && self.is_cubic && (self.buffer > 1 || self.flows == 2) {
+            return true;
         }
         if self.has_closed_loop() {
             return self.buffer >= SMALL_BUFFER && buffer >= SMOOTH_BURSTS * window;

@@ -10,6 +10,11 @@ use tailback_core::network::{Buffer, Flow, PortId};
 const SLOW_START: f64 = 0.5;
 /// Buffers of at least this part of all windows hold their bursts in congestion avoidance: docs/evidence/theory.md.
 const BURSTS: f64 = 0.3;
+/// The same if no window exceeds `FEW_PACKETS`.
+const BURSTS_OF_FEW: f64 = 0.15;
+const FEW_PACKETS: f64 = 10.0;
+/// Largest window of one flow without RACK whose bursts two places hold.
+const LONE_WINDOW: f64 = 48.0;
 /// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
 const SMALL_BUFFER: u64 = 3;
 /// Part of the measurement interval after which windows are not yet full.
@@ -134,7 +139,18 @@ fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
     let growth_s =
         |(_, group): (usize, &TcpGroup)| 0.5 * window(group) * group.flows.base_rtts_s.iter().copied().fold(0.0, f64::max);
     let is_slow = bundle.crossing(index).map(growth_s).fold(0.0, f64::max) > SHORT * bundle.traffic.measured.length_s();
-    let needed = if is_slow { SLOW_START } else { BURSTS };
+    let largest = bundle.crossing(index).map(|(_, group)| window(group)).fold(0.0, f64::max);
+    let needed = match () {
+        () if is_slow => SLOW_START,
+        () if largest <= FEW_PACKETS => BURSTS_OF_FEW,
+        () => BURSTS,
+    };
+    // Two places hold the bursts of one flow with a small window that does not fill the link.
+    let has_rack = bundle.groups.iter().any(|group| group.recovery() == "rack_tlp");
+    let is_small = bundle.flows() == 1 && places == 2 && largest <= if has_rack { FEW_PACKETS } else { LONE_WINDOW };
+    if is_small && !is_slow && bundle.load(index, &rates(bundle, 0.0, |_| 1.0)) < 1.0 {
+        return None;
+    }
     (!holds_all(bundle, index) && (places < SMALL_BUFFER || (places as f64) < needed * windows)).then(|| {
         let at = link(bundle.traffic.port(index));
         format!(

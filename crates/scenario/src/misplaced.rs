@@ -132,6 +132,7 @@ const MISPLACED: &[Misplaced] = &[
         "Nagle's algorithm is not modelled: applications write full segments, or messages that are sent at once as with TCP_NODELAY",
         "",
     ),
+    misplaced(TCP, &["mtu"], "a segment has an `mss`, and a link an `mtu`", ""),
     misplaced(
         TCP,
         &["fast_open", "fastopen", "tfo", "tcp_fastopen"],
@@ -150,7 +151,10 @@ const MISPLACED: &[Misplaced] = &[
             "offload",
             "autotuning",
             "sndbuf",
+            "snd_buf",
             "send_buffer",
+            "window_scaling",
+            "window_scale",
             "mptcp",
             "tls",
         ],
@@ -340,6 +344,7 @@ mod tests {
                 "TCP Fast Open is not modelled: write `handshake = false` for a connection that is already open",
             ),
             ("web", "tcp = {preset = \"sack\", gso = true}", "gso is not modelled"),
+            ("web", "tcp = {preset = \"sack\", mtu = \"1500 B\"}", "a segment has an `mss`, and a link an `mtu`"),
             (
                 "web",
                 "udp = {rate = \"1 Mbps\"}",

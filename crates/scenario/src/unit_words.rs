@@ -6,7 +6,7 @@ use crate::tree::Node;
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("s", &["sec", "secs", "second", "seconds"]),
     ("ms", &["msec", "msecs", "millis", "millisecond", "milliseconds"]),
-    ("us", &["usec", "usecs", "microsecond", "microseconds"]),
+    ("us", &["usec", "usecs", "microsecond", "microseconds", "μs", "µsec", "μsec"]),
     ("ns", &["nsec", "nsecs", "nanosecond", "nanoseconds"]),
     ("min", &["m", "mins", "minute", "minutes"]),
     ("h", &["hr", "hrs", "hour", "hours"]),
@@ -18,7 +18,7 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ("kB", &["k", "kbyte", "kbytes", "kilobyte", "kilobytes"]),
     ("MB", &["m", "meg", "mbyte", "mbytes", "megabyte", "megabytes"]),
     ("GB", &["g", "gig", "gbyte", "gbytes", "gigabyte", "gigabytes"]),
-    ("packets", &["p", "pkt", "pkts", "frame", "frames", "segment", "segments"]),
+    ("packets", &["p", "pkt", "pkts", "frame", "frames", "segment", "segments", "mtu", "mtus"]),
 ];
 
 /// Basic units in words.
@@ -90,7 +90,8 @@ pub(crate) fn of_notation(text: &str) -> Option<String> {
     let number = number.trim();
     let (comma, point) = (number.rfind(','), number.rfind('.'));
     // With points between thousands, as in German, the comma is the decimal separator.
-    let german = if point.is_some() && comma > point { number.replace('.', "").replace(',', ".") } else { String::new() };
+    let is_german = point.is_some() && comma > point || comma.is_none() && has_point_groups(number);
+    let german = if is_german { number.replace('.', "").replace(',', ".") } else { String::new() };
     let digits = if german.is_empty() { number.trim_start_matches('+') } else { &german };
     let (whole, fraction) = digits.rsplit_once('.').unwrap_or((digits, ""));
     let groups: Vec<&str> = whole.split([',', '_', '\'', ' ']).collect();
@@ -115,6 +116,11 @@ pub(crate) fn of_notation(text: &str) -> Option<String> {
     let written = |number: &str| format!("`{}`", format!("{number} {unit}").trim());
     let other = other.map_or(String::new(), |other| format!(", or {} if the comma is a decimal separator", written(&other)));
     Some(format!("write {}{other}", written(&plain)))
+}
+
+/// Whether several points separate groups of three digits, as in 1.000.000.
+fn has_point_groups(number: &str) -> bool {
+    number.matches('.').count() > 1 && number.split('.').skip(1).all(|group| group.len() == 3)
 }
 
 #[cfg(test)]
@@ -142,6 +148,9 @@ mod tests {
         for (key, value, hinted) in [
             ("duration", "1 minute", "write `1 min`"),
             ("duration", "10 Seconds", "write `10 s`"),
+            // The Greek letter, which is not the sign for micro.
+            ("duration", "20 \u{3bc}s", "write `20 us`"),
+            ("buffer", "2 MTU", "write `2 packets`"),
             ("duration", "1.5 hrs", "write `1.5 h`"),
             ("duration", "100ms rtt", "write `100 ms`"),
             ("rate", "10M", "write `10 Mbps`"),
@@ -158,6 +167,7 @@ mod tests {
             ("buffer", "64k", "write `64 kB`"),
             ("buffer", "1,000 packets", "write `1000 packets`, or `1.000 packets` if the comma is a decimal separator"),
             ("rate", "1,5 Mbps", "write `1.5 Mbps`"),
+            ("rate", "1.000.000 bps", "write `1000000 bps`"),
             ("rate", "1,000 Mbps", "write `1000 Mbps`, or `1.000 Mbps` if the comma is a decimal separator"),
             ("rate", "1,000,000.5 bps", "write `1000000.5 bps`"),
             ("rate", "1.500,5 Mbps", "write `1500.5 Mbps`"),

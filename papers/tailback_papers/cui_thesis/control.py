@@ -187,12 +187,12 @@ def spread(fairness: float) -> float:
 
 def off_max_min(run: tb.Run) -> float:
     """Spread of rates about the max-min fair rates."""
-    return spread(run.fairness().max_min.fairness)
+    return spread(run.fairness(compare_red=False).max_min.fairness)
 
 
 def off_proportional(run: tb.Run) -> float:
     """Spread of rates about the proportionally fair rates."""
-    return spread(run.fairness().proportional.fairness)
+    return spread(run.fairness(compare_red=False).proportional.fairness)
 
 
 def completion(run: tb.Run) -> float:

@@ -23,9 +23,9 @@ def predict(file: Path, as_json: bool, seed: int | None) -> ExitCode:
 
     Lists the parts of the scenario that no model covers.
     """
-    from tailback import prediction
     from tailback._scenario import load
+    from tailback.prediction._predict import predicted
 
-    found = prediction.predict(load(file), seed)
+    found = predicted(load(file), seed)
     data(json.dumps(jsonable(found.to_dict()), allow_nan=False) if as_json else str(found))
     return ExitCode.DONE

@@ -34,7 +34,11 @@ __all__ = ["run", "show"]
 @click.option(
     "--qlog", type=options.PATH, metavar="FILE", help="Write the events of the senders to this new qlog file, for qvis."
 )
-@click.option("--fairness", is_flag=True, help="Also compare the flows' rates with the max-min and proportionally fair rates.")
+@click.option(
+    "--fairness",
+    is_flag=True,
+    help="Also compare the flows' rates with the max-min and proportionally fair rates, and those at drop-tail queues with RED.",
+)
 @click.option(
     "--weight",
     multiple=True,

@@ -12,12 +12,13 @@ from tailback._format import aligned, quantity
 from tailback._html import HtmlList, notebook
 from tailback._scenario import Scenario
 from tailback._table import Table
+from tailback.errors import PredictionWarning, warn
 from tailback.prediction._outcome import AppliedModel, Comparison, Unmodelled
 
 if TYPE_CHECKING:
     from tailback._run import Run
 
-__all__ = ["Prediction", "predict"]
+__all__ = ["Prediction", "predict", "predicted"]
 
 _FLOWS = ("base_rtt_s", "goodput_bps", "loss_rate")
 _QUEUES = ("loss_rate", "utilisation", "mean_queue_units", "mean_wait_s")
@@ -121,7 +122,7 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     random loss: window divided by RTT, the sawtooth of a single flow, a trunk in closed loop, normally distributed total window,
     the equilibrium of FAST or Vegas, and the sawtooth of CUBIC. TCP with random loss: a chain of windows, or the rate of CUBIC.
     The result also lists the parts that no model covers, with the violated assumptions. Models have warnings where their error
-    may exceed 15 %; docs/evidence/theory.md has the measured errors.
+    may exceed 15 %, with one `PredictionWarning`; docs/evidence/theory.md has the measured errors.
 
     Parameters
     ----------
@@ -145,8 +146,16 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     >>> round(float(tb.predict(scenario).queues["loss_rate"][0]), 4)
     0.1667
     """
-    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    return _prediction(described.name, described._predicted(seed))
+    found = predicted(scenario if isinstance(scenario, Scenario) else Scenario(scenario), seed)
+    if texts := [text for model in found.models for text in model.warnings]:
+        more = f" (and {len(texts) - 1} more in `models`)" if len(texts) > 1 else ""
+        warn(PredictionWarning(f"this prediction may be wrong: {texts[0]}{more}"))
+    return found
+
+
+def predicted(scenario: Scenario, seed: int | None) -> Prediction:
+    """The prediction without a warning, for callers that print those of the models."""
+    return _prediction(scenario.name, scenario._predicted(seed))
 
 
 def _prediction(name: str, found: dict[str, Any]) -> Prediction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from tailback import _core
 from tailback._description import short
 from tailback._scenario import Scenario
+from tailback._simulation import simulate
 from tailback._topologies import dumbbell
-from tailback.errors import ParameterError
+from tailback.errors import ParameterError, StarvationWarning
 from tailback.prediction._sizing_case import SizingCase
 
 if TYPE_CHECKING:
@@ -32,6 +34,11 @@ _SIZES, SEEDS, PRECISION, MOST_SEEDS = 16, 8, 0.005, 64
 # Packets that are simulated without being asked for: about 20 s of work on one processor at 2.5 million packets per second. The
 # limit is a number of packets, and not a time, so that the answer does not depend on the machine.
 MOST_PACKETS = 50_000_000
+
+# Acknowledgements of flows with equal RTTs return in the order and at the distances of departures, so that bursts of different
+# flows seldom meet at the queue. The answer is simulated once more with RTTs within this share of their mean; a utilisation more
+# than `_LOST` below the target is reported.
+_RTT_SPREAD, _LOST = 0.1, 0.01
 
 # TCP and IP headers on the wire, and the size of an acknowledgement.
 _HEADER = 40
@@ -50,6 +57,9 @@ class SimulatedBuffer:
         The buffer size in bytes, and the time in which the bottleneck transmits it.
     max_buffer : int
         The largest buffer that was simulated.
+    unequal_utilisation : float or None
+        Mean utilisation with the same buffer and RTTs drawn within 10 % of `base_rtt`; None if they differ already, for one flow,
+        and for a scenario.
     sentence : str
         The answer in one sentence.
     scenario : Scenario
@@ -64,13 +74,14 @@ class SimulatedBuffer:
     bytes: float | None
     delay_s: float | None
     max_buffer: int
+    unequal_utilisation: float | None
     sentence: str
     scenario: Scenario
     threshold: Threshold
 
     def to_dict(self) -> dict[str, Any]:
         """The answer, in types that JSON supports except NaN."""
-        names = ("buffer", "low", "high", "bytes", "delay_s", "max_buffer", "sentence")
+        names = ("buffer", "low", "high", "bytes", "delay_s", "max_buffer", "unequal_utilisation", "sentence")
         return {name: getattr(self, name) for name in names} | {"search": self.threshold.to_dict()}
 
 
@@ -83,6 +94,7 @@ class Case:
     link: str
     max_buffer: int
     packets: float
+    has_equal_rtts: bool
 
 
 def case(question: SizingCase, given: Mapping[str, Any], scenario: Scenario | None) -> Case:
@@ -103,7 +115,8 @@ def case(question: SizingCase, given: Mapping[str, Any], scenario: Scenario | No
         described, key, link = _dumbbell(question, given, scenario), "topology.dumbbell.queue.buffer", "bottleneck"
     duration_s = _seconds(described.to_dict()["duration"])
     packets = question.capacity_bps / (8 * question.packet_bytes) * duration_s * SEEDS * _SIZES
-    return Case(described, key, link, max_buffer, packets)
+    has_equal_rtts = described is not scenario and question.flows > 1 and isinstance(_rtt(described), str)
+    return Case(described, key, link, max_buffer, packets, has_equal_rtts)
 
 
 def simulated(
@@ -127,6 +140,8 @@ def simulated(
     found = searched(search, out=out, workers=workers, progress=progress)
     value, low, high = map(_packets, ("1 packet" if found.outside == "below" else found.value, found.low, found.high))
     bytes_ = None if value is None else value * question.packet_bytes
+    described = chosen.scenario if value is None else chosen.scenario.with_({chosen.key: f"{value} packets"})
+    unequal = None if value is None else _unequal_utilisation(described, chosen)
     return SimulatedBuffer(
         buffer=value,
         low=low,
@@ -134,8 +149,9 @@ def simulated(
         bytes=bytes_,
         delay_s=None if bytes_ is None else 8 * bytes_ / question.capacity_bps,
         max_buffer=chosen.max_buffer,
-        sentence=_sentence(question, chosen, found, value),
-        scenario=chosen.scenario if value is None else chosen.scenario.with_({chosen.key: f"{value} packets"}),
+        unequal_utilisation=unequal,
+        sentence=_sentence(question, chosen, found, value) + _of_unequal(question, unequal),
+        scenario=described,
         threshold=found,
     )
 
@@ -154,6 +170,34 @@ def _sentence(question: SizingCase, chosen: Case, found: Threshold, value: int |
     low = 1 if found.low is None else _packets(found.low)
     high = f"more than {chosen.max_buffer:,}" if found.high is None else f"{_packets(found.high):,}"
     return f"For {target}: {packets} (simulated, 95 % interval {low:,} to {high}, {seeds} seeds).{unique}"
+
+
+def _rtt(described: Scenario) -> Any:
+    """`propagation_rtt` of the flow groups of a dumbbell from `_dumbbell`, which all have the same."""
+    return next(iter(described.to_dict()["flows"].values()))["propagation_rtt"]
+
+
+def _unequal_utilisation(described: Scenario, chosen: Case) -> float | None:
+    """Mean utilisation of a scenario if its equal RTTs are replaced by drawn ones."""
+    if not chosen.has_equal_rtts:
+        return None
+    rtt_s = _seconds(_rtt(described))
+    drawn = {"uniform": [f"{rtt_s * part * 1e9:.0f} ns" for part in (1 - _RTT_SPREAD, 1 + _RTT_SPREAD)]}
+    changed = described.with_({f"flows.{name}.propagation_rtt": drawn for name in described.to_dict()["flows"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StarvationWarning)
+        return simulate(changed, seeds=SEEDS).mean(f"queues.{chosen.link}.utilisation").mean
+
+
+def _of_unequal(question: SizingCase, utilisation: float | None) -> str:
+    """A sentence if drawn RTTs miss the target."""
+    if utilisation is None or utilisation >= question.target - _LOST:
+        return ""
+    ends = [f'"{question.base_rtt.mean_s * part * 1e3:.4g} ms"' for part in (1 - _RTT_SPREAD, 1 + _RTT_SPREAD)]
+    return (
+        f"  This holds for equal RTTs only: with RTTs within {100 * _RTT_SPREAD:.0f} % of their mean, the same buffer gives "
+        f"{100 * utilisation:.3g} %; to size it for these, write `base_rtt = {{uniform = [{', '.join(ends)}]}}`."
+    )
 
 
 def _packets(text: str | None) -> int | None:

@@ -144,6 +144,7 @@ impl Changes {
         if kinds.iter().all(Option::is_none) && failure.is_none() && report.is_valid(at) {
             let problem = report.add(at, format!("{} changes nothing", key(at)));
             problem.expected("`rate`, `delay`, `loss`, `buffer`, `down` or `up` with `link`");
+            problem.hint("a failure is `down = true`, and its end `up = true`; false is the default of both");
         }
         self.failures.extend(failure);
         let rate_at = format!("{at}.rate");
