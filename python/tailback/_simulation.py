@@ -166,7 +166,7 @@ def simulate(
         try:
             raise fault
         finally:
-            # Its traceback has this frame: a cycle would keep the hosts, which may be processes, until the next garbage collection.
+            # Its traceback has this frame. The cycle would keep the hosts, which may be processes, until the next collection.
             del fault
     if checkpoint is not None:
         Path(checkpoint).unlink(missing_ok=True)

@@ -31,7 +31,7 @@ from tailback._validation.cases import PACKET, Case, CaseSet
 from tailback._validation.measures import UTILISATION, Measure
 from tailback.errors import EmulationError, ParameterError, ScenarioWarning
 
-__all__ = ["KernelCase", "KernelRuns", "identity", "identity_with", "measured", "played", "queue_resolution"]
+__all__ = ["KernelCase", "KernelRuns", "connected", "identity", "identity_with", "measured", "played", "queue_resolution"]
 
 # Maximum number of tries of an emulation; on a shared machine, it is repeated if the machine does not keep up.
 _TRIES = 3
@@ -130,6 +130,11 @@ def queue_resolution(case: Case, real: KernelCase) -> float:
     rate_mbps: float = case.labels["rate_mbps"]
     per_second = fmean(real.measures[UTILISATION.name]) * rate_mbps * 1e6 / 8 / PACKET
     return per_second * fmean(real.timing["lateness_p99_s"])
+
+
+def connected(case: Case) -> Scenario:
+    """The simulated side of a comparison in real time: the programs of an emulation connect before the flow starts."""
+    return case.scenario.with_({f"flows.{group}.tcp.handshake": False for group in case.groups})
 
 
 def _without_nan(value: Any) -> Any:

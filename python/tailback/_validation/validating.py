@@ -21,7 +21,7 @@ from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import CaseSet, emulated, full, quick
 from tailback._validation.comparison import Comparison, Spread, Verdict, compared
-from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity, measured, queue_resolution
+from tailback._validation.kernel_runs import KernelCase, KernelRuns, connected, identity, measured, queue_resolution
 from tailback._validation.measures import QUEUE
 from tailback._validation.page import markdown
 from tailback._validation.virtual_runs import VirtualKernel
@@ -66,8 +66,11 @@ class Validation:
 
     @property
     def worst(self) -> dict[str, float]:
-        """The worst timing of the compared runs, by column of the table ``emulation``; NaN without such runs."""
-        worst = {}
+        """The worst timing of the compared runs, by column of the table ``emulation``; NaN without such runs, empty in virtual
+        time."""
+        worst: dict[str, float] = {}
+        if self.kernel_runs.built is not None:
+            return worst
         for name in LIMITS:
             values = [
                 value
@@ -233,7 +236,7 @@ def _validated(
     wanted = []
     for case in pack.cases:
         numbers = [Number(measure.of) for measure in case.measures]
-        scenario = case.scenario if virtual is None else virtual.simulated_scenario(case)
+        scenario = connected(case) if virtual is None else virtual.simulated_scenario(case)
         wanted.append((case, numbers, simulated.request(scenario, range(1, case.seeds + 1), numbers, case.name)))
     full_pack, chosen = " --full" * (pack.name == "full"), f" --cases {shlex.quote(pattern)}" * (pattern != "*")
     identify = identity if virtual is None else virtual.identity

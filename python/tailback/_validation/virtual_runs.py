@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,10 @@ from tailback._validation.cases import Case, CaseSet
 from tailback._validation.kernel_runs import KernelCase, KernelRuns, identity_with
 
 __all__ = ["VirtualKernel"]
+
+# Stable series of Linux 5.16 to 6.13 whose HyStart is that of 6.14 from this release on (ChangeLog-6.1.129, ChangeLog-6.12.13 of
+# kernel.org: "tcp_cubic: fix incorrect HyStart round start detection").
+_CORRECTED = {(6, 1): 129, (6, 12): 13}
 
 
 @dataclass(frozen=True)
@@ -58,15 +64,17 @@ class VirtualKernel:
 
     def simulated_scenario(self, case: Case) -> Scenario:
         """The case with the settings of this version, where they differ from those of the presets."""
-        numbers = tuple(int(part) for part in self.version.split(".")[:2])
+        major, minor, *rest = (int(part) for part in re.findall(r"\d+", self.version))
+        series, release = (major, minor), rest[0] if rest else 0
+        has_low_window = (5, 16) <= series <= (6, 13) and release < _CORRECTED.get(series, math.inf)
         changes: dict[str, Any] = {}
         for group, module in zip(case.groups, case.modules, strict=True):
             tcp = f"flows.{group}.tcp"
             if "recovery" not in case.scenario.to_dict()["flows"][group]["tcp"]:
                 changes[f"{tcp}.timer.jiffy"] = f"{1000 / self.hz:g} ms"
-            if module == "cubic" and (5, 16) <= numbers <= (6, 13):
+            if module == "cubic" and has_low_window:
                 changes[f"{tcp}.slow_start"] = "hystart_from_16"
-            if numbers < (6, 5):
+            if series < (6, 5):
                 changes[f"{tcp}.syn_linear_timeouts"] = 0
         return case.scenario.with_(changes)
 
