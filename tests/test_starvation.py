@@ -43,7 +43,8 @@ def test_several_seeds_and_a_study_warn_once() -> None:
     with pytest.warns(tb.StarvationWarning, match=r"^4 of 12 flows in 2 of 4 runs starved") as caught:
         study = tb.sweep(scenario(SWIFT), vary=vary, seeds=2)
     assert len([warning for warning in caught if warning.category is tb.StarvationWarning]) == 1
-    assert study.notes[0].startswith("4 of 12 flows in 2 of 4 runs starved")
+    # After the notes of the scenario.
+    assert study.notes[-1].startswith("4 of 12 flows in 2 of 4 runs starved")
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")

@@ -77,6 +77,12 @@ class TestTables:
         assert provenance == {key: run.provenance[key] for key in provenance}
         assert provenance["content_hash"] == run.content_hash
 
+    def test_notes_of_its_scenarios_are_those_of_the_study(self) -> None:
+        flows: Any = {"web": {"count": 2, "propagation_rtt": ["40 ms", "42 ms"], "tcp": {"preset": "sack"}}}
+        scenario = tb.dumbbell(rate="2 Mbps", delay="5 ms", buffer="20 packets", duration="3 s", flows=flows)
+        queues = {"topology.dumbbell.queue": [{"buffer": "9 packets", "scheduler": "drr"}, {"buffer": "20 packets"}]}
+        assert tb.sweep(scenario, queues).notes == scenario.notes() != []
+
     def test_identical_runs_are_executed_once(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         done = counted(monkeypatch)
         study = tb.sweep(small, {"kind": {"one": {}, "two": {BUFFER: "20 packets"}}}, seeds=3)

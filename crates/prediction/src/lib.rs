@@ -166,6 +166,7 @@ mod tests {
             (2, few("cubic"), false),
             (3, few("linux/cubic"), false),
             (2, few("linux/cubic").replace("15", "40"), false),
+            (2, few("linux/cubic").replace("15", "16"), true),
             // 67 packets are in flight.
             (1, one("preset = \"sack\", pacing = true"), false),
             (1, one("preset = \"sack\""), true),

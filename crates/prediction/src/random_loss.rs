@@ -30,7 +30,7 @@ const MEASURED: f64 = 5.0;
 /// Windows in whole segments grow more slowly where CUBIC follows Reno: fitted in docs/evidence/theory.md.
 const WHOLE_SEGMENTS: f64 = 0.92;
 /// Largest expected standard deviation of the mean of a group, relative to it.
-const NOISE: f64 = 0.14;
+const NOISE: f64 = 0.13;
 /// The same for CUBIC, whose rate varies more than this estimate.
 const CUBIC_NOISE: f64 = 0.07;
 /// Largest part of the time in timeouts with selective acknowledgements; the other recoveries were within 10 % whatever this part.

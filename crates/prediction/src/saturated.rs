@@ -35,6 +35,8 @@ const SMOOTH_BURSTS: f64 = 0.3;
 const LARGE_WINDOW: f64 = 16.0;
 /// Part of the bandwidth-delay product in the buffer that keeps the link busy.
 const NEARLY_ALL: f64 = 0.9;
+/// Up to this number of packets in flight, two waiting places hold the bursts of flows with RACK.
+const TINY_WINDOW: f64 = 2.0;
 /// One paced flow with at least this number of packets in flight needs no buffer for bursts.
 const PACED_WINDOW: f64 = 8.0;
 /// Up to this number of packets in flight, two waiting places hold the bursts of one flow of CUBIC without RACK.
@@ -263,10 +265,9 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
         let buffer = self.buffer as f64;
         let of_ack = self.bundle.groups.iter().map(TcpGroup::segments_per_ack).max().unwrap_or(1);
         // An acknowledgement causes as many packets as it covers, and one more if it opens the window.
-        // Two packets are too few for RACK of several flows of CUBIC, and for NewReno of many flows.
-        let are_many = self.flows >= UNSYNCHRONISED.0;
-        let is_tight = self.buffer == 2
-            && (self.has("newreno") && are_many || self.is_cubic && self.has("rack_tlp") && !self.is_smooth && !are_many);
+        // Two packets are too few for RACK with CUBIC, unless windows are tiny, and for NewReno of many flows.
+        let has_rack = self.is_cubic && self.has("rack_tlp") && window > TINY_WINDOW;
+        let is_tight = self.buffer == 2 && (self.has("newreno") && self.flows >= UNSYNCHRONISED.0 || has_rack);
         let is_small = window <= SMALL_WINDOW && !is_tight;
         let holds_acks = self.buffer > 1 && (is_small || self.buffer > of_ack.into() && window <= LARGE_WINDOW);
         let holds_windows = self.buffer >= SMALL_BUFFER && (self.flows <= 2 || buffer >= BURSTS * window);
@@ -288,7 +289,7 @@ impl<'b, 't, 'a> Saturated<'b, 't, 'a> {
             return holds_acks || holds_windows;
         }
         let overlap = if self.is_cubic { CUBIC_OVERLAP } else { OVERLAP };
-        holds_windows && buffer >= overlap * self.product() || self.buffer > 2 && window < 0.5
+        holds_windows && self.buffer > SMALL_BUFFER && buffer >= overlap * self.product() || self.buffer > 2 && window < 0.5
     }
 
     fn model(&self, closed_form: &str, name: impl Into<String>, source: &'static str) -> AppliedModel {

@@ -12,8 +12,9 @@ const SLOW_START: f64 = 0.5;
 const BURSTS: f64 = 0.3;
 /// The same if no window exceeds `FEW_PACKETS`.
 const BURSTS_OF_FEW: f64 = 0.15;
-const FEW_PACKETS: f64 = 10.0;
-/// Largest window of one flow without RACK whose bursts two places hold.
+const FEW_PACKETS: f64 = 4.0;
+/// Largest window of one flow whose bursts two places hold, with RACK and without it.
+const LONE_WINDOW_OF_RACK: f64 = 10.0;
 const LONE_WINDOW: f64 = 48.0;
 /// Smaller buffers do not hold the bursts that acknowledgements of two segments cause.
 const SMALL_BUFFER: u64 = 3;
@@ -147,7 +148,7 @@ fn overflow(bundle: &Bundle, index: PortId) -> Option<String> {
     };
     // Two places hold the bursts of one flow with a small window that does not fill the link.
     let has_rack = bundle.groups.iter().any(|group| group.recovery() == "rack_tlp");
-    let is_small = bundle.flows() == 1 && places == 2 && largest <= if has_rack { FEW_PACKETS } else { LONE_WINDOW };
+    let is_small = bundle.flows() == 1 && places == 2 && largest <= if has_rack { LONE_WINDOW_OF_RACK } else { LONE_WINDOW };
     if is_small && !is_slow && bundle.load(index, &rates(bundle, 0.0, |_| 1.0)) < 1.0 {
         return None;
     }

@@ -100,7 +100,7 @@ def report(study: Study, *, as_json: bool) -> None:
     lines += [f"  {axis}" for axis in plan["axes"]]
     errors = _errors(study)
     lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:SHOWN]]
-    lines += [f"  note: {text}" for text in study.notes]
+    lines += ["  note: " + text.replace("\n", "\n  ") for text in study.notes]
     data("\n".join(lines))
 
 

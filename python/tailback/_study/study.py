@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +32,7 @@ from tailback._study.trace_files import TRACES, DamagedTrace
 from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
-from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
+from tailback.errors import ParameterError, ScenarioError, StudyError, StudyInterrupted, UnknownName
 from tailback.user_code._loading import ClassLocation, place
 from tailback.user_code._registry import provenance_of
 
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["PruneResult", "Study", "Unconverged"]
+
+# Number of points whose notes are collected: building a network takes milliseconds, and points seldom differ in their notes.
+_NOTED = 20
 
 
 @dataclass(frozen=True)
@@ -145,8 +149,16 @@ class Study:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that affect the interpretation of the results of finished runs: starved flows."""
-        return list(starved_flows(self._group_tables()))
+        """Notes that affect the interpretation of the results: those of the scenario (`Scenario.notes`), and starved flows."""
+        return [*self._scenario_notes(), *starved_flows(self._group_tables())]
+
+    def _scenario_notes(self) -> list[str]:
+        """Notes of the first points, each once; none if user code of the study is not registered."""
+        found: dict[str, None] = {}
+        with self._ledger() as ledger, suppress(ScenarioError):
+            for _, _, text in ledger.points()[:_NOTED]:
+                found |= dict.fromkeys(note for _, note in _core.notes(text, "", "json"))
+        return list(found)
 
     @property
     def flows(self) -> Table:
