@@ -45,7 +45,7 @@ def export(file: Path, target: str, out: Path | None, seed: int | None, code: tu
     """Write a scenario as input of another tool: an emulator or another simulator.
 
     Lists the parts of the scenario that the target cannot express on stderr and in the header of the file. Exit code 1 if there
-    are any.
+    are any, 0 if there are only remarks that change neither the network nor its flows, and 2 if nothing was written.
     """
     from tailback import _store
     from tailback._scenario import load
@@ -61,4 +61,6 @@ def export(file: Path, target: str, out: Path | None, seed: int | None, code: tu
                 path.chmod(path.stat().st_mode | 0o111)
     for at, reason in found.omissions:
         note(f"not exported: {at}: {reason}")
+    for at, reason in found.remarks:
+        note(f"remark: {at}: {reason}")
     return ExitCode.INCOMPLETE if found.omissions else ExitCode.DONE

@@ -31,6 +31,8 @@ class Export:
     omissions : tuple of (str, str)
         Parts of the scenario that the file does not express: their paths, such as ``links.bottleneck.jitter``, and what happens
         instead.
+    remarks : tuple of (str, str)
+        Places of the scenario that the file treats differently without changing the network or its flows.
     file_name : str
         A name for the file.
     """
@@ -38,6 +40,7 @@ class Export:
     target: str
     text: str
     omissions: tuple[tuple[str, str], ...]
+    remarks: tuple[tuple[str, str], ...]
     file_name: str
 
     def __str__(self) -> str:
@@ -65,5 +68,12 @@ def exported(description: dict[str, Any], flows: list[dict[str, Any]], target: s
     # The usage has a placeholder for the name of the file.
     usage = chosen.usage.replace("{name}", name).replace("{stem}", stem)
     lines = ["Not exported:", *(f"  {at}: {reason}" for at, reason in omitted)] if omitted else ["Everything is exported."]
+    lines += ["Remarks:", *(f"  {at}: {reason}" for at, reason in omitted.remarks)] if omitted.remarks else []
     listed = "\n".join(f"{chosen.comment} {line}" for line in lines)
-    return Export(target, f"{chosen.shebang}{comments}\n{usage}\n{chosen.comment}\n{listed}\n\n{body}", tuple(omitted), name)
+    return Export(
+        target,
+        f"{chosen.shebang}{comments}\n{usage}\n{chosen.comment}\n{listed}\n\n{body}",
+        tuple(omitted),
+        tuple(omitted.remarks),
+        name,
+    )

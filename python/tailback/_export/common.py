@@ -42,7 +42,7 @@ def omit_common(network: Network, description: dict[str, Any], omitted: Omission
     if description.get("prices"):
         omitted.add("prices", "packets carry no prices")
     if network.warmup_s:
-        omitted.add("warmup", "reports include the warm-up")
+        omitted.remarks.append(("warmup", "reports include the warm-up"))
     if any(node.get("send_processing") or node.get("receive_processing") for node in description["nodes"].values()):
         omitted.add("nodes", "processing times of hosts are not exported")
     for name, group in network.groups.items():

@@ -14,7 +14,14 @@ Quantity = tuple[float, str]
 
 
 class Omissions(list[tuple[str, str]]):
-    """Places in the scenario that a target does not express, with the reason; each pair once."""
+    """Places in the scenario that a target does not express, with the reason; each pair once.
+
+    `remarks` has those that do not change the network or its flows.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remarks: list[tuple[str, str]] = []
 
     def add(self, at: str, reason: str) -> None:
         if (at, reason) not in self:
