@@ -236,9 +236,12 @@ def _transfer(sent: _Object, received: _Object) -> dict[str, Any]:
 def _datagrams(report: _Object, stream: _Object, ends: _Object, is_sender: bool, is_only: bool) -> dict[str, Any]:
     """The columns of a UDP stream. A receiver has its bytes only in the intervals and in `sum_received`."""
     end = report.object("end")
+    seconds, sent = stream.number("seconds"), _unless_0(stream.number("bytes"))
+    if is_sender and "accepted_connection" in report.object("start").values:
+        # The client sends its counts to the server after the server's report; the report has zeros instead.
+        return {"payload_bytes": sent}
     losses = end.object("sum") if is_only and "sum" in end.values else stream
     loss_rate = losses.known("lost_percent") / 100
-    seconds, sent = stream.number("seconds"), _unless_0(stream.number("bytes"))
     if is_only and "sum_received" in end.values:
         received = end.object("sum_received")
         unique, seconds = received.known("bytes"), received.known("seconds")
