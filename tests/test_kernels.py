@@ -140,6 +140,15 @@ def test_a_missing_kernel_is_an_error_of_the_scenario(empty: Path) -> None:
         assert "`tailback kernel build --source linux-6.12.tar.xz --hz 1000`" in problem.message
 
 
+def test_a_validation_without_a_kernel_ends_with_the_command_that_builds_one(empty: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tailback", "validate", "--hz", "250"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    if sys.platform == "linux":
+        assert "type `tailback kernel build --hz 250` to build it" in done.stderr
+
+
 @needs_kernel
 def test_the_same_packets_on_any_number_of_threads(tmp_path: Path) -> None:
     captures = set()

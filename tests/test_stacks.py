@@ -93,7 +93,7 @@ def test_a_completion_time_is_that_of_handshake_and_transfer() -> None:
 
 
 def test_stacks_report_what_they_know() -> None:
-    lossy = {"topology.dumbbell.loss": {"probability": "2 %"}, "record.traces": ["cwnd", "rtt"]}
+    lossy = {"topology.dumbbell.loss": {"probability": "2 %"}, "record.traces": ["cwnd", "ssthresh", "rtt"]}
     runs = {stack: tb.simulate(scenario({"stack": stack}, size="2 MB").with_(lossy)) for stack in ("quinn", "noq", "smoltcp")}
     flows = {stack: {column: float(run.flows[column][0]) for column in COUNTS} for stack, run in runs.items()}
     known = {stack: {column for column, value in of.items() if not np.isnan(value)} for stack, of in flows.items()}
@@ -108,6 +108,10 @@ def test_stacks_report_what_they_know() -> None:
         assert 0.9 * dropped < flows[stack]["lost_packets"] < 1.2 * dropped + 2
         assert 0.04 < flows[stack]["mean_rtt_s"] < 0.1
         assert len(runs[stack].trace("cwnd")) > 20
+        # From the first loss on: unlimited thresholds are missing.
+        thresholds = runs[stack].trace("ssthresh")
+        assert len(thresholds) > 2
+        assert 1 < thresholds["ssthresh_packets"].max() < runs[stack].trace("cwnd")["cwnd_packets"].max()
         assert runs[stack].trace("rtt")["rtt_s"].min() >= 0.04
     assert flows["smoltcp"]["retransmitted_packets"] >= runs["smoltcp"].flows["loss_rate"][0] * 1300
     assert len(runs["smoltcp"].trace("cwnd")) == 0
