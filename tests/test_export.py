@@ -124,10 +124,10 @@ def test_queues_and_wires_become_qdiscs() -> None:
         "tbf rate 5000000bit burst 15000 peakrate 12000000bit mtu 1514 limit 30000",
         "bfifo limit 150000",
         "pfifo limit 50",
-        "codel limit 100 target 7000us interval 100000us ecn",
+        "codel limit 100 target 6000us interval 100000us ecn",
         "pie limit 100 target 15000us tupdate 15000us ecn",
         "red limit 200000 min 20000 max 60000 avpkt 1000 burst 106 bandwidth 12000000bit probability 0.1 ecn",
-        "fq_codel limit 1000 flows 1024 quantum 1514 target 5000us interval 100000us ecn",
+        "fq_codel limit 1000 flows 1024 quantum 1514 target 4000us interval 100000us ecn",
         "sfq limit 100",
         "delay 10000us loss 1% duplicate 0.1%",
         "loss gemodel 0.1% 20% 50% 0.01%",
@@ -262,7 +262,7 @@ def test_classes_become_a_classful_qdisc() -> None:
         found = scenario.export("tc")
         words = [line.split(" dev l0a ")[1] for line in found.text.splitlines() if " parent " in line and " dev l0a " in line]
         assert words[1] == f"parent 3:1 handle 2: {first}"
-        children = ["codel limit 100 target 5000us interval 100000us ecn", "pfifo limit 30"]
+        children = ["codel limit 100 target 4000us interval 100000us ecn", "pfifo limit 30"]
         assert [line.split(": ")[1] for line in words if line.startswith("parent 2:") and "handle" in line] == children
         assert "parent 2: protocol ip prio 1 u32 match ip dport 5201 0xffff flowid 2:1" in words
         assert [at for at, _ in found.omissions] == ["links.bottleneck.queue.classes"]

@@ -169,12 +169,10 @@ def _sfq(port: Port, omitted: Omissions) -> str:
 
 
 def _codel(port: Port, omitted: Omissions) -> str:
-    _omit_packet_in_service(port, omitted)
-    return f"codel limit {_packets(port, omitted)} {_codel_times(port)} ecn"
+    return f"codel limit {_packets(port, omitted)} {_codel_times(port, omitted)} ecn"
 
 
 def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
-    _omit_packet_in_service(port, omitted)
     at, flows = f"{port.at}.queue.scheduler", scheduler.get("queues")
     if flows is None or flows > _FQ_CODEL_FLOWS:
         omitted.add(at, f"flows share {_FQ_CODEL_FLOWS} queues by a hash" + ("" if flows else " instead of having one each"))
@@ -185,16 +183,19 @@ def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> s
     words = f"flows {min(flows or _FQ_CODEL_FLOWS, _FQ_CODEL_FLOWS)} quantum {max(quantum, _FQ_CODEL_QUANTUM)}"
     # Its default of 32 MB ends longer queues: a packet of 1500 bytes takes some 2300 bytes of memory.
     memory = f" memory_limit {min(packets * 4096, 2**32 - 1)}" if packets > 8000 else ""
-    return f"fq_codel limit {packets} {words} {_codel_times(port)}{memory} ecn"
+    return f"fq_codel limit {packets} {words} {_codel_times(port, omitted)}{memory} ecn"
 
 
-def _codel_times(port: Port) -> str:
-    return f"target {_us(seconds(port.queue['target']))} interval {_us(seconds(port.queue['interval']))}"
+def _codel_times(port: Port, omitted: Omissions) -> str:
+    """Target and interval. tbf takes a packet out of CoDel when the transmission of the packet before it begins.
 
-
-def _omit_packet_in_service(port: Port, omitted: Omissions) -> None:
-    if 8 * _PACKET / (port.rate_bps or math.inf) > _NEAR * seconds(port.queue["target"]):
+    The target is less by this time, which CoDel does not see.
+    """
+    target, ahead = seconds(port.queue["target"]), 8 * _PACKET / (port.rate_bps or math.inf)
+    if ahead > target / 2:
         omitted.add(f"{port.at}.queue.target", "below tbf, packets wait for the transmission of one more packet")
+        ahead = 0.0
+    return f"target {_us(target - ahead)} interval {_us(seconds(port.queue['interval']))}"
 
 
 def _pie(port: Port, omitted: Omissions) -> str:
