@@ -65,6 +65,18 @@ settings! {
         avoid_multiple_fast_retransmits: bool = false => Kind::Boolean,
         /// DSACKs that widen the reordering window of `rack_tlp`.
         reo_wnd_growth: ReoWndGrowth = ReoWndGrowth::AnyDsack => Kind::Words(&ReoWndGrowth::WORDS),
+        // Off: RFC 3708 and RFC 8985 have no such limit.
+        /// With `rack_tlp`: ignore DSACKs beyond the number of the connection's retransmissions, because the network has duplicated segments,
+        /// and count each of the others as a delivery, as in Linux since 5.10.
+        limit_dsacks: bool = false => Kind::Boolean,
+        // Off: RFC 8985 section 6.2 step 2, in the order of transmissions.
+        /// With `rack_tlp`: an acknowledgement that advances and also SACKs segments sets RACK.rtt to the RTT of the last segment that it
+        /// acknowledges cumulatively instead of the last one that it SACKs, as in Linux.
+        cumulative_rack_rtt: bool = false => Kind::Boolean,
+        // Off: RFC 8985 section 6.2 step 2 requires both conditions, and timestamps identify the transmission.
+        /// With `rack_tlp`: a retransmission has arrived if its RTT is at least the minimum, of which that of the handshake is the first, as
+        /// in Linux, instead of by the echo of its timestamp.
+        retransmissions_by_min_rtt: bool = false => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
         /// Segments that the receiver discards by their timestamp. All words but `off` require `timestamps = true`.
