@@ -276,7 +276,8 @@ settings! {
         /// Time added to two round-trip times before a tail loss probe if several segments are outstanding, and to the reordering timer of
         /// `rack_tlp`.
         probe_margin: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
-        /// Period of the clock that expires the probe and the reordering timer, at the tick after whole periods. 0 s: they expire exactly.
+        /// Period of the clock that expires the timers of `rack_tlp`, as the timer wheel of Linux does: at the tick after whole periods, and
+        /// from 63, 504 and 4032 periods on at the multiple of 8, 64 and 512 ticks after them. 0 s: they expire exactly.
         jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
         /// With `rack_tlp`: start the retransmission timer and the probe's when pacing permits the next transmission, except after a
         /// timeout.

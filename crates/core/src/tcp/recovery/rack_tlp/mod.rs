@@ -15,7 +15,7 @@ mod rack;
 mod rack_model;
 mod undo;
 
-use self::probe::{Probe, probe_at};
+use self::probe::{Probe, probe_delay};
 use self::prr::{Begin, Progress, Prr};
 use self::rack::{DetectionContext, Rack};
 use self::undo::{FRto, Undo, take_if_spurious};
@@ -23,7 +23,7 @@ use super::outcome::{
     Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
 };
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Segments, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
 use serde::{Deserialize, Serialize};
@@ -405,13 +405,9 @@ impl State {
             && known.spec.fast_retransmit.is_some()
             && self.probe == Probe::None
             && self.rack.segs_sacked() == Segments(0);
-        if may_probe {
-            self.purpose = Purpose::Probe;
-            probe_at(known).min(self.rto)
-        } else {
-            self.purpose = Purpose::Retransmission;
-            self.rto
-        }
+        self.purpose = if may_probe { Purpose::Probe } else { Purpose::Retransmission };
+        let probe = if may_probe { probe_delay(known) } else { TimeDelta(u64::MAX) };
+        known.spec.timer.on_tick(known.now, probe.min(self.rto.since(known.now)))
     }
 }
 
@@ -433,7 +429,6 @@ fn may_enter(phase: Phase) -> bool {
 mod tests {
     use super::*;
     use crate::congestion::Start;
-    use crate::primitives::units::TimeDelta;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::recovery::Recoveries;
     use crate::tcp::{Recovery, TcpSpec, TimerSpec};
