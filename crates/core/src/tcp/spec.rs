@@ -95,6 +95,10 @@ settings! {
         ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,
+        // Off: no RFC specifies pacing.
+        /// With pacing, by the settings or the controller: as in Linux, the first ten segments of data are not paced, and a segment that is
+        /// sent later than pacing permits shortens the next gap by the delay, at most by half.
+        pacing_credit: bool = false => Kind::Boolean,
         // Default: RFC 7661, which replaces the restart of RFC 5681 section 4.1.
         /// Validation of a window that the application does not fill. With `linux`, the window grows only while it is used.
         window_validation: WindowValidation = WindowValidation::Rfc7661 => Kind::Words(&WindowValidation::WORDS),
