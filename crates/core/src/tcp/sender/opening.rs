@@ -61,6 +61,9 @@ impl Tcp<'_> {
     pub(super) fn on_timeout_of_syn(&mut self) {
         self.count_timeout(Time::NEVER);
         self.sender.sequence.timed_out = true;
+        if self.spec.ecn_fallback {
+            self.sender.sequence.refuse_ecn();
+        }
         self.sender.sequence.snd_nxt = SYN;
         self.sender.timer.estimator.discard_timing();
         if self.syns_sent() > self.spec.syn_linear_timeouts {

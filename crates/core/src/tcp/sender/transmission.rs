@@ -156,7 +156,7 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: &Transmission) -> Ecn {
         match () {
-            () if !self.spec.ecn => Ecn::NOT_ECT,
+            () if !self.spec.ecn || self.sender.sequence.is_without_ecn() => Ecn::NOT_ECT,
             () if transmission.number > 1 => self.spec.ecn_of_others(),
             () if self.sender.sequence.reports_reduction() => Ecn::CWR,
             () => Ecn::ECT,
