@@ -37,6 +37,13 @@ settings! {
         /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
         /// payload.
         handshake: bool = false => Kind::Boolean,
+        /// Bytes by which a SYN is longer than `header`, for its options, 0 B to 40 B.
+        syn_options: Bytes = Bytes(0) => Kind::Bytes { min: 0, max: 40 }; "0 B",
+        // Off: they contain no data.
+        /// Send acknowledgements of the receiver's SYN, ahead of the data, and of its FIN, and the FIN of a transfer. The FIN is a packet of its
+        /// own if the transfer fits in the initial window, and otherwise part of the last segment, because the application closes the
+        /// connection before that is sent.
+        bare_segments: bool = false => Kind::Boolean,
         // Default: a flow whose first RTT sample is that of data, as in RFC 6298 section 2.
         /// Without `handshake`: the connection was opened before the flow starts, and its handshake has measured the RTT of the empty path.
         established: bool = false => Kind::Boolean,
@@ -257,9 +264,19 @@ settings! {
         timeout: TimeDelta = TimeDelta::from_millis(200) => Kind::Duration { min: TimeDelta::ZERO },
         /// Number of segments at the start of a flow that are acknowledged one by one.
         quickack_segments: Segments = Segments(0) => Kind::Integer { min: 0, max: 1_000_000_000 },
-        /// SACK compression: after three immediate acknowledgements above a gap, send one per interval of this length or a third of the
-        /// round-trip time, whichever is shorter. 0 s turns it off.
+        /// SACK compression: after `quickack_segments` and three immediate acknowledgements above a gap, send one per interval of this length
+        /// or of `sack_compression_percent` of the round-trip time, whichever is shorter. 0 s turns it off.
         sack_compression: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        // Default: Linux 7.2, `tcp_comp_sack_rtt_percent`.
+        /// Limit of the interval of SACK compression, in percent of the round-trip time.
+        sack_compression_percent: u32 = 33 => Kind::Integer { min: 1, max: 100 }; "33",
+        /// Time by which the timer of SACK compression expires late.
+        sack_compression_slack: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        /// Number of segments acknowledged one by one, beginning with one that had arrived before.
+        quickacks_after_duplicate: u32 = 0 => Kind::Integer { min: 0, max: 255 }; "0",
+        /// Acknowledge immediately the last segment of a transfer or of a write by the application, which has the flag PSH, unless the
+        /// receiver sends data, too.
+        ack_pushed: bool = false => Kind::Boolean,
         /// Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
         ack_ce_immediately: bool = false => Kind::Boolean,
     }

@@ -21,8 +21,15 @@ impl Sender {
 
 impl Tcp<'_> {
     /// Whether the SYN has not been acknowledged.
-    pub(super) fn is_opening(&self) -> bool {
+    pub(crate) fn is_opening(&self) -> bool {
         self.spec.is_syn(self.sender.sequence.snd_una)
+    }
+
+    /// An acknowledgement without data is sent.
+    pub(crate) fn count_bare_ack(&mut self) {
+        let counts = &mut self.sender.sequence.counts;
+        counts.sent_in_all += 1;
+        counts.sent += u32::from(self.now >= self.warmup);
     }
 
     /// The SYN, if it is due.
