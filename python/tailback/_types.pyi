@@ -177,9 +177,13 @@ class ControllerTable(TypedDict, total=False):
 DelayedAck: TypeAlias = bool | DelayedAckTable
 class DelayedAckTable(TypedDict, total=False):
     ack_ce_immediately: bool
+    ack_pushed: bool
     every: int
     quickack_segments: int
+    quickacks_after_duplicate: int
     sack_compression: Duration
+    sack_compression_percent: int
+    sack_compression_slack: Duration
     timeout: Duration
 Demand: TypeAlias = Rate | float
 class DemandColumns(TypedDict, total=False):
@@ -542,29 +546,36 @@ class Tcp(TypedDict, total=False):
     ack_counting: AckCounting
     ack_size: Size
     avoid_multiple_fast_retransmits: bool
+    bare_segments: bool
     controller: Controller
+    cumulative_rack_rtt: bool
     delayed_ack: DelayedAck
     ecn: bool
     ecn_capable: EcnCapable
+    ecn_fallback: bool
     established: bool
     fast_retransmit: FastRetransmit
     handshake: bool
     header: Size
     initial_ssthresh: Segments
     initial_window: Segments
+    limit_dsacks: bool
     limited_transmit: bool
     mss: Size
     pacing: bool
+    pacing_credit: bool
     paws: Paws
     preset: PresetName
     receiver_window: Window
     recovery: Recovery
     reo_wnd_growth: ReoWndGrowth
+    retransmissions_by_min_rtt: bool
     sack_blocks: int
     sack_opens_window: bool
     slow_start: SlowStart
     ssthresh_from: SsthreshFrom
     syn_linear_timeouts: int
+    syn_options: Size
     syn_timeouts_to_reset: int
     timer: Timer
     timestamps: bool

@@ -1,10 +1,12 @@
 //! The round-trip time of a flow through the empty network.
 
 use super::{Aal5, AccessLink, Flow, Network, Switching, Transport};
+use crate::primitives::ids::{FlowId, GroupId};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::TcpSpec;
 use crate::traffic::{DatagramSpec, PacketSize};
+use std::ops::Range;
 
 impl Network {
     /// Round-trip time of one data packet and its acknowledgement through the empty network, including serialisation. For datagrams, the
@@ -26,7 +28,19 @@ impl Network {
 
     /// Round-trip time of a handshake through the empty network: its segments carry no data.
     pub(crate) fn handshake_rtt(&self, flow: &Flow, spec: &TcpSpec) -> TimeDelta {
-        self.empty_round_trip(flow, spec.header, spec.ack_size)
+        self.empty_round_trip(flow, spec.syn_size(), spec.ack_size)
+    }
+
+    /// The longest RTT of a handshake of these flows of a group whose receivers compress acknowledgements; the longest time without any.
+    pub(crate) fn longest_handshake_rtt(&self, group: GroupId, flows: Range<FlowId>) -> TimeDelta {
+        let compresses = |spec: &TcpSpec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > TimeDelta::ZERO);
+        match &self.groups[group].transport {
+            Transport::Tcp(spec, _) if compresses(spec) && spec.measures_handshake() => {
+                let flows = &self.flows[flows.start.index()..flows.end.index()];
+                flows.iter().map(|flow| self.handshake_rtt(flow, spec)).max().unwrap_or(TimeDelta(u64::MAX))
+            }
+            _ => TimeDelta(u64::MAX),
+        }
     }
 
     /// Number of transmissions of a data packet of the flow: ports, and access links with a rate.

@@ -328,6 +328,7 @@ impl Aal5 {
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "a network has one per group of flows")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Transport {
     Tcp(TcpSpec, ControllerSpec),

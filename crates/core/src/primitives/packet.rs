@@ -33,6 +33,8 @@ const RETRANSMITTED: u32 = 1 << 30;
 const IN_SLAB: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
+/// In a data packet that is not a cell: the flag PSH.
+const PUSHED: u32 = LAST;
 /// ECN-capable transport (ECT).
 const ECT: u32 = 1 << 26;
 /// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement. A mark on an acknowledgement has no effect and is
@@ -76,6 +78,8 @@ pub struct OutgoingPacket {
     pub transmission: u32,
     /// With headers.
     pub bytes: Bytes,
+    /// The last segment of a transfer or of a write by an application (PSH).
+    pub pushed: bool,
 }
 
 /// Location of the number of an acknowledgement.
@@ -90,9 +94,11 @@ pub enum AckNumber {
 impl Packet {
     #[inline]
     pub fn data(time: Time, sent: Time, of: &OutgoingPacket, place: u32) -> Packet {
-        let &OutgoingPacket { flow, segment, transmission, bytes } = of;
+        let &OutgoingPacket { flow, segment, transmission, bytes, pushed } = of;
         let again = if transmission > 1 { RETRANSMITTED } else { 0 };
-        Packet { time, sent, flow, number: segment.0, word: bytes.0 as u32 | transmission.min(255) << 24, place: place | again }
+        let pushed = if pushed { PUSHED } else { 0 };
+        let word = bytes.0 as u32 | transmission.min(255) << 24;
+        Packet { time, sent, flow, number: segment.0, word, place: place | again | pushed }
     }
 
     /// A data packet becomes its acknowledgement, to start at `place`.
@@ -219,6 +225,12 @@ impl Packet {
     #[inline]
     pub fn is_last(&self) -> bool {
         self.place & (CELL | LAST) != CELL
+    }
+
+    /// The last segment of a transfer or of a write by an application (PSH). Cells do not carry the flag.
+    #[inline]
+    pub fn is_pushed(&self) -> bool {
+        self.place & (CELL | PUSHED) == PUSHED
     }
 
     /// Convert the packet to one of its cells, with `following` cells after it.
@@ -453,7 +465,7 @@ mod tests {
     use super::*;
 
     const SENT: OutgoingPacket =
-        OutgoingPacket { flow: FlowId(3), segment: SegmentNumber(77), transmission: 1, bytes: Bytes(1040) };
+        OutgoingPacket { flow: FlowId(3), segment: SegmentNumber(77), transmission: 1, bytes: Bytes(1040), pushed: false };
 
     #[test]
     fn a_packet_takes_32_bytes() {

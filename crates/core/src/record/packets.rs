@@ -174,8 +174,8 @@ impl Packets {
             Ecn::ECT => EcnState::Capable,
             _ => EcnState::Nothing,
         };
-        let &OutgoingPacket { flow, segment, transmission, bytes } = packet;
-        let opens = segment < self.headers[flow].first_data();
+        let &OutgoingPacket { flow, segment, transmission, bytes, .. } = packet;
+        let opens = segment < self.headers[flow].first_data() && !packet.pushed;
         self.rows.push(PacketRow {
             time,
             flow,
@@ -287,7 +287,7 @@ impl Packets {
     }
 
     fn payload(&self, row: &PacketRow) -> u64 {
-        if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow].header.0) }
+        if row.transmission == 0 || row.opens { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow].header.0) }
     }
 
     fn discard(&self, row: &PacketRow) -> Option<Discard> {

@@ -158,7 +158,13 @@ mod tests {
         Packet::data(
             Time(0),
             Time(u64::from(segment)),
-            &OutgoingPacket { flow: FlowId(0), segment: SegmentNumber(segment), transmission: 1, bytes: Bytes(112) },
+            &OutgoingPacket {
+                flow: FlowId(0),
+                segment: SegmentNumber(segment),
+                transmission: 1,
+                bytes: Bytes(112),
+                pushed: false,
+            },
             0,
         )
     }

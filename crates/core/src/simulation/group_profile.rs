@@ -85,6 +85,8 @@ pub(crate) struct RunMode {
     pub(crate) observed: bool,
     /// Actions are performed in order of time: every hop is an event, several senders are traced, or user code may fail.
     pub(crate) in_time_order: bool,
+    /// The longest RTT of a handshake through the empty network.
+    pub(crate) handshake: TimeDelta,
 }
 
 /// Whether the group's window usage by applications is recorded.
@@ -108,7 +110,7 @@ impl GroupProfile {
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| spec.recovery.uses_sack());
             let rule = if has_sack { rule } else { DelayedAck { sack_compression: TimeDelta::ZERO, ..rule } };
-            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks) }
+            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks), handshake: run.handshake }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);

@@ -62,7 +62,13 @@ mod tests {
     use crate::primitives::units::{Bytes, Time};
 
     fn packet(number: u32) -> Packet {
-        let of = OutgoingPacket { flow: FlowId(0), segment: SegmentNumber(number), transmission: 1, bytes: Bytes(1500) };
+        let of = OutgoingPacket {
+            flow: FlowId(0),
+            segment: SegmentNumber(number),
+            transmission: 1,
+            bytes: Bytes(1500),
+            pushed: false,
+        };
         Packet::data(Time::ZERO, Time::ZERO, &of, 0)
     }
 

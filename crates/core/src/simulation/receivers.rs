@@ -13,7 +13,7 @@ use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::tcp::handshake::SYN;
-use crate::tcp::receiver::{Cause, EcnFlags, Reply};
+use crate::tcp::receiver::{Cause, EcnFlags, Pushed, Reply};
 
 /// Whether the route of a flow changes during the run, in which case its packets may arrive out of order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,6 +163,11 @@ impl Path {
         let time = packet.time;
         let measured = sim.interval.measures(time);
         self.carried.received_in_all += 1;
+        if !R::PLAIN && profile.opens && packet.is_pushed() && !packet.has_price() && packet.segment() == SYN {
+            // An acknowledgement of the receiver's SYN or FIN.
+            self.carried.delivered += u32::from(measured);
+            return false;
+        }
         if !R::PLAIN
             && measured
             && let Some(delays) = sim.delays.get_mut(self.wire.group.index())
@@ -190,7 +195,9 @@ impl Path {
                 reported.note_delay(time.since(packet.sent));
             }
         }
-        if !R::PLAIN && profile.ecn && !(profile.opens && packet.segment() == SYN) {
+        // The price, which has been removed, took the place of the number.
+        let is_syn = !R::PLAIN && profile.opens && packet.segment() == SYN;
+        if !R::PLAIN && profile.ecn && !is_syn {
             self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
@@ -203,11 +210,11 @@ impl Path {
             return true;
         }
         let (is_new, reply) = if is_tcp {
-            let is_syn = !R::PLAIN && profile.opens && packet.segment() == SYN;
             let delayed_ack = if R::PLAIN || is_syn {
                 None
             } else {
-                profile.delayed_ack.as_ref().map(|rule| rule.after(time.since(packet.sent)))
+                let pushed = if packet.is_pushed() { Pushed::Yes } else { Pushed::No };
+                profile.delayed_ack.as_ref().map(|rule| rule.after(time.since(packet.sent), pushed))
             };
             let outcome = self.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
@@ -215,7 +222,7 @@ impl Path {
             (!packet.is_duplicated() || sim.received_duplicated.insert((flow, packet.segment())), None)
         };
         if is_new {
-            let payload = packet.bytes() - profile.header;
+            let payload = if is_syn { Bytes(0) } else { packet.bytes() - profile.header };
             if measured {
                 self.carried.delivered += 1;
                 self.carried.delivered_bytes += payload.0;
@@ -272,7 +279,8 @@ impl Path {
             self.complete_at = next;
             return;
         }
-        self.counts.completed = time;
+        // A FIN may follow the data.
+        self.counts.completed = self.counts.completed.min(time);
     }
 
     /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.

@@ -150,6 +150,11 @@ impl DeliveryRate {
         })
     }
 
+    /// A needless retransmission has arrived.
+    pub(crate) fn count_duplicate(&mut self) {
+        self.delivered += 1;
+    }
+
     /// A duplicate reports an arrival without identifying the segment.
     fn infer_delivery(&mut self, now: Time, newest: &mut Option<(Time, SegmentNumber)>) {
         let Some(inferred) = self.inferred else { return };

@@ -1,5 +1,7 @@
 //! Opening a connection (RFC 9293 section 3.5): segment 0 is the SYN, which consists of headers only, and data waits until it is
-//! acknowledged. The SYN provides the first RTT sample and does not open the window.
+//! acknowledged. The SYN provides the first RTT sample and does not open the window. With `bare_segments`, the acknowledgements of the
+//! receiver's SYN and FIN are packets with the number of the SYN and the flag PSH, and the FIN of a short transfer is a segment of headers
+//! only, which takes a place in the window.
 //!
 //! Differs: a lost SYN-ACK is repaired only by the SYN, whose timer is equally long. A sender without timestamps whose SYN was lost keeps
 //! its backed-off timeout until it has measured an RTT, instead of 3 s (RFC 6298 rule 5.7).
@@ -29,6 +31,21 @@ impl TcpSpec {
     /// One past the last segment of a transfer with this much data.
     pub(crate) fn end_of(&self, data: Segments) -> SegmentNumber {
         self.first_data().saturating_add(data)
+    }
+
+    /// One past the last segment of a transfer of this much data; the FIN may be a segment of its own.
+    pub(crate) fn end_of_transfer(&self, data: Segments) -> SegmentNumber {
+        self.end_of(data).saturating_add(Segments(u32::from(self.sends_fin_after(data))))
+    }
+
+    /// Whether all of a transfer has been sent when its application closes the connection.
+    fn sends_fin_after(&self, Segments(data): Segments) -> bool {
+        self.bare_segments && f64::from(data) <= self.initial_window
+    }
+
+    /// Size of the SYN on the wire.
+    pub(crate) fn syn_size(&self) -> Bytes {
+        self.header + self.syn_options
     }
 
     /// Whether a segment is the SYN.
@@ -133,5 +150,14 @@ mod tests {
         let mut bench = opening(plain());
         bench.sender.sequence.limit = SYN;
         assert_eq!(bench.send(), []);
+    }
+
+    #[test]
+    fn the_fin_of_a_transfer_that_fits_in_the_initial_window_is_a_segment() {
+        let spec = TcpSpec { bare_segments: true, handshake: true, ..plain() };
+        // An initial window of four segments, and the SYN before them.
+        let ends = [3, 4, 5].map(|data| spec.end_of_transfer(Segments(data)).0);
+        assert_eq!(ends, [5, 6, 6]);
+        assert_eq!(TcpSpec { bare_segments: false, ..spec }.end_of_transfer(Segments(3)).0, 4);
     }
 }

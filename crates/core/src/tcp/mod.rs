@@ -6,6 +6,8 @@ mod bench;
 mod delivery_rate;
 pub(crate) mod handshake;
 #[cfg(test)]
+mod linux_receiver;
+#[cfg(test)]
 mod lossy_path;
 pub(crate) mod observed;
 pub(crate) mod out_of_order;

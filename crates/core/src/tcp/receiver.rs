@@ -39,6 +39,8 @@ pub(crate) struct Receiver {
     echoes_mark: bool,
     /// Number of immediate acknowledgements due because of ECN flags, if the settings request them.
     at_once: u8,
+    /// Number of immediate acknowledgements due because of a duplicate.
+    quick: u8,
 }
 
 /// ECN flags of a data segment.
@@ -54,6 +56,8 @@ pub(crate) struct EcnFlags {
 pub(crate) struct Delays {
     pub(crate) rule: DelayedAck,
     pub(crate) sack_blocks: u32,
+    /// The longest RTT of a handshake of these flows through the empty network; [`TimeDelta`]'s maximum without a handshake.
+    pub(crate) handshake: TimeDelta,
 }
 
 /// Delayed acknowledgement settings for a segment with this one-way delay.
@@ -61,19 +65,35 @@ pub(crate) struct Delays {
 pub(crate) struct DelaysAfter<'a> {
     delays: &'a Delays,
     way: TimeDelta,
+    pushed: Pushed,
+}
+
+/// Whether a segment has the flag PSH: it is the last one of a transfer or a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    Yes,
+    No,
 }
 
 impl Delays {
     #[inline]
-    pub(crate) fn after(&self, way: TimeDelta) -> DelaysAfter<'_> {
-        DelaysAfter { delays: self, way }
+    pub(crate) fn after(&self, way: TimeDelta, pushed: Pushed) -> DelaysAfter<'_> {
+        DelaysAfter { delays: self, way, pushed }
     }
 }
 
 impl DelaysAfter<'_> {
-    /// Maximum time for which an acknowledgement of segments above a gap is delayed: two one-way delays are about a round trip.
+    /// Maximum time for which an acknowledgement of segments above a gap is delayed. The round trip is about two one-way delays, and the one of
+    /// the handshake if that is shorter, because a receiver that sends no data has no other.
     fn sack_compression(&self) -> TimeDelta {
-        self.delays.rule.sack_compression.min(TimeDelta(self.way.0 / 3 * 2))
+        let rule = &self.delays.rule;
+        let rtt = self.way.0.saturating_mul(2).min(self.delays.handshake.0);
+        rule.sack_compression.min(TimeDelta(rtt / 100 * u64::from(rule.sack_compression_percent)))
+    }
+
+    /// Whether this segment is among the first ones, which are acknowledged one by one.
+    fn is_early(&self, segment: SegmentNumber) -> bool {
+        segment.0 < self.delays.rule.quickack_segments.0
     }
 }
 
@@ -111,6 +131,7 @@ impl Receiver {
             ts_recent: Time::ZERO,
             echoes_mark: false,
             at_once: 0,
+            quick: 0,
         }
     }
 
@@ -184,17 +205,27 @@ impl Receiver {
         pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment < self.expected {
+            self.note_duplicate(delayed_ack);
             return Outcome { is_new: false, reply: Reply::Now };
         }
         let before = self.expected;
         let is_new = self.on_gap(segment, pool);
+        if !is_new {
+            self.note_duplicate(delayed_ack);
+        }
         if self.expected > before {
             // The acknowledgement covers the delayed segments, and the echo is that of this segment (RFC 7323 section 4.3).
             self.delayed = 0;
         }
         let waits = is_new && self.expected == before;
         let reply = match delayed_ack {
-            Some(delays) if waits && delays.sack_compression() > TimeDelta::ZERO => self.compress(sent, &delays, pool),
+            Some(_) if waits && self.quick > 0 => {
+                self.quick -= 1;
+                Reply::Now
+            }
+            Some(delays) if waits && !delays.is_early(segment) && delays.sack_compression() > TimeDelta::ZERO => {
+                self.compress(sent, &delays, pool)
+            }
             _ => Reply::Now,
         };
         Outcome { is_new, reply }
@@ -218,21 +249,31 @@ impl Receiver {
         if self.delayed > MAX_COMPRESSED || !all_fit {
             return Reply::Now;
         }
-        let timeout = delays.sack_compression();
+        let timeout = delays.sack_compression() + delays.delays.rule.sack_compression_slack;
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
+    }
+
+    /// A segment arrived that had arrived before.
+    fn note_duplicate(&mut self, delayed_ack: Option<DelaysAfter>) {
+        let quick = delayed_ack.map_or(0, |delays| delays.delays.rule.quickacks_after_duplicate as u8);
+        // The duplicate is the first of them.
+        self.quick = self.quick.max(quick.saturating_sub(1));
     }
 
     /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<DelaysAfter>) -> Reply {
-        let Some(DelaysAfter { delays: Delays { rule: delayed_ack, .. }, .. }) = delayed_ack else { return Reply::Now };
+        let Some(DelaysAfter { delays: Delays { rule: delayed_ack, .. }, pushed, .. }) = delayed_ack else { return Reply::Now };
         if self.delayed == 0 {
             self.ts_recent = self.ts_recent.max(sent);
         }
         self.delayed += 1;
         let is_of_marks = delayed_ack.ack_ce_immediately && self.at_once > 0;
         self.at_once = self.at_once.saturating_sub(1);
-        if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_of_marks {
+        let is_pushed = delayed_ack.ack_pushed && pushed == Pushed::Yes;
+        let is_quick = self.quick > 0 || is_of_marks || is_pushed;
+        self.quick = self.quick.saturating_sub(1);
+        if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_quick {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
@@ -433,8 +474,8 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3 };
-        let rule = Some(delays.after(LONG));
+        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, handshake: LONG };
+        let rule = Some(delays.after(LONG, Pushed::No));
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
         assert_eq!(receiver.on_segment(n(0), Time(5), rule, &mut pool).reply, started);
@@ -448,8 +489,12 @@ mod tests {
     #[test]
     fn the_first_segments_are_acknowledged_immediately_if_configured() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-        let delays = Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() }, sack_blocks: 3 };
-        let rule = Some(delays.after(LONG));
+        let delays = Delays {
+            rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() },
+            sack_blocks: 3,
+            handshake: LONG,
+        };
+        let rule = Some(delays.after(LONG, Pushed::No));
         let waits = |segment| {
             let reply = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -466,8 +511,12 @@ mod tests {
         // pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
             let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-            let delays = Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() }, sack_blocks: 3 };
-            let rule = Some(delays.after(LONG));
+            let delays = Delays {
+                rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() },
+                sack_blocks: 3,
+                handshake: LONG,
+            };
+            let rule = Some(delays.after(LONG, Pushed::No));
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, reduced });
                 let leaves = receiver.on_segment(n(segment as u32), Time::ZERO, rule, &mut pool).reply == Reply::Now;
@@ -490,8 +539,12 @@ mod tests {
     fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let millisecond = TimeDelta::from_millis(1);
-        let delays = Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() }, sack_blocks: 3 };
-        let rule = Some(delays.after(LONG));
+        let delays = Delays {
+            rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() },
+            sack_blocks: 3,
+            handshake: LONG,
+        };
+        let rule = Some(delays.after(LONG, Pushed::No));
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -519,8 +572,8 @@ mod tests {
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Slab::default();
         let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-        let delays = Delays { rule, sack_blocks: 3 };
-        let rule = Some(delays.after(LONG));
+        let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
+        let rule = Some(delays.after(LONG, Pushed::No));
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.
         let mut gaps = Receiver::new();

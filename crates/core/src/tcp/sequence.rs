@@ -30,6 +30,16 @@ impl Phase {
     }
 }
 
+/// Report to the receiver that is due with the next new segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum EcnReport {
+    Nothing,
+    /// The window has been reduced (CWR).
+    Reduction,
+    /// The connection does without ECN, although its settings have it.
+    WithoutEcn,
+}
+
 /// The unit is the segment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sequence {
@@ -47,8 +57,7 @@ pub(crate) struct Sequence {
     pub(crate) extra: i32,
     /// `snd_max` when the window was last reduced: segments below it were sent with a larger window.
     reduced_at: SegmentNumber,
-    /// The window has been reduced and no new segment has reported it (CWR).
-    is_reduced: bool,
+    ecn_report: EcnReport,
     /// A retransmission is to be sent now, whatever the window.
     pub(crate) repairs: bool,
     pub(crate) phase: Phase,
@@ -94,7 +103,7 @@ impl Sequence {
             recovery_point: SegmentNumber::FIRST,
             extra: 0,
             reduced_at: SegmentNumber::FIRST,
-            is_reduced: false,
+            ecn_report: EcnReport::Nothing,
             repairs: false,
             phase: Phase::Open,
             timed_out: false,
@@ -116,7 +125,8 @@ impl Sequence {
 
     /// The window has been reduced: the next new segment reports it.
     pub(in crate::tcp) fn note_reduction(&mut self) {
-        (self.reduced_at, self.is_reduced) = (self.snd_max, true);
+        self.reduced_at = self.snd_max;
+        self.set_ecn_report(EcnReport::Reduction);
     }
 
     pub(in crate::tcp) fn reduced_at(&self) -> SegmentNumber {
@@ -125,13 +135,33 @@ impl Sequence {
 
     /// The last reduction is undone, and the receiver is not notified of it: the response to a mark that it seemed to be is still due.
     pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: SegmentNumber) {
-        (self.reduced_at, self.is_reduced) = (reduced_at, false);
+        self.reduced_at = reduced_at;
+        self.set_ecn_report(EcnReport::Nothing);
+    }
+
+    fn set_ecn_report(&mut self, report: EcnReport) {
+        if self.ecn_report != EcnReport::WithoutEcn {
+            self.ecn_report = report;
+        }
+    }
+
+    /// The connection does without ECN from now on.
+    pub(in crate::tcp) fn refuse_ecn(&mut self) {
+        self.ecn_report = EcnReport::WithoutEcn;
+    }
+
+    pub(in crate::tcp) fn is_without_ecn(&self) -> bool {
+        self.ecn_report == EcnReport::WithoutEcn
     }
 
     /// Whether the new segment that is sent now reports a reduction.
     #[inline(always)]
     pub(in crate::tcp) fn reports_reduction(&mut self) -> bool {
-        std::mem::take(&mut self.is_reduced)
+        let is_due = self.ecn_report == EcnReport::Reduction;
+        if is_due {
+            self.ecn_report = EcnReport::Nothing;
+        }
+        is_due
     }
 
     pub(crate) fn has_sent(&self) -> bool {

@@ -155,6 +155,13 @@ impl SignalReader {
         if self.subscriptions.losses { self.rate.on_lost(segment, now) } else { None }
     }
 
+    /// A needless retransmission has arrived, and counts as a delivery.
+    pub(in crate::tcp) fn on_duplicate(&mut self) {
+        if self.samples_rate() {
+            self.rate.count_duplicate();
+        }
+    }
+
     /// These segments are lost, unless they have arrived. Returns the segments above all losses reported before.
     pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<SegmentNumber>) -> Range<SegmentNumber> {
         let report = self.lost_below;

@@ -37,6 +37,13 @@ settings! {
         /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
         /// payload.
         handshake: bool = false => Kind::Boolean,
+        /// Bytes by which a SYN is longer than `header`, for its options, 0 B to 40 B.
+        syn_options: Bytes = Bytes(0) => Kind::Bytes { min: 0, max: 40 }; "0 B",
+        // Off: they contain no data.
+        /// Send acknowledgements of the receiver's SYN, ahead of the data, and of its FIN, and the FIN of a transfer. The FIN is a packet of its
+        /// own if the transfer fits in the initial window, and otherwise part of the last segment, because the application closes the
+        /// connection before that is sent.
+        bare_segments: bool = false => Kind::Boolean,
         // Default: a flow whose first RTT sample is that of data, as in RFC 6298 section 2.
         /// Without `handshake`: the connection was opened before the flow starts, and its handshake has measured the RTT of the empty path.
         established: bool = false => Kind::Boolean,
@@ -65,6 +72,18 @@ settings! {
         avoid_multiple_fast_retransmits: bool = false => Kind::Boolean,
         /// DSACKs that widen the reordering window of `rack_tlp`.
         reo_wnd_growth: ReoWndGrowth = ReoWndGrowth::AnyDsack => Kind::Words(&ReoWndGrowth::WORDS),
+        // Off: RFC 3708 and RFC 8985 have no such limit.
+        /// With `rack_tlp`: ignore DSACKs beyond the number of the connection's retransmissions, because the network has duplicated segments,
+        /// and count each of the others as a delivery, as in Linux since 5.10.
+        limit_dsacks: bool = false => Kind::Boolean,
+        // Off: RFC 8985 section 6.2 step 2, in the order of transmissions.
+        /// With `rack_tlp`: an acknowledgement that advances and also SACKs segments sets RACK.rtt to the RTT of the last segment that it
+        /// acknowledges cumulatively instead of the last one that it SACKs, as in Linux.
+        cumulative_rack_rtt: bool = false => Kind::Boolean,
+        // Off: RFC 8985 section 6.2 step 2 requires both conditions, and timestamps identify the transmission.
+        /// With `rack_tlp`: a retransmission has arrived if its RTT is at least the minimum, of which that of the handshake is the first, as
+        /// in Linux, instead of by the echo of its timestamp.
+        retransmissions_by_min_rtt: bool = false => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
         /// Segments that the receiver discards by their timestamp. All words but `off` require `timestamps = true`.
@@ -78,11 +97,18 @@ settings! {
         sack_opens_window: bool = false => Kind::Boolean,
         /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: bool = false => Kind::Boolean,
+        // Off: RFC 3168 section 6.1.1.1 permits it.
+        /// With `ecn` and `handshake`: do without ECN if the first SYN times out (`tcp_ecn_fallback` of Linux).
+        ecn_fallback: bool = false => Kind::Boolean,
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
         /// that requires it (`dctcp`, `prague`) and with user code on a preset that has it (`linux/dctcp`), otherwise `new_data`.
         ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,
+        // Off: no RFC specifies pacing.
+        /// With pacing, by the settings or the controller: as in Linux, the first ten segments of data are not paced, and a segment that is
+        /// sent later than pacing permits shortens the next gap by the delay, at most by half.
+        pacing_credit: bool = false => Kind::Boolean,
         // Default: RFC 7661, which replaces the restart of RFC 5681 section 4.1.
         /// Validation of a window that the application does not fill. With `linux`, the window grows only while it is used.
         window_validation: WindowValidation = WindowValidation::Rfc7661 => Kind::Words(&WindowValidation::WORDS),
@@ -238,9 +264,19 @@ settings! {
         timeout: TimeDelta = TimeDelta::from_millis(200) => Kind::Duration { min: TimeDelta::ZERO },
         /// Number of segments at the start of a flow that are acknowledged one by one.
         quickack_segments: Segments = Segments(0) => Kind::Integer { min: 0, max: 1_000_000_000 },
-        /// SACK compression: after three immediate acknowledgements above a gap, send one per interval of this length or a third of the
-        /// round-trip time, whichever is shorter. 0 s turns it off.
+        /// SACK compression: after `quickack_segments` and three immediate acknowledgements above a gap, send one per interval of this length
+        /// or of `sack_compression_percent` of the round-trip time, whichever is shorter. 0 s turns it off.
         sack_compression: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        // Default: Linux 7.2, `tcp_comp_sack_rtt_percent`.
+        /// Limit of the interval of SACK compression, in percent of the round-trip time.
+        sack_compression_percent: u32 = 33 => Kind::Integer { min: 1, max: 100 }; "33",
+        /// Time by which the timer of SACK compression expires late.
+        sack_compression_slack: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        /// Number of segments acknowledged one by one, beginning with one that had arrived before.
+        quickacks_after_duplicate: u32 = 0 => Kind::Integer { min: 0, max: 255 }; "0",
+        /// Acknowledge immediately the last segment of a transfer or of a write by the application, which has the flag PSH, unless the
+        /// receiver sends data, too.
+        ack_pushed: bool = false => Kind::Boolean,
         /// Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
         ack_ce_immediately: bool = false => Kind::Boolean,
     }
@@ -264,7 +300,8 @@ settings! {
         /// Time added to two round-trip times before a tail loss probe if several segments are outstanding, and to the reordering timer of
         /// `rack_tlp`.
         probe_margin: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
-        /// Period of the clock that expires the probe and the reordering timer, at the tick after whole periods. 0 s: they expire exactly.
+        /// Period of the clock that expires the timers of `rack_tlp`, as the timer wheel of Linux does: at the tick after whole periods, and
+        /// from 63, 504 and 4032 periods on at the multiple of 8, 64 and 512 ticks after them. 0 s: they expire exactly.
         jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
         /// With `rack_tlp`: start the retransmission timer and the probe's when pacing permits the next transmission, except after a
         /// timeout.

@@ -29,7 +29,8 @@ impl Timer {
 
     #[inline(always)]
     pub(in crate::tcp) fn start(&mut self, clock: Clock) {
-        self.deadline = self.estimator.deadline(clock);
+        let deadline = self.estimator.deadline(clock);
+        self.deadline = if clock.spec.jiffy.0 == 0 { deadline } else { clock.spec.on_tick(clock.now, deadline.since(clock.now)) };
     }
 
     pub(in crate::tcp) fn stop(&mut self) {
@@ -39,15 +40,22 @@ impl Timer {
 
 impl TimerSpec {
     /// Expiry of a timer that is set now, on ticks that are multiples of the period: the tick under way is not counted, so that no timer
-    /// expires early.
+    /// expires early. The ticks of long timers are coarser: each level of the wheel holds eight times longer ones than the level before.
     #[inline]
     pub(in crate::tcp) fn on_tick(&self, now: Time, delay: TimeDelta) -> Time {
-        match self.jiffy.0 {
-            0 => now + delay,
-            jiffy => Time((now.0 / jiffy + delay.0.div_ceil(jiffy) + 1) * jiffy),
+        let jiffy = self.jiffy.0;
+        if jiffy == 0 {
+            return now + delay;
         }
+        let ticks = delay.0.div_ceil(jiffy);
+        let level = (ticks / FIRST_LEVEL).checked_ilog2().map_or(0, |eighths| eighths / 3 + 1);
+        let expires = now.0 / jiffy + ticks;
+        Time((((expires >> (3 * level)) + 1) << (3 * level)) * jiffy)
     }
 }
+
+/// Ticks from which on a timer is in the second level of the wheel, which has eight times coarser ticks.
+const FIRST_LEVEL: u64 = 63;
 
 /// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -247,6 +255,18 @@ mod tests {
         assert_eq!(spec.on_tick(at(11), TimeDelta::from_millis(7)), at(20));
         assert_eq!(spec.on_tick(at(8), TimeDelta::from_millis(8)), at(20));
         assert_eq!(TimerSpec::rfc6298().on_tick(at(11), TimeDelta::from_millis(7)), at(18));
+    }
+
+    /// With 1000 ticks per second, Linux 6.12.117 resends SYNs 1024 ms after one that a timer has sent, four times, and then after 2048 ms.
+    #[test]
+    fn long_delays_end_on_coarser_ticks() {
+        let at = |ms| Time(TimeDelta::from_millis(ms).0);
+        let spec = TimerSpec { jiffy: TimeDelta::from_millis(1), ..TimerSpec::rfc6298() };
+        let expires = |delay| spec.on_tick(at(100), TimeDelta::from_millis(delay));
+        assert_eq!([62, 63, 240, 503].map(expires), [163, 168, 344, 608].map(at));
+        assert_eq!([504, 4031, 4032].map(expires), [640, 4160, 4608].map(at));
+        let syn = |ms| spec.on_tick(at(1024), TimeDelta::from_millis(ms));
+        assert_eq!([1000, 2000].map(syn), [2048, 3072].map(at));
     }
 
     #[test]

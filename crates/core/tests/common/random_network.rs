@@ -597,11 +597,16 @@ fn random_application(dice: &mut TestRandom) -> ApplicationSpec {
 
 /// Some receivers acknowledge the first segments one at a time, some compress acknowledgements that report a gap.
 fn delayed_ack(dice: &mut TestRandom) -> DelayedAck {
+    let every = dice.pick(2, 4) as u32;
     DelayedAck {
-        every: dice.pick(2, 4) as u32,
+        every,
         timeout: TimeDelta::from_millis(100),
         quickack_segments: Segments(dice.one_of(&[0, 50])),
         sack_compression: TimeDelta::from_millis(dice.one_of(&[0, 1, 100])),
+        sack_compression_percent: if every == 2 { 5 } else { 33 },
+        sack_compression_slack: TimeDelta::from_micros(if every == 2 { 100 } else { 0 }),
+        quickacks_after_duplicate: if every == 3 { 16 } else { 0 },
+        ack_pushed: every < 4,
         ack_ce_immediately: dice.one_of(&[false, true]),
     }
 }
@@ -615,9 +620,18 @@ fn random_tcp(dice: &mut TestRandom) -> Transport {
         TimerForm::CoarseBsd { tick },
     ];
     let base = tcp(dice.one_of(&kinds));
+    let initial_window = dice.pick(1, 10);
+    let is_as_linux = initial_window.is_multiple_of(2);
     let spec = TcpSpec {
-        initial_window: dice.pick(1, 10) as f64,
+        initial_window: initial_window as f64,
         handshake: dice.chance(4),
+        syn_options: Bytes(if is_as_linux { 8 } else { 0 }),
+        bare_segments: is_as_linux,
+        ecn_fallback: is_as_linux,
+        limit_dsacks: is_as_linux,
+        cumulative_rack_rtt: is_as_linux,
+        retransmissions_by_min_rtt: is_as_linux,
+        pacing_credit: is_as_linux,
         initial_ssthresh: dice.one_of(&[f64::INFINITY, 16.0]),
         receiver_window: Segments(dice.one_of(&[1_000_000, 20, 1])),
         fast_retransmit: if dice.chance(6) { None } else { Some(3) },

@@ -18,6 +18,9 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
     let tcp = [
         ("sack_blocks", spec.sack_blocks != preset.sack_blocks, &has_no_sack),
         ("sack_opens_window", spec.sack_opens_window != preset.sack_opens_window, &has_no_rack),
+        ("limit_dsacks", spec.limit_dsacks != preset.limit_dsacks, &has_no_rack),
+        ("cumulative_rack_rtt", spec.cumulative_rack_rtt != preset.cumulative_rack_rtt, &has_no_rack),
+        ("retransmissions_by_min_rtt", spec.retransmissions_by_min_rtt != preset.retransmissions_by_min_rtt, &has_no_rack),
         ("reo_wnd_growth", spec.reo_wnd_growth != preset.reo_wnd_growth, &has_no_rack),
         (
             "avoid_multiple_fast_retransmits",
@@ -25,6 +28,8 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
             &is_not_reno,
         ),
         ("established", spec.established != preset.established, &handshake),
+        ("syn_options", spec.syn_options != preset.syn_options, &no_handshake),
+        ("ecn_fallback", spec.ecn_fallback != preset.ecn_fallback, &no_handshake),
         ("syn_linear_timeouts", spec.syn_linear_timeouts != preset.syn_linear_timeouts, &no_handshake),
         ("syn_timeouts_to_reset", spec.syn_timeouts_to_reset != preset.syn_timeouts_to_reset, &no_handshake),
     ];

@@ -2,7 +2,7 @@
 //! flight (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names and section numbers
 //! are used here).
 //!
-//! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. In `draft_00` a phase of faster pacing
+//! Differs: in `draft_00` the first RTT of data provides the initial rate (4.2.1), not that of a handshake. In `draft_00` a phase of faster pacing
 //! ends early in an episode of loss recovery, not after each loss (4.3.4.3). As in Linux, a recovery that begins at the acknowledgement that
 //! ends another does not lower the window again.
 //!
@@ -18,7 +18,7 @@ mod window;
 use super::support::bbr::{ExtraAcked, FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::support::{Abilities, Ack, Congestion, Controller, Lost, Start, Subscriptions};
+use super::support::{Abilities, Ack, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
@@ -57,7 +57,8 @@ words! {
     pub enum Bbr1Edition ("edition") {
         /// draft-cardwell-iccrg-bbr-congestion-control-00.
         Draft00 = "draft_00",
-        /// Only a lower RTT, of the last delivered segment, renews the minimum; limits on data in flight are even numbers of segments, and
+        /// The RTT of the handshake is the first minimum and gives the initial rate; only a lower RTT, of the last delivered segment, renews
+        /// it; limits on data in flight are even numbers of segments, and
         /// greater by two in the phase of faster pacing, which ends at any loss once it has lasted an RTT; a timeout leaves one segment
         /// more than is in flight.
         Linux = "linux",
@@ -99,6 +100,8 @@ pub struct Bbr1Memory {
     rounds: Rounds,
     full_pipe: FullPipe,
     rtprop: MinRtt,
+    /// The RTT of the handshake.
+    handshake: Option<TimeDelta>,
     recovery: Recovery,
     /// Fast recovery has begun since the last acknowledgement.
     enters_recovery: bool,
@@ -120,6 +123,7 @@ impl Bbr1 {
             rounds: Rounds::default(),
             full_pipe: FullPipe::default(),
             rtprop: MinRtt::default(),
+            handshake: None,
             recovery: Recovery::default(),
             enters_recovery: false,
             is_idle_restart: false,
@@ -191,6 +195,14 @@ impl Controller for Bbr1 {
                 State::ProbeRtt(_) => 3.0,
             },
             _ => f64::NAN,
+        }
+    }
+
+    /// The first RTT is that of the handshake, if there is one.
+    #[inline]
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        if self.memory.handshake.is_none() {
+            self.memory.handshake = Some(measured.sample);
         }
     }
 

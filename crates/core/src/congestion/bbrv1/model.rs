@@ -172,7 +172,12 @@ impl Bbr1Memory {
         };
         if let Some(rtt) = rtt {
             if self.rtprop.value.is_none() {
-                self.pacing = PacingRate::initial(Cwnd(HIGH_GAIN * self.initial_window), Some(rtt), self.packet);
+                let first = match self.spec.edition {
+                    Bbr1Edition::Draft00 => rtt,
+                    Bbr1Edition::Linux => self.handshake.unwrap_or(rtt),
+                };
+                self.pacing = PacingRate::initial(Cwnd(HIGH_GAIN * self.initial_window), Some(first), self.packet);
+                self.rtprop.set(first, ack.now);
             }
             if is_expired || self.rtprop.is_above(rtt) || (equal_confirms && self.rtprop.value == Some(rtt)) {
                 self.rtprop.set(rtt, ack.now);

@@ -47,7 +47,7 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     law => Controllers::new(law, start),
                 };
                 let is_available = group.application.is_none();
-                let end = if is_available { spec.end_of(segments_of(spec, flow.size)) } else { SegmentNumber::FIRST };
+                let end = if is_available { spec.end_of_transfer(segments_of(spec, flow.size)) } else { SegmentNumber::FIRST };
                 let mut sender = Sender::new(law, spec, end);
                 if spec.established && !spec.handshake {
                     sender.adopt_handshake(network.handshake_rtt(flow, spec), spec);

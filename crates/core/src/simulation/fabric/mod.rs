@@ -112,6 +112,7 @@ impl Fabric {
                 observed: observed || traced(Recorder::follows_receivers),
                 // A sender that acts ahead of a route change would send on the old route.
                 in_time_order: in_time_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
+                handshake: network.longest_handshake_rtt(group, flows),
             }
         };
         let groups = GroupId::enumerate(&network.groups).zip(signalled);
@@ -302,7 +303,7 @@ impl Fabric {
         if path.receiver.has_delayed() {
             // Only the report of a duplicate reads this number.
             let segment = SegmentNumber(path.receiver.expected.0.saturating_sub(1));
-            let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0) };
+            let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0), pushed: false };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &self.profiles[path.wire.group];
             path.acknowledge::<Complete>(&mut packet, Cause::NewData, profile, &mut self.sim);

@@ -93,7 +93,8 @@ mod tests {
     use crate::primitives::units::{Bytes, Time};
 
     fn sending() -> PacketInService {
-        let outgoing = OutgoingPacket { flow: FlowId(0), segment: SegmentNumber::FIRST, transmission: 1, bytes: Bytes(1000) };
+        let outgoing =
+            OutgoingPacket { flow: FlowId(0), segment: SegmentNumber::FIRST, transmission: 1, bytes: Bytes(1000), pushed: false };
         PacketInService { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_has_left: false }
     }
 

@@ -367,7 +367,8 @@ impl Engine {
         if let Some(next) = next {
             self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), next);
         }
-        let packet = OutgoingPacket { flow, segment: SegmentNumber(number), transmission: 1, bytes: payload + spec.header };
+        let packet =
+            OutgoingPacket { flow, segment: SegmentNumber(number), transmission: 1, bytes: payload + spec.header, pushed: false };
         let ecn = if group.l4s { Ecn::ECT } else { Ecn::NOT_ECT };
         self.fabric.send::<Traced>(now, &packet, ecn);
     }
@@ -400,7 +401,7 @@ impl Engine {
             listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
         }
         source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
-        let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire };
+        let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire, pushed: false };
         self.fabric.send::<Traced>(now, &packet, ecn);
         Some(number)
     }

@@ -2,7 +2,7 @@
 //! events of its timers.
 
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::OutgoingPacket;
+use crate::primitives::packet::{Ecn, OutgoingPacket};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
@@ -11,6 +11,7 @@ use crate::simulation::event_order::FlowKind;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::wiring::FlowPlan;
 use crate::tcp::TcpSpec;
+use crate::tcp::handshake::SYN;
 use crate::tcp::observed::Observed;
 use crate::tcp::sender::Tcp;
 use crate::tcp::sequence::IncomingAck;
@@ -32,6 +33,7 @@ impl SenderTurn<'_> {
     pub(super) fn process_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
         let is_duplicate = incoming.ack <= tcp.sender.sequence.snd_una;
+        let opens = O::SIGNALLED && tcp.spec.bare_segments && tcp.is_opening();
         let rtt = tcp.on_ack::<O>(incoming, extras);
         if O::SIGNALLED
             && let Some(reader) = &mut tcp.reader
@@ -44,6 +46,35 @@ impl SenderTurn<'_> {
             let (flow, ack, blocks, echoes_mark) = (*flow, incoming.ack, incoming.blocks, extras.echoes_mark);
             recorder.on_ack(*now, &AckRecord { flow, ack, blocks, echoes_mark, is_duplicate, rtt }, tcp.sender);
         }
+        if opens && !self.tcp.is_opening() {
+            self.send_bare_ack::<O>();
+        }
+        if O::SIGNALLED && !is_duplicate && self.tcp.spec.bare_segments && self.tcp.sender.sequence.is_done() {
+            self.acknowledge_fin::<O>();
+        }
+    }
+
+    /// All data is acknowledged. The receiver of a transfer has closed the connection, too, and its FIN is acknowledged.
+    #[cold]
+    #[inline(never)]
+    fn acknowledge_fin<O: Observed>(&mut self) {
+        if self.fabric.profiles[self.fabric.paths[self.flow].wire.group].group.application.is_none() {
+            self.send_bare_ack::<O>();
+        }
+    }
+
+    /// Sends an acknowledgement without data. Cells have no flag for it, and without a handshake it has no number.
+    #[cold]
+    #[inline(never)]
+    fn send_bare_ack<O: Observed>(&mut self) {
+        let profile = &self.fabric.profiles[self.fabric.paths[self.flow].wire.group];
+        if profile.framing.is_some() || !profile.opens {
+            return;
+        }
+        let bytes = self.tcp.spec.ack_size;
+        let packet = OutgoingPacket { flow: self.flow, segment: SYN, transmission: u32::MAX, bytes, pushed: true };
+        self.tcp.count_bare_ack();
+        self.fabric.send::<O>(self.now, &packet, Ecn::NOT_ECT);
     }
 
     /// The timer may have expired.
@@ -90,13 +121,18 @@ impl SenderTurn<'_> {
             }
             let is_syn = O::SIGNALLED && spec.is_syn(segment);
             let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
-            let bytes = match () {
-                () if is_syn => spec.header,
+            let (bytes, pushed) = match () {
+                () if is_syn => (spec.syn_size(), false),
                 () if O::SIGNALLED && fabric.sim.has_messages(flow) => {
-                    fabric.sim.messages_of(flow).payload(segment) + spec.header
+                    let messages = fabric.sim.messages_of(flow);
+                    (messages.payload(segment) + spec.header, messages.pushes(segment))
                 }
-                () if segment.next() == tcp.sender.sequence.limit => last_bytes(spec, plans[flow].size, segment),
-                () => spec.mss + spec.header,
+                // The last two segments, because the last one may be a FIN.
+                () if tcp.sender.sequence.limit - segment <= Segments(2) => {
+                    let is_last = segment.next() == tcp.sender.sequence.limit;
+                    (last_bytes(spec, plans[flow].size, segment), is_last)
+                }
+                () => (spec.mss + spec.header, false),
             };
             let transmission = match &mut **transmissions {
                 Some(transmissions) if sent.number > 1 => {
@@ -106,7 +142,7 @@ impl SenderTurn<'_> {
                 }
                 _ => sent.number,
             };
-            let packet = OutgoingPacket { flow, segment, transmission, bytes };
+            let packet = OutgoingPacket { flow, segment, transmission, bytes, pushed };
             let reader = if O::SIGNALLED { tcp.reader.as_mut() } else { None };
             match reader.and_then(|reader| reader.price_header(&tcp.sender.controller, segment)) {
                 Some(header) => fabric.send_priced(now, &packet, ecn, header),
@@ -168,9 +204,10 @@ impl SenderTurn<'_> {
     }
 }
 
-/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over. It may be short.
+/// Size on the wire of one of the last segments of a transfer, or of the data that an application has handed over. The last one with data may
+/// be short, and a FIN has none.
 #[inline(never)]
 fn last_bytes(spec: &TcpSpec, size: Bytes, segment: SegmentNumber) -> Bytes {
     let before = spec.payload_before(segment);
-    Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
+    Bytes(size.0.saturating_sub(before.0).min(spec.mss.0)) + spec.header
 }

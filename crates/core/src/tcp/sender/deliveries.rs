@@ -35,6 +35,12 @@ impl Tcp<'_> {
         let advanced = incoming.ack - self.sender.sequence.snd_una;
         let (recovery, known) = self.recovery();
         let delivered = recovery.on_arrival(&known, incoming);
+        if delivered.is_dsack
+            && self.spec.limit_dsacks
+            && let Some(reader) = &mut self.reader
+        {
+            reader.on_duplicate();
+        }
         let report = Report { incoming, delivered, advanced };
         if self.sender.sequence.outstanding() == Segments(0) {
             // All data has arrived; the acknowledgement may report duplicates.

@@ -21,8 +21,15 @@ impl Sender {
 
 impl Tcp<'_> {
     /// Whether the SYN has not been acknowledged.
-    pub(super) fn is_opening(&self) -> bool {
+    pub(crate) fn is_opening(&self) -> bool {
         self.spec.is_syn(self.sender.sequence.snd_una)
+    }
+
+    /// An acknowledgement without data is sent.
+    pub(crate) fn count_bare_ack(&mut self) {
+        let counts = &mut self.sender.sequence.counts;
+        counts.sent_in_all += 1;
+        counts.sent += u32::from(self.now >= self.warmup);
     }
 
     /// The SYN, if it is due.
@@ -61,6 +68,9 @@ impl Tcp<'_> {
     pub(super) fn on_timeout_of_syn(&mut self) {
         self.count_timeout(Time::NEVER);
         self.sender.sequence.timed_out = true;
+        if self.spec.ecn_fallback {
+            self.sender.sequence.refuse_ecn();
+        }
         self.sender.sequence.snd_nxt = SYN;
         self.sender.timer.estimator.discard_timing();
         if self.syns_sent() > self.spec.syn_linear_timeouts {

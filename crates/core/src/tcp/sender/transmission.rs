@@ -9,6 +9,9 @@ use crate::tcp::observed::Observed;
 use crate::tcp::recovery::outcome::{LossRecovery, NextSegment};
 use crate::tcp::validation::Departure;
 
+/// Number of segments of data before the first gap of a paced Linux sender.
+const UNPACED: Segments = Segments(10);
+
 /// A segment to send now, already counted as sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Transmission {
@@ -86,8 +89,11 @@ impl Tcp<'_> {
     #[inline(always)]
     fn pace(&mut self) {
         let sender = &mut *self.sender;
-        let pace = super::Pace { spec: self.spec, controller: &sender.controller, estimator: &sender.timer.estimator };
-        sender.pacer.on_sent(self.now, pace);
+        let is_early = self.spec.pacing_credit && sender.sequence.snd_max < self.spec.first_data() + UNPACED;
+        if !is_early {
+            let pace = super::Pace { spec: self.spec, controller: &sender.controller, estimator: &sender.timer.estimator };
+            sender.pacer.on_sent(self.now, pace);
+        }
     }
 
     /// Sliding window: the next segment in order, either new or, after a timeout, sent before. SACKed segments are skipped.
@@ -150,7 +156,7 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: &Transmission) -> Ecn {
         match () {
-            () if !self.spec.ecn => Ecn::NOT_ECT,
+            () if !self.spec.ecn || self.sender.sequence.is_without_ecn() => Ecn::NOT_ECT,
             () if transmission.number > 1 => self.spec.ecn_of_others(),
             () if self.sender.sequence.reports_reduction() => Ecn::CWR,
             () => Ecn::ECT,

@@ -107,6 +107,13 @@ impl MessageFlow {
         Bytes(self.kind.size(message as u32).0 - before)
     }
 
+    /// Whether a written data segment ends a message whose receiver sends no data itself, so that the segment has the flag PSH and no data
+    /// carries its acknowledgement.
+    pub(crate) fn pushes(&self, segment: SegmentNumber) -> bool {
+        let ends = self.sender.ends.binary_search(&segment.next()).is_ok();
+        ends && self.kind.answers_on().is_empty() && self.kind.requested_on().is_none()
+    }
+
     /// One past the last segment of the message that the receiver waits for, or past its first one if its size is not known yet.
     pub(crate) fn awaited(&self) -> SegmentNumber {
         self.receiver.end

@@ -4,6 +4,8 @@
 //!
 //! One timer serves three purposes (section 8): the reordering window, the probe and the retransmission timeout.
 
+#[cfg(test)]
+mod linux_rules;
 mod probe;
 mod prr;
 #[cfg(test)]
@@ -13,7 +15,7 @@ mod rack;
 mod rack_model;
 mod undo;
 
-use self::probe::{Probe, probe_at};
+use self::probe::{Probe, probe_delay};
 use self::prr::{Begin, Progress, Prr};
 use self::rack::{DetectionContext, Rack};
 use self::undo::{FRto, Undo, take_if_spurious};
@@ -21,7 +23,7 @@ use super::outcome::{
     Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
 };
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Segments, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,8 @@ struct State {
     f_rto: FRto,
     /// The segment that begins an episode, to be sent whatever the window.
     resend: SegmentNumber,
+    /// Retransmissions minus DSACKs, of the whole connection.
+    unreported: i32,
     /// Probes within the measured part of the run.
     probes: u32,
 }
@@ -96,12 +100,20 @@ impl LossRecovery for RackTlp {
     }
 
     fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
-        let echo = known.spec.timestamps.then_some(incoming.echo);
+        let echo = (known.spec.timestamps && !known.spec.retransmissions_by_min_rtt).then_some(incoming.echo);
         let state = self.state(known);
         if incoming.blocks.is_empty() && known.is_open() && state.is_undisturbed() {
             return state.rack.on_ack_in_order(known.now, incoming.ack);
         }
-        let delivered = state.rack.on_ack(known.now, incoming, echo);
+        let mut delivered = state.rack.on_ack(known.now, incoming, echo);
+        if known.spec.cumulative_rack_rtt {
+            state.rack.prefer_cumulative_rtt();
+        }
+        if known.spec.limit_dsacks && delivered.is_dsack {
+            state.unreported -= 1;
+            delivered.is_dsack = state.unreported >= 0;
+            delivered.segments.0 += u32::from(delivered.is_dsack);
+        }
         let opens = known.spec.sack_opens_window && delivered.segments > Segments(0);
         Delivered { opens_window: opens && state.rack.has_reordered_beyond(known.dup_thresh()), ..delivered }
     }
@@ -278,8 +290,11 @@ impl LossRecovery for RackTlp {
     fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) {
         let state = self.state(known);
         let is_retransmission = state.rack.on_sent(segment, known.now);
-        if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
-            undo.on_retransmission(segment, known.now);
+        if is_retransmission {
+            state.unreported += 1;
+            if let Some(undo) = &mut state.undo {
+                undo.on_retransmission(segment, known.now);
+            }
         }
         if known.phase().is_reduction() {
             state.prr.on_sent();
@@ -311,16 +326,17 @@ impl RackTlp {
     fn state(&mut self, known: &SenderView) -> &mut State {
         match &mut self.state {
             Some(state) => state,
-            none => none.insert(Box::new(State::new(known.sequence.snd_una))),
+            none => none.insert(Box::new(State::new(known))),
         }
     }
 }
 
 impl State {
-    /// State of a sender whose next segment is this one.
-    fn new(snd_una: SegmentNumber) -> State {
+    /// State of a sender before its first data.
+    fn new(known: &SenderView) -> State {
+        let handshake = known.srtt().filter(|_| known.spec.retransmissions_by_min_rtt);
         State {
-            rack: Rack::new(snd_una),
+            rack: Rack::new(known.sequence.snd_una).with_min_rtt(handshake),
             prr: Prr::default(),
             probe: Probe::None,
             purpose: Purpose::Retransmission,
@@ -329,6 +345,7 @@ impl State {
             undo: None,
             f_rto: FRto::Off,
             resend: SegmentNumber::NONE,
+            unreported: 0,
             probes: 0,
         }
     }
@@ -388,13 +405,9 @@ impl State {
             && known.spec.fast_retransmit.is_some()
             && self.probe == Probe::None
             && self.rack.segs_sacked() == Segments(0);
-        if may_probe {
-            self.purpose = Purpose::Probe;
-            probe_at(known).min(self.rto)
-        } else {
-            self.purpose = Purpose::Retransmission;
-            self.rto
-        }
+        self.purpose = if may_probe { Purpose::Probe } else { Purpose::Retransmission };
+        let probe = if may_probe { probe_delay(known) } else { TimeDelta(u64::MAX) };
+        known.spec.timer.on_tick(known.now, probe.min(self.rto.since(known.now)))
     }
 }
 
@@ -416,7 +429,6 @@ fn may_enter(phase: Phase) -> bool {
 mod tests {
     use super::*;
     use crate::congestion::Start;
-    use crate::primitives::units::TimeDelta;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::recovery::Recoveries;
     use crate::tcp::{Recovery, TcpSpec, TimerSpec};

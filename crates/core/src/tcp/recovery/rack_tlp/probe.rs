@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): their timing, and the interpretation of their acknowledgements.
 
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Segments, Time, TimeDelta};
+use crate::primitives::units::{Segments, TimeDelta};
 use crate::tcp::recovery::outcome::{Report, SenderView};
 use serde::{Deserialize, Serialize};
 
@@ -56,10 +56,9 @@ impl Probe {
 }
 
 /// TLP_calc_PTO of section 7.2, from now on.
-pub(super) fn probe_at(known: &SenderView) -> Time {
-    let spec = &known.spec.timer;
-    let Some(srtt) = known.srtt() else { return known.now + FIRST_PTO };
+pub(super) fn probe_delay(known: &SenderView) -> TimeDelta {
+    let Some(srtt) = known.srtt() else { return FIRST_PTO };
     let is_single = known.sequence.outstanding() == Segments(1);
-    let margin = if is_single { MAX_ACK_DELAY } else { spec.probe_margin };
-    spec.on_tick(known.now, srtt + srtt + margin + known.pacing_delay())
+    let margin = if is_single { MAX_ACK_DELAY } else { known.spec.timer.probe_margin };
+    srtt + srtt + margin + known.pacing_delay()
 }

@@ -7,6 +7,13 @@ use crate::tcp::spec::ReoWndGrowth;
 use crate::tcp::steps::count_step;
 
 impl Rack {
+    /// RACK.rtt becomes that of the last segment that the last acknowledgement acknowledges cumulatively, if there is one.
+    pub(crate) fn prefer_cumulative_rtt(&mut self) {
+        if self.cumulative_rtt > TimeDelta::ZERO {
+            self.rtt = self.cumulative_rtt;
+        }
+    }
+
     /// Whether segments have arrived late by more than this distance.
     pub(crate) fn has_reordered_beyond(&self, distance: Segments) -> bool {
         self.reordering_extent > distance

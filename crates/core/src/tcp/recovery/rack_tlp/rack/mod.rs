@@ -46,6 +46,8 @@ pub(crate) struct Rack {
     /// RACK.end_seq: the segment, not the number after it.
     end_seq: SegmentNumber,
     rtt: TimeDelta,
+    /// RACK.rtt after the cumulatively acknowledged segments of the last acknowledgement; zero if there were none.
+    cumulative_rtt: TimeDelta,
     min_rtt: Option<TimeDelta>,
     /// One past the highest segment that has arrived.
     fack: SegmentNumber,
@@ -111,6 +113,7 @@ impl Rack {
             xmit_ts: Time::ZERO,
             end_seq: SegmentNumber::FIRST,
             rtt: TimeDelta::ZERO,
+            cumulative_rtt: TimeDelta::ZERO,
             min_rtt: None,
             fack: SegmentNumber::FIRST,
             reordering_seen: false,
@@ -119,6 +122,11 @@ impl Rack {
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
         }
+    }
+
+    /// The RTT of a handshake, if it counts, is the first minimum.
+    pub(crate) fn with_min_rtt(self, min_rtt: Option<TimeDelta>) -> Rack {
+        Rack { min_rtt, ..self }
     }
 
     /// Section 6.1: a segment is sent. Returns whether it had been sent before.
@@ -270,6 +278,7 @@ impl Rack {
     /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
     pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
+        let rtt = std::mem::replace(&mut self.rtt, TimeDelta::ZERO);
         // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
         if incoming.ack > self.snd_una {
             for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
@@ -279,6 +288,10 @@ impl Rack {
             self.segments.drop_front((incoming.ack - self.snd_una).0 as usize);
             self.snd_una = incoming.ack;
             self.sacked.acknowledge(incoming.ack);
+        }
+        self.cumulative_rtt = self.rtt;
+        if self.rtt == TimeDelta::ZERO {
+            self.rtt = rtt;
         }
         if !incoming.blocks.is_empty() {
             self.deliver_blocks(now, incoming.blocks, echo, &mut delivered);

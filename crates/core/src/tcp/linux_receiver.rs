@@ -1,0 +1,98 @@
+//! Tests of the acknowledgements of a Linux receiver, with numbers of kernels.
+
+use super::out_of_order::OutOfOrder;
+use super::receiver::{Delays, Pushed, Receiver, Reply};
+use super::spec::DelayedAck;
+use crate::primitives::packet::Slab;
+use crate::primitives::segment_number::plain::n;
+use crate::primitives::units::{Segments, Time, TimeDelta};
+
+/// A receiver on a path with a one-way delay of 30 ms.
+struct Bench {
+    delays: Delays,
+    receiver: Receiver,
+    pool: Slab<OutOfOrder>,
+}
+
+impl Bench {
+    fn new(rule: DelayedAck) -> Bench {
+        let delays = Delays { rule, sack_blocks: 3, handshake: TimeDelta::from_millis(20) };
+        Bench { delays, receiver: Receiver::new(), pool: Slab::default() }
+    }
+
+    fn reply_to(&mut self, segment: u32, pushed: Pushed) -> Reply {
+        let delays = Some(self.delays.after(TimeDelta::from_millis(30), pushed));
+        let reply = self.receiver.on_segment(n(segment), Time::ZERO, delays, &mut self.pool).reply;
+        if reply == Reply::Now {
+            self.receiver.acknowledged(&self.pool);
+        }
+        reply
+    }
+
+    /// Whether each of these segments is acknowledged at once.
+    fn at_once(&mut self, segments: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        segments.into_iter().map(|segment| self.reply_to(segment, Pushed::No) == Reply::Now).collect()
+    }
+}
+
+/// None of 600 lone segments with PSH waited at receivers with Linux 6.1, 6.12 and 6.18.
+#[test]
+fn a_pushed_segment_is_acknowledged_at_once() {
+    for (ack_pushed, expected) in [(true, Reply::Now), (false, Reply::Delayed { timer: Some(DelayedAck::default().timeout) })] {
+        let mut bench = Bench::new(DelayedAck { ack_pushed, ..DelayedAck::default() });
+        assert_eq!(bench.reply_to(0, Pushed::Yes), expected);
+    }
+    let mut bench = Bench::new(DelayedAck { ack_pushed: true, ..DelayedAck::default() });
+    assert_ne!(bench.reply_to(0, Pushed::No), Reply::Now);
+}
+
+/// From a needless retransmission on, Linux 6.12.117 acknowledges 16 segments one by one, and above a gap three more: 19 in a run with jitter.
+#[test]
+fn a_duplicate_starts_sixteen_quick_acknowledgements() {
+    let rule = DelayedAck { quickacks_after_duplicate: 16, ..DelayedAck::default() };
+    let mut bench = Bench::new(rule);
+    assert_eq!(bench.at_once(0..4), [false, true, false, true]);
+    assert_eq!(bench.at_once([2]), [true]);
+    assert_eq!(bench.at_once(4..24), [[true; 15].as_slice(), &[false, true, false, true, false]].concat());
+    let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..rule };
+    let mut bench = Bench::new(rule);
+    assert_eq!(bench.at_once([0, 1, 1]), [false, true, true]);
+    assert_eq!(bench.at_once(3..24), [[true; 18].as_slice(), &[false; 3]].concat());
+}
+
+/// 16 Mbit/s, 83 ms and 11 packets: with compression from the start CUBIC reaches 17.8 % less than Linux 6.12.117, without it in the quick
+/// phase 0.01 % less.
+#[test]
+fn early_segments_above_a_gap_are_acknowledged_one_by_one() {
+    let rule =
+        DelayedAck { quickack_segments: Segments(10), sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
+    // Segment 0 is missing.
+    assert_eq!(Bench::new(rule).at_once(1..15), [[true; 12].as_slice(), &[false; 2]].concat());
+}
+
+/// The last compressed acknowledgement of Linux 6.18.44 comes after 0.30, 0.45 and 0.67 ms at round trips of 3, 6 and 10 ms, which include the
+/// timer's slack of 0.1 ms. Linux 7.2 waits for a third of the round trip. At 2.4 Mbit/s, 2.13 ms and 3 packets, Linux 6.12.117 waits for 0.2 ms,
+/// although the queue makes the round trip ten times longer.
+#[test]
+fn sack_compression_waits_for_a_share_of_the_round_trip() {
+    let waits = |percent, slack, way_ms| {
+        let rule = DelayedAck {
+            sack_compression: TimeDelta::from_millis(1),
+            sack_compression_percent: percent,
+            sack_compression_slack: TimeDelta::from_micros(slack),
+            ..DelayedAck::default()
+        };
+        let mut bench = Bench::new(rule);
+        assert_eq!(bench.at_once([1, 2, 3]), [true; 3]);
+        let delays = Some(bench.delays.after(TimeDelta::from_millis(way_ms), Pushed::No));
+        bench.receiver.on_segment(n(4), Time::ZERO, delays, &mut bench.pool).reply
+    };
+    let after = |us| Reply::Delayed { timer: Some(TimeDelta::from_micros(us)) };
+    assert_eq!([3, 5, 10, 100].map(|way| waits(5, 100, way)), [400, 600, 1_100, 1_100].map(after));
+    assert_eq!([1, 100].map(|way| waits(33, 0, way)), [660, 1_000].map(after));
+    let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), sack_compression_percent: 5, ..DelayedAck::default() };
+    let mut bench = Bench::new(rule);
+    bench.delays.handshake = TimeDelta::from_millis(2);
+    assert_eq!(bench.at_once([1, 2, 3]), [true; 3]);
+    assert_eq!(bench.reply_to(4, Pushed::No), after(100));
+}
