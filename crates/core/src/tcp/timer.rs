@@ -48,8 +48,8 @@ impl TimerSpec {
             return now + delay;
         }
         let ticks = delay.0.div_ceil(jiffy);
-        let level = (ticks / FIRST_LEVEL).checked_ilog2().map_or(0, |eighths| eighths / 3 + 1);
         let expires = now.0 / jiffy + ticks;
+        let level = if ticks < FIRST_LEVEL { 0 } else { (ticks / FIRST_LEVEL).ilog2() / 3 + 1 };
         Time((((expires >> (3 * level)) + 1) << (3 * level)) * jiffy)
     }
 }
