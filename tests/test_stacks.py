@@ -230,6 +230,17 @@ def test_a_segment_that_is_partly_new_is_a_retransmission(tmp_path: Path) -> Non
     assert run.flows["retransmitted_packets"][0] == sent["retransmitted_packets"] > 100
 
 
+def test_a_stack_receives_both_copies_of_a_duplicated_packet(tmp_path: Path) -> None:
+    copying = scenario({"stack": "quinn"}, size="300 kB").with_({"topology.dumbbell.duplication": 1})
+    run = tb.simulate(copying, capture=tmp_path / "run.pcapng")
+    assert run.flows["completion_time_s"][0] > 0
+    analysis = tb.analyse(tmp_path / "run.pcapng")
+    (received,) = analysis.udp_flows.where(direction="forward", interface="web.receiver").to_rows()
+    # Both copies arrive at the same time, as those of a mirror port.
+    assert analysis.tables["skipped"].to_rows() == [{"reason": "captured before", "packets": received["packets"]}]
+    assert received["packets"] > 200
+
+
 def test_quic_reduces_its_window_for_marks() -> None:
     queue = {"buffer": "100 packets", "policy": "threshold", "threshold": "20 packets"}
     run = tb.simulate(scenario({"stack": "quinn"}).with_({"topology.dumbbell.queue": queue}))

@@ -63,6 +63,8 @@ pub(crate) struct HostLoop<H, C> {
     due: Deliveries,
     /// Hosts with packets to send.
     ready: Vec<usize>,
+    /// Empty between calls, to keep its memory.
+    fates: Vec<Fate>,
     pub(crate) end: Time,
     lead: TimeDelta,
     sent: u64,
@@ -95,6 +97,7 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
             segments: ways.iter().filter_map(|way| Some((way.flow, SegmentNumbers::new(way.listed.as_ref()?)))).collect(),
             due: Deliveries::new(flows),
             ready: Vec::new(),
+            fates: Vec::new(),
             end: course.end,
             lead: course.lead,
             sent: 0,
@@ -192,17 +195,28 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
     }
 
     fn take_fates(&mut self, engine: &mut Engine) {
-        for Fate { time, flow, datagram: number, outcome } in engine.take_fates() {
+        // Copies first: the fates of both are in no particular order.
+        let mut fates = std::mem::take(&mut self.fates);
+        fates.extend(engine.take_fates());
+        for fate in fates.iter().filter(|fate| fate.outcome == DatagramOutcome::Copied) {
+            self.in_flight.copy(PacketKey { flow: fate.flow, number: fate.datagram });
+        }
+        for Fate { time, flow, datagram: number, outcome } in fates.drain(..) {
             let key = PacketKey { flow, number };
             match outcome {
+                DatagramOutcome::Copied => {}
                 DatagramOutcome::Delivered { is_marked } => self.due.push(Delivery { time, key, is_marked }),
                 DatagramOutcome::Discarded { port, reason } => {
+                    let has_copies = self.in_flight.has_copies(key);
                     let Some(packet) = self.in_flight.take(key) else { continue };
-                    self.observer.on_discarded(time, key, Discard { port, reason });
+                    if !has_copies {
+                        self.observer.on_discarded(time, key, Discard { port, reason });
+                    }
                     self.in_flight.put_back(packet);
                 }
             }
         }
+        self.fates = fates;
     }
 
     fn deliver(&mut self, engine: &mut Engine, Delivery { time, key, is_marked }: Delivery) -> io::Result<()> {

@@ -20,7 +20,7 @@ pub enum DatagramContents {
 /// The outcome of a datagram of an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fate {
-    /// Time of delivery or discard.
+    /// Time of delivery or discard; for copies, that of their arrival at the next port.
     pub time: Time,
     pub flow: FlowId,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
@@ -28,7 +28,7 @@ pub struct Fate {
     pub outcome: DatagramOutcome,
 }
 
-/// Delivery or discard of a datagram.
+/// Delivery, discard or duplication of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DatagramOutcome {
     /// Delivered to its receiver.
@@ -38,4 +38,6 @@ pub enum DatagramOutcome {
     },
     /// Discarded at a port, or on its link.
     Discarded { port: PortId, reason: DropReason },
+    /// A link has made another copy of it, which has an outcome of its own.
+    Copied,
 }

@@ -55,6 +55,7 @@ impl Pairs {
             match fate.outcome {
                 DatagramOutcome::Delivered { .. } => self.due.push(Reverse(fate)),
                 DatagramOutcome::Discarded { .. } => drop(self.discards.insert(fate)),
+                DatagramOutcome::Copied => {}
             }
         }
     }

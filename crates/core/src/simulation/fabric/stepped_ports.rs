@@ -6,6 +6,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::schedule::Eviction;
+use crate::simulation::datagrams::{DatagramOutcome, Fate};
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
@@ -174,6 +175,10 @@ impl Fabric {
         } else {
             copies.data += 1;
             copies.measured += u64::from(self.sim.interval.measures(copy.sent));
+            if self.profiles[self.paths[copy.flow].wire.group].is_external && !copy.is_cell() {
+                let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
+                self.sim.fates.push(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
+            }
             if copy.has_price() {
                 copy.store_price(copy.price(&self.sim.prices), &mut self.sim.prices);
             }
