@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -31,7 +32,7 @@ from tailback._validation.judging import judge, measures_of
 from tailback._validation.kernel_runs import KernelCase, KernelRuns
 from tailback._validation.validating import ValidationInterrupted
 from tailback._validation.virtual_runs import VirtualKernel
-from tailback.errors import ParameterError
+from tailback.errors import ParameterError, ScenarioWarning
 
 __all__ = ["Campaign", "validate_drawn"]
 
@@ -163,11 +164,14 @@ def validate_drawn(
         raise ParameterError(f"`{kernel}` has measurements in real time; draws are compared with a kernel in virtual time")
     else:
         built = VirtualKernel(**stored.built)
-    with tempfile.TemporaryDirectory(prefix="tailback-drawn-") if study is None else nullcontext(study) as folder:
+    own_folder = tempfile.TemporaryDirectory(prefix="tailback-drawn-") if study is None else nullcontext(study)
+    with own_folder as folder, warnings.catch_warnings():
         command = f"tailback validate --drawn {number} --seed {seed} --linux {built.version} --hz {built.hz}"
         if study is not None:
             command += f" --out {shlex.quote(str(Path(study).parent))}"
         try:
+            # Advice to the author of a scenario, such as about a target of CoDel for slow links, is of no use for drawn ones.
+            warnings.simplefilter("ignore", ScenarioWarning)
             stages = _Stages(Path(folder), command, jobs, fresh, bars or (lambda _name: nullcontext(lambda _progress: None)))
             return _validated(number, seed, built, stored, stages)
         except KeyboardInterrupt:

@@ -82,8 +82,7 @@ def completion(run: Run) -> float:
 
     rows = measures.case_rows(run.flows["group"])
     times, starts = run.flows["completion_time_s"][rows], run.flows["start_s"][rows]
-    end_s = float(str(run.scenario["duration"]).removesuffix(" s"))
-    return float(np.where(np.isnan(times), end_s - starts, times).mean())
+    return float(np.where(np.isnan(times), run.simulated_s - starts, times).mean())
 
 
 _GOODPUT = Measure("goodput", "Mbit/s", goodput)
