@@ -14,8 +14,10 @@ from statistics import median
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import tailback as tb
+from tailback._cli.validate import validate
 from tailback._scenario import Scenario
 from tailback._study import runner
 from tailback._study.runner import Progress
@@ -143,6 +145,8 @@ def test_captures_have_the_data_packets_of_each_flow(tmp_path: Path) -> None:
     repeated = [sum(packet.is_repeated for packet in packets) for packets in found.values()]
     assert repeated == list(run.flows["retransmitted_packets"])
     assert sum(repeated) > 0
+    # The flows' first data leave after the handshake of 10 ms and two headers of 52 and 40 bytes at 5 Mbit/s.
+    assert all(packets[0].time_s == pytest.approx(0.0102, abs=0.0002) for packets in found.values())
     assert {sum(packet.payload for packet in packets if not packet.is_repeated) for packets in found.values()} == {100_000}
 
 
@@ -228,6 +232,20 @@ def test_a_campaign_resumes_and_explains_its_differences(tmp_path: Path, monkeyp
     more = validate_drawn(3, 9, tmp_path / "study", jobs=1, bars=bars)
     assert (bars.seen["kernel"][0].done, bars.seen["kernel"][0].total) == (10, 15)
     assert json.dumps(more.to_dict()["results"][:2]) == json.dumps(done.to_dict()["results"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--drawn", "3", "--full"), "--full cannot be combined with --drawn"),
+        (("--drawn", "3", "--cases", "BBR*"), "--cases cannot be combined with --drawn"),
+        (("--seed", "3"), "--seed is the seed of drawn scenarios; add --drawn N"),
+    ],
+)
+def test_options_of_packs_and_of_draws_exclude_one_another(arguments: tuple[str, ...], message: str) -> None:
+    done = CliRunner().invoke(validate, arguments)
+    assert done.exit_code == 2
+    assert message in done.output
 
 
 def _written(file: Path, text: str) -> Path:

@@ -11,6 +11,7 @@ import click
 from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, jsonable, note, termination_as_interrupt
 from tailback._progress import RunsBar
+from tailback.errors import ParameterError
 
 __all__ = ["validate"]
 
@@ -59,9 +60,7 @@ SCENARIOS = "scenarios"
     help="Compare N scenarios drawn from distributions of what users type, instead of the cases of a pack: each with five runs "
     "on each side, or one if nothing in it is random.",
 )
-@click.option(
-    "--seed", type=options.WholeNumber(0), metavar="S", default=1, show_default=True, help="Seed of the drawn scenarios."
-)
+@click.option("--seed", type=options.WholeNumber(0), metavar="S", help="Seed of the drawn scenarios; by default 1.")
 @click.option(
     "--jobs",
     type=options.WholeNumber(1),
@@ -80,7 +79,7 @@ def validate(
     full: bool,
     cases: str,
     drawn: int | None,
-    seed: int,
+    seed: int | None,
     jobs: int | None,
     fresh: bool,
     as_json: bool,
@@ -92,8 +91,11 @@ def validate(
     if drawn is not None:
         for name, is_given in {"--real-time": real_time, "--full": full, "--cases": cases != "*"}.items():
             if is_given:
-                raise click.UsageError(f"`{name}` cannot be used with `--drawn`")
+                raise ParameterError(f"{name} cannot be combined with --drawn; remove one of them")
+        seed = 1 if seed is None else seed
         return _validate_drawn(drawn, seed, out, kernel, as_json, linux=linux, hz=hz, jobs=jobs, fresh=fresh)
+    if seed is not None:
+        raise ParameterError("--seed is the seed of drawn scenarios; add --drawn N")
     from tailback._store import ensure_writable, write_atomically
     from tailback._validation import STUDY
     from tailback._validation import validate as validated

@@ -167,6 +167,8 @@ def validate_drawn(
     own_folder = tempfile.TemporaryDirectory(prefix="tailback-drawn-") if study is None else nullcontext(study)
     with own_folder as folder, warnings.catch_warnings():
         command = f"tailback validate --drawn {number} --seed {seed} --linux {built.version} --hz {built.hz}"
+        if kernel is not None:
+            command += f" --kernel {shlex.quote(str(kernel))}"
         if study is not None:
             command += f" --out {shlex.quote(str(Path(study).parent))}"
         try:

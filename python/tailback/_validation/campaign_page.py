@@ -18,7 +18,7 @@ _WIDTH = 130
 _HOW = (
     "A measure is *within* if the means differ by at most its limit. Outside it is *undecided* with less than three standard "
     "errors between the means, and otherwise *outside*. Shares are those of the decided draws. The first packet that differs is "
-    "that of the run with seed 1; its time counts from the first packet of its flow. With random losses the same loss can hit "
+    "that of the run with seed 1; times count from the first packet of the run. With random losses the same loss can hit "
     "another packet, so that this packet is a consequence."
 )
 

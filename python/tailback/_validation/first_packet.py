@@ -6,6 +6,7 @@ of both sides have TCP headers, so that their order and their times can be compa
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ class SentPacket:
     Attributes
     ----------
     time_s : float
-        Since the first packet of its flow.
+        Since the first packet of the capture.
     offset, payload : int
         First byte in the flow's data, and number of bytes.
     is_repeated : bool
@@ -116,7 +117,8 @@ def _text(packet: SentPacket, mss: int) -> str:
 def sent_packets(capture: Path) -> dict[str, list[SentPacket]]:
     """The data packets of a capture by flow, as `Run.save_capture` and the argument ``capture`` of `simulate` write it."""
     names: list[str] = []
-    firsts: dict[tuple[str, bytes], tuple[int, float, bytes]] = {}
+    firsts: dict[tuple[str, bytes], int] = {}
+    began_s = math.inf
     ends: dict[tuple[str, bytes], int] = {}
     packets: dict[tuple[str, bytes], list[SentPacket]] = {}
     for kind, body in _blocks(capture.read_bytes()):
@@ -130,13 +132,13 @@ def sent_packets(capture: Path) -> dict[str, list[SentPacket]]:
         total, source = struct.unpack_from(">H", header, 2)[0], header[12:16]
         (sequence,), data, flags = struct.unpack_from(">I", header, 24), header[32] >> 4, header[33]
         connection, time_s = (name, source), (high << 32 | low) / 1e9
+        began_s = min(began_s, time_s)
         if flags & _SYN and connection not in firsts and not flags & 0x10:
-            firsts[connection] = (sequence + 1, time_s, source)
+            firsts[connection] = sequence + 1
             ends[connection], packets[connection] = 0, []
         payload = total - 20 - 4 * data
         if connection in firsts and payload > 0 and not flags & _SYN:
-            first, began_s, _ = firsts[connection]
-            offset = (sequence - first) & 0xFFFFFFFF
+            offset = (sequence - firsts[connection]) & 0xFFFFFFFF
             sent = SentPacket(time_s - began_s, offset, payload, offset + payload <= ends[connection])
             packets[connection].append(sent)
             ends[connection] = max(ends[connection], offset + payload)
