@@ -183,7 +183,7 @@ def validate_drawn(
 
 @dataclass(frozen=True)
 class _Stages:
-    """Runs of a campaign, each stage of which is a study of its own in the folder."""
+    """Runs of a campaign. Each stage is a study of its own in the folder."""
 
     folder: Path
     command: str

@@ -191,7 +191,7 @@ def _duration_s(settings: Settings, impairments: Mapping[str, Mapping[str, float
 
 
 def _fit(stream: _Stream, settings: Settings) -> None:
-    """Scale times to a duration that the number of packets has made short; lost SYNs are those of all flows."""
+    """Scale times to a duration that the number of packets has made short. With lost SYNs, all flows start in the outage."""
     duration_s = settings["duration_s"]
     starts_s = min(1.0, duration_s / 5, settings["impairments"].get("lost_syns", {}).get("until_s", 1.0))
     for flow in settings["flows"]:

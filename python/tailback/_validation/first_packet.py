@@ -148,7 +148,8 @@ def sent_packets(capture: Path) -> dict[str, list[SentPacket]]:
 def _by_flow(packets: dict[tuple[str, bytes], list[SentPacket]]) -> dict[str, list[SentPacket]]:
     """Name the flows of both kinds of captures alike.
 
-    Interfaces of kernels have names such as ``web.sender[2]``. Those of simulated senders are groups, in which addresses ascend.
+    Interfaces of kernels have names such as ``web.sender[2]``. Interfaces of simulated senders are groups, in which addresses
+    ascend.
     """
     named: dict[str, list[SentPacket]] = {}
     places: dict[str, int] = {}
