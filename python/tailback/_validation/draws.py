@@ -196,11 +196,17 @@ def _fit(stream: _Stream, settings: Settings) -> None:
     starts_s = min(1.0, duration_s / 5, settings["impairments"].get("lost_syns", {}).get("until_s", 1.0))
     for flow in settings["flows"]:
         flow["start_s"] = _rounded(_FIRST_START_S + (flow["start_s"] - _FIRST_START_S) * starts_s)
+    busy_s = duration_s
+    if "segments" in settings["flows"][0]:
+        # A change after the last transfer changes nothing.
+        volume = sum(flow["segments"] * flow.get("count", 1) for flow in settings["flows"])
+        last_s = max(flow["start_s"] for flow in settings["flows"]) - _FIRST_START_S
+        busy_s = min(duration_s, last_s + volume / _packets_per_s(settings) + 4 * settings["rtt_ms"] / 1000)
     for name in ("outage", "rate_change"):
         if name in settings["impairments"]:
             change = settings["impairments"][name]
-            change["at_s"] = _rounded(duration_s * stream.uniform(0.2, 0.6))
-            change["for_s"] = _rounded(duration_s * change.pop("share", _CHANGED_SHARE))
+            change["at_s"] = _rounded(_FIRST_START_S + busy_s * stream.uniform(0.1, 0.6))
+            change["for_s"] = _rounded(busy_s * change.pop("share", _CHANGED_SHARE))
 
 
 def kinds(settings: Settings) -> list[str]:
