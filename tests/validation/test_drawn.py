@@ -21,11 +21,12 @@ from tailback._cli.validate import validate
 from tailback._scenario import Scenario
 from tailback._study import runner
 from tailback._study.runner import Progress
-from tailback._validation import ValidationInterrupted, campaign, explaining, measures, validate_drawn
+from tailback._validation import ValidationInterrupted, campaign, campaign_page, explaining, measures, validate_drawn
 from tailback._validation.cases import Case
 from tailback._validation.drawn_scenario import case, is_random, scenario
 from tailback._validation.draws import KINDS, Settings, distributions, draw, kinds, label
 from tailback._validation.first_packet import SentPacket, first_packet, sent_packets
+from tailback._validation.judged import JudgedDraw
 from tailback._validation.judging import Result, judge, measures_of
 from tailback._validation.virtual_runs import VirtualKernel
 
@@ -98,6 +99,19 @@ def test_a_measure_is_within_its_limit_outside_or_undecided() -> None:
     none = judge(measures.TIMEOUTS, [0.0], [3.0])
     assert (none.result, none.difference) == (Result.OUTSIDE, math.inf)
     assert judge(measures.TIMEOUTS, [0.0], [0.0]).difference == 0
+
+
+def test_the_report_has_shares_of_the_decided_draws_and_groups_of_first_packets() -> None:
+    queue = measures.QUEUE
+    found = [judge(queue, [10.0], [10.5]), judge(queue, [10.0], [12.0]), judge(queue, [8.0, 12.0], [10.0, 13.0])]
+    packets = [None, {"cause": "other data, before the first retransmission"}, None]
+    draws = [
+        JudgedDraw(settings, kinds(settings), (judgement,), 1, packet)
+        for settings, judgement, packet in zip(DRAWS[:3], found, packets, strict=True)
+    ]
+    assert "|mean queue|10% or 0.25 packets|3|1|50.0%|1|33.3%|" in campaign_page.by_measure(draws)
+    assert campaign_page.by_cause(draws).splitlines()[-1] == "|other data, before the first retransmission|1|3-1|"
+    assert [drawn.differs for drawn in draws] == [False, True, False]
 
 
 def test_unfinished_transfers_last_until_the_end_of_the_run() -> None:

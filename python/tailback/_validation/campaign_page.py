@@ -50,8 +50,9 @@ def by_measure(draws: Sequence[JudgedDraw]) -> str:
             undecided = sum(each.result is Result.UNDECIDED for each in found)
             within = sum(each.result is Result.WITHIN for each in found)
             share = _per_cent(within, len(found) - undecided)
-            rows.append([name, f"{limit.share:.0%}{absolute}", *map(str, (len(found), within)), share, f"{undecided}"])
-    return table(["measure", "limit", "draws", "within", "share", "undecided"], rows)
+            unclear = _per_cent(undecided, len(found))
+            rows.append([name, f"{limit.share:.0%}{absolute}", str(len(found)), str(within), share, str(undecided), unclear])
+    return table(["measure", "limit", "draws", "within", "of the decided", "undecided", "of all"], rows)
 
 
 def by_kind(draws: Sequence[JudgedDraw]) -> str:
@@ -113,4 +114,4 @@ def _packet(packet: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _per_cent(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole else ""
+    return f"{part / whole:.1%}" if whole else ""
