@@ -174,7 +174,7 @@ def test_simplifications_end_and_give_valid_scenarios() -> None:
     used = set()
     for drawn in DRAWS[:60]:
         settings = drawn
-        for step, simplify in explaining._SIMPLIFICATIONS.items():
+        for step, simplify in explaining.SIMPLIFICATIONS.items():
             used |= {step} if simplify(copy.deepcopy(drawn)) else set()
             # Halving a hundred senders takes seven steps.
             for _ in range(8):
@@ -182,7 +182,7 @@ def test_simplifications_end_and_give_valid_scenarios() -> None:
             assert simplify(copy.deepcopy(settings)) is None
         assert set(kinds(settings)).isdisjoint({"mixed_laws", "mixed_rtts", "many_flows", "mtu", "outage", "random_loss"})
         scenario(settings).normalised()
-    assert used == set(explaining._SIMPLIFICATIONS)
+    assert used == set(explaining.SIMPLIFICATIONS)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from tailback._validation.campaign_page import markdown
 from tailback._validation.cases import Case
 from tailback._validation.drawn_scenario import case
 from tailback._validation.draws import Settings, draw, kinds
-from tailback._validation.explaining import Text, first_difference, reduced
+from tailback._validation.explaining import SIMPLIFICATIONS, Text, first_difference, reduced
 from tailback._validation.first_packet import first_packet, sent_packets
 from tailback._validation.judged import JudgedDraw
 from tailback._validation.judging import judge, measures_of
@@ -276,8 +276,8 @@ def _with(drawn: JudgedDraw, packets: dict[str, Any], reductions: dict[str, Any]
 
 
 def _of(function: Callable[..., Any], drawn: JudgedDraw, built: VirtualKernel, **more: Any) -> Computation:
-    # Changes of the engine, of reading and of judging repeat it.
-    version = f"{_core.sources()} {fingerprint(judge, sent_packets, first_packet)}"
+    # Changes of the engine, and of the code that compares and simplifies, repeat it.
+    version = f"{_core.sources()} {fingerprint(judge, sent_packets, first_packet, *SIMPLIFICATIONS.values())}"
     return Computation(function, {"settings": drawn.settings, "kernel": asdict(built), **more}, version)
 
 

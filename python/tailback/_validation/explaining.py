@@ -20,7 +20,7 @@ from tailback._validation.first_packet import first_packet, sent_packets
 from tailback._validation.judging import Result, judge, measures_of
 from tailback._validation.virtual_runs import VirtualKernel
 
-__all__ = ["Text", "first_difference", "reduced"]
+__all__ = ["SIMPLIFICATIONS", "Text", "first_difference", "reduced"]
 
 # Runs on each side of a simpler scenario.
 _RUNS = 3
@@ -68,18 +68,17 @@ def first_difference(settings: Settings, kernel: Mapping[str, Any], progress: Wa
 def reduced(settings: Settings, kernel: Mapping[str, Any], measure: str, progress: Watch) -> dict[str, Any]:
     """A simpler draw in which the measure is still outside its limit, its values, and its first packet that differs.
 
-    Each simplification is tried once and kept if the difference remains with its sign, at most twelve in total.
+    Each simplification is repeated while the difference remains with its sign, with at most twelve tries in total.
     """
-    sign = _differs(settings, kernel, measure, progress)
-    if sign is None:
-        # With fewer runs than before, the difference is not certain.
-        return {"settings": settings, "steps": [], "values": None, "packet": first_difference(settings, kernel, progress)}
-    steps, values, tries = [], sign, 0
-    for step, simplify in _SIMPLIFICATIONS.items():
+    # None if the difference is not certain with the fewer runs.
+    values = _differs(settings, kernel, measure, progress)
+    steps: list[str] = []
+    tries = 0
+    for step, simplify in SIMPLIFICATIONS.items() if values else ():
         while tries < _TRIES and (simpler := simplify(copy.deepcopy(settings))) is not None:
             tries += 1
             found = _differs(simpler, kernel, measure, progress)
-            if found is None or (found[1] > found[0]) != (sign[1] > sign[0]):
+            if not found or not values or (found[1] > found[0]) != (values[1] > values[0]):
                 break
             settings, values = simpler, found
             steps.append(step)
@@ -172,4 +171,4 @@ def _simplifications() -> Iterator[tuple[str, Callable[[Settings], Settings | No
     yield "half the duration", _shorter
 
 
-_SIMPLIFICATIONS = dict(_simplifications())
+SIMPLIFICATIONS = dict(_simplifications())
