@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, jsonable, note, termination_as_interrupt
 from tailback._progress import RunsBar
+from tailback.errors import ParameterError
 
 __all__ = ["validate"]
+
+# Directory of the scenarios of draws that differ, in the directory of the report.
+SCENARIOS = "scenarios"
 
 
 @click.command
@@ -49,6 +54,14 @@ __all__ = ["validate"]
 )
 @click.option("--cases", metavar="PATTERN", default="*", help="Only cases whose name matches, for example 'BBRv1*'.")
 @click.option(
+    "--drawn",
+    type=options.WholeNumber(1),
+    metavar="N",
+    help="Compare N scenarios drawn from distributions of what users type, instead of the cases of a pack: each with five runs "
+    "on each side, or one if nothing in it is random.",
+)
+@click.option("--seed", type=options.WholeNumber(0), metavar="S", help="Seed of the drawn scenarios; by default 1.")
+@click.option(
     "--jobs",
     type=options.WholeNumber(1),
     metavar="N",
@@ -65,6 +78,8 @@ def validate(
     hz: int,
     full: bool,
     cases: str,
+    drawn: int | None,
+    seed: int | None,
     jobs: int | None,
     fresh: bool,
     as_json: bool,
@@ -73,6 +88,14 @@ def validate(
 
     Both run the same scenarios. Exit code 1 if their results differ or, in real time, if the machine did not keep up.
     """
+    if drawn is not None:
+        for name, is_given in {"--real-time": real_time, "--full": full, "--cases": cases != "*"}.items():
+            if is_given:
+                raise ParameterError(f"{name} cannot be combined with --drawn; remove one of them")
+        seed = 1 if seed is None else seed
+        return _validate_drawn(drawn, seed, out, kernel, as_json, linux=linux, hz=hz, jobs=jobs, fresh=fresh)
+    if seed is not None:
+        raise ParameterError("--seed is the seed of drawn scenarios; add --drawn N")
     from tailback._store import ensure_writable, write_atomically
     from tailback._validation import STUDY
     from tailback._validation import validate as validated
@@ -112,3 +135,26 @@ def validate(
         note(f"error: there are no kernel runs of {len(done.missing)} cases, which the report lists")
     has_failed = done.count(Verdict.DIFFER) or done.kept_up < done.runs or done.missing
     return ExitCode.DIFFERENT if has_failed else ExitCode.DONE
+
+
+def _validate_drawn(drawn: int, seed: int, out: Path | None, kernel: Path | None, as_json: bool, **others: Any) -> ExitCode:
+    from tailback._store import ensure_writable, write_atomically
+    from tailback._validation import STUDY, validate_drawn
+
+    if out is not None:
+        ensure_writable(out)
+    with termination_as_interrupt():
+        study = None if out is None else out / STUDY
+        done = validate_drawn(drawn, seed, study, kernel=kernel, bars=RunsBar, **others)
+    numbers = json.dumps(jsonable(done.to_dict()), indent=1, allow_nan=False)
+    data(numbers if as_json else done.markdown())
+    if out is not None:
+        files = {"drawn.md": done.markdown(), "drawn.json": numbers, "kernel.json": done.kernel_runs.to_json() + "\n"}
+        note("\n".join(f"wrote {write_atomically(out / name, text)}" for name, text in files.items()))
+        scenarios = done.scenarios()
+        if scenarios:
+            (out / SCENARIOS).mkdir(exist_ok=True)
+            for name, text in scenarios.items():
+                write_atomically(out / SCENARIOS / name, text)
+            note(f"wrote {len(scenarios)} scenarios of the draws that differ to {out / SCENARIOS}")
+    return ExitCode.DIFFERENT if done.has_differences else ExitCode.DONE

@@ -261,7 +261,14 @@ class Measurements:
         return self._runs[key].label, self._runs[key].seed
 
     def collect(
-        self, directory: Path, *, command: str, fresh: bool, workers: int | None, on_progress: Callable[[Progress], object] | None
+        self,
+        directory: Path,
+        *,
+        command: str,
+        fresh: bool,
+        workers: int | None,
+        on_progress: Callable[[Progress], object] | None,
+        fail_fast: bool = True,
     ) -> int:
         """Execute all runs that are not stored in the study in `directory`. Returns the number of stored ones.
 
@@ -271,16 +278,20 @@ class Measurements:
             The command that resumes the study, for messages.
         fresh : bool
             Repeat stored runs.
+        fail_fast : bool
+            Stop at the first run that fails; otherwise `failed` has the errors.
 
         Raises
         ------
         RunFailed
-            A run failed; the results of others are stored.
+            A run failed, with `fail_fast`; the results of others are stored.
         StudyError, KeyboardInterrupt
             As raised by `directory`.
         """
         prepare_study(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
-        with working(directory, open_pool("threads", workers), again="the same", fail_fast=True, on_progress=on_progress) as (
+        with working(
+            directory, open_pool("threads", workers), again="the same", fail_fast=fail_fast, on_progress=on_progress
+        ) as (
             ledger,
             runner,
         ):
@@ -304,6 +315,11 @@ class Measurements:
         done = [row for row in rows if row.state == "done"]
         events, simulated_s = sum(row.events for row in done), sum(row.simulated_s for row in done)
         return columns, Tally(len(self._runs), len(done), events, simulated_s, [row.content_hash for row in done])
+
+    def failed(self, directory: Path) -> dict[str, str]:
+        """Errors of the failed runs by content hash."""
+        with Ledger(directory / LEDGER, thorough=False) as ledger:
+            return {row.content_hash: row.error or "" for row in ledger.runs() if row.state == "failed"}
 
     def _keys(self, subject: Subject, seeds: list[int]) -> list[str]:
         if isinstance(subject, Scenario):

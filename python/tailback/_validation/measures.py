@@ -29,6 +29,8 @@ __all__ = [
     "TIMEOUTS",
     "UTILISATION",
     "Measure",
+    "case_rows",
+    "total",
 ]
 
 BOTTLENECK = "bottleneck"
@@ -64,27 +66,27 @@ def mean_queue(run: Run) -> float:
 
 
 def retransmissions(run: Run) -> float:
-    return _sum(run, "retransmitted_packets")
+    return total(run, "retransmitted_packets")
 
 
 def timeouts(run: Run) -> float:
-    return _sum(run, "timeouts")
+    return total(run, "timeouts")
 
 
 def fairness(run: Run) -> float:
     """Jain's index over the flows of the only group."""
-    return float(run.groups["fairness"][_rows(run.groups["group"])][0])
+    return float(run.groups["fairness"][case_rows(run.groups["group"])][0])
 
 
 def share(run: Run) -> float:
     """Share of the first group in the total goodput."""
-    goodputs = run.groups["goodput_bps"][_rows(run.groups["group"])]
+    goodputs = run.groups["goodput_bps"][case_rows(run.groups["group"])]
     return float(goodputs[0] / goodputs.sum())
 
 
 def completion(run: Run) -> float:
     """Mean over the completed transfers."""
-    times = run.flows["completion_time_s"][_rows(run.flows["group"])]
+    times = run.flows["completion_time_s"][case_rows(run.flows["group"])]
     done = times[times == times]
     return float(done.mean()) if len(done) else math.nan
 
@@ -135,7 +137,7 @@ def _events(run: Run) -> tuple[NDArray[np.float64], int]:
     drops = run.trace("drops")
     times = np.sort(drops["time_s"][drops["queue"] == BOTTLENECK])
     times = times[times >= _warmup_s(run)]
-    apart = 5 * float(run.flows["base_rtt_s"][_rows(run.flows["group"])].mean())
+    apart = 5 * float(run.flows["base_rtt_s"][case_rows(run.flows["group"])].mean())
     is_first = np.diff(times, prepend=-math.inf) > apart
     return times[is_first], len(times)
 
@@ -149,11 +151,12 @@ def _of_bottleneck(run: Run, column: str) -> float:
     return float(run.queues[column][run.queues["queue"] == BOTTLENECK][0])
 
 
-def _sum(run: Run, column: str) -> float:
-    return float(run.flows[column][_rows(run.flows["group"])].sum())
+def total(run: Run, column: str) -> float:
+    """Sum of a column of `flows` over the groups of the case."""
+    return float(run.flows[column][case_rows(run.flows["group"])].sum())
 
 
-def _rows(groups: NDArray[Any]) -> NDArray[np.bool_]:
+def case_rows(groups: NDArray[Any]) -> NDArray[np.bool_]:
     """The flow groups of the cases, without reverse groups and groups of other packets between nodes."""
     import numpy as np
 

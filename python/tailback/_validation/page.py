@@ -12,7 +12,7 @@ from tailback._validation import measures
 from tailback._validation.comparison import Comparison, Verdict
 from tailback._validation.measures import Measure
 
-__all__ = ["all_comparisons", "differences", "markdown", "overview"]
+__all__ = ["all_comparisons", "differences", "markdown", "overview", "table"]
 
 _WIDTH = 130
 _HOW = (
@@ -75,7 +75,7 @@ def overview(comparisons: Sequence[Comparison]) -> str:
     }
     total = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = [*counts.items(), ("all", total)]
-    return _table(["measure", *(verdict.value for verdict in Verdict)], ([name, *map(str, row)] for name, row in rows))
+    return table(["measure", *(verdict.value for verdict in Verdict)], ([name, *map(str, row)] for name, row in rows))
 
 
 def differences(comparisons: Sequence[Comparison]) -> str:
@@ -90,7 +90,7 @@ def differences(comparisons: Sequence[Comparison]) -> str:
         for each in comparisons
         if each.verdict is Verdict.DIFFER
     ]
-    return _table(["case", "measure", "kernel", "simulator", "difference"], rows) if rows else ""
+    return table(["case", "measure", "kernel", "simulator", "difference"], rows) if rows else ""
 
 
 def all_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -104,10 +104,10 @@ def all_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:
         used = [title for title in titles if any(title in row for row in rows.values())]
         if rows:
             cells = ([name, *(_cell(row[title]) if title in row else "" for title in used)] for name, row in rows.items())
-            yield _table(["case", *(titles[title] for title in used)], cells)
+            yield table(["case", *(titles[title] for title in used)], cells)
 
 
-def _table(head: Iterable[str], rows: Iterable[list[str]]) -> str:
+def table(head: Iterable[str], rows: Iterable[list[str]]) -> str:
     names = list(head)
     lines = [f"|{'|'.join(names)}|", f"|{'---|' * len(names)}", *(f"|{'|'.join(cells)}|" for cells in rows)]
     return "\n".join(lines)

@@ -112,7 +112,10 @@ class VirtualKernel:
     def _flows(self, case: Case) -> dict[str, Any]:
         modules = dict(zip(case.groups, case.modules, strict=True))
         flows: dict[str, Any] = case.scenario.to_dict()["flows"]
-        return {group: {**flow, "tcp": self._tcp(modules[group], flow["tcp"])} for group, flow in flows.items()}
+        return {
+            group: {**flow, "tcp": {**self._tcp(modules[group], flow["tcp"]), **_interface(case)}}
+            for group, flow in flows.items()
+        }
 
     def _tcp(self, module: str, tcp: dict[str, Any]) -> dict[str, Any]:
         parameters: dict[str, Any] = {"kernel": self.version, "hz": self.hz, "ecn": tcp["ecn"]}
@@ -121,3 +124,8 @@ class VirtualKernel:
         if "recovery" in tcp:
             parameters["sysctl"] = {"net": {"ipv4": {"tcp_sack": False}}}
         return {"stack": "linux", "congestion": module, "parameters": parameters}
+
+
+def _interface(case: Case) -> dict[str, Any]:
+    """The packet size of a case that does not have the usual one."""
+    return {"mtu": f"{case.labels['mtu']} B"} if "mtu" in case.labels else {}
