@@ -32,7 +32,7 @@ from tailback._validation.judging import judge, measures_of
 from tailback._validation.kernel_runs import KernelCase, KernelRuns
 from tailback._validation.validating import ValidationInterrupted
 from tailback._validation.virtual_runs import VirtualKernel
-from tailback.errors import ParameterError, ScenarioWarning
+from tailback.errors import ParameterError, ScenarioWarning, StarvationWarning
 
 __all__ = ["Campaign", "validate_drawn"]
 
@@ -173,7 +173,8 @@ def validate_drawn(
             command += f" --out {shlex.quote(str(Path(study).parent))}"
         try:
             # Advice to the author of a scenario, such as about a target of CoDel for slow links, is of no use for drawn ones.
-            warnings.simplefilter("ignore", ScenarioWarning)
+            for category in (ScenarioWarning, StarvationWarning):
+                warnings.simplefilter("ignore", category)
             stages = _Stages(Path(folder), command, jobs, fresh, bars or (lambda _name: nullcontext(lambda _progress: None)))
             return _validated(number, seed, built, stored, stages)
         except KeyboardInterrupt:

@@ -75,7 +75,8 @@ def by_cause(draws: Sequence[JudgedDraw]) -> str:
     causes: dict[str, list[JudgedDraw]] = {}
     for drawn in draws:
         if drawn.differs:
-            causes.setdefault(drawn.packet["cause"] if drawn.packet else "no difference", []).append(drawn)
+            unknown = "error" if drawn.problem else "none with seed 1"
+            causes.setdefault(drawn.packet["cause"] if drawn.packet else unknown, []).append(drawn)
     rows = []
     for cause, found in sorted(causes.items(), key=lambda pair: -len(pair[1])):
         names = [drawn.settings["name"] for drawn in found]
