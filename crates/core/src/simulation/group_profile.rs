@@ -7,7 +7,7 @@ use crate::primitives::packet::{Ecn, Packet};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
-use crate::tcp::{DelayedAck, SlowStart, TcpSpec, validation};
+use crate::tcp::{DelayedAck, SlowStart, TcpSpec, WindowValidation, validation};
 use crate::traffic::{ApplicationSpec, Arrivals};
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +119,9 @@ impl GroupProfile {
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
         let has_messages = group.application == Some(ApplicationSpec::Messages);
-        let has_extended_sender = by_time || is_watched || opens || has_messages || uses_are_remembered(group);
+        // The window opens only while the queue of the host is short, with any recovery.
+        let has_host_queue = tcp.is_some_and(|spec| spec.window_validation == WindowValidation::Linux);
+        let has_extended_sender = by_time || is_watched || opens || has_messages || has_host_queue || uses_are_remembered(group);
         let receivers_signal = signalled.is_some_and(|signalled| signalled.by_receivers);
         let plain_at_receiver = tcp.is_some()
             && !ecn

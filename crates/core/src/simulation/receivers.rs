@@ -142,7 +142,7 @@ impl Path {
         }
         if profile.plain_at_receiver {
             let answers = self.receive_as::<Plain>(packet, profile, sim);
-            if answers {
+            if answers && profile.acks_signal {
                 packet.set_signals();
             }
             return answers;

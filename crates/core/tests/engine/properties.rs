@@ -3,11 +3,15 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
-use crate::common::{TestRandom, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
+use crate::common::{
+    TestRandom, dumbbell, first, flow, group, link, long_parking_lot, random_network, random_parking_lot, random_trunk, reno,
+    tcp, with_access_as_ports,
+};
 use std::num::NonZeroUsize;
-use tailback_core::network::{AccessLink, Buffer, Change, ChangeKind, Network, Port, PortId, Recording, Trace, Transport};
-use tailback_core::primitives::units::{Segments, Time};
+use tailback_core::network::{AccessLink, Buffer, Change, ChangeKind, Flow, Network, Port, PortId, Recording, Trace, Transport};
+use tailback_core::primitives::units::{Rate, Segments, Time, TimeDelta};
 use tailback_core::record::{Column, Table};
+use tailback_core::tcp::{Recovery, TcpSpec, WindowValidation};
 use tailback_core::{Engine, NotParallel, ParallelEngine, Results, trace_rows};
 
 const SEEDS: u64 = 400;
@@ -246,6 +250,23 @@ fn hops_computed_ahead_equal_stepped_hops() {
         let stepped = Network { stepped: true, ..network.clone() };
         same(seed, "stepped", &run(&network), &run(&stepped));
     }
+}
+
+/// A recovery that needs nothing else of the sender, so that its acknowledgements could be processed like those of any greedy flow.
+#[test]
+fn queues_of_hosts_limit_windows_with_and_without_steps() {
+    let of = |window_validation| {
+        let spec = TcpSpec { window_validation, ..tcp(Recovery::NewReno) };
+        let sender_access = AccessLink { rate: Some(Rate(8_000_000)), delay: TimeDelta::ZERO };
+        let flows = vec![Flow { sender_access, ..flow(0, 0, 1) }];
+        let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(1), Buffer::Unlimited);
+        dumbbell(bottleneck, group("greedy", reno(spec)), flows, TimeDelta::from_millis(20))
+    };
+    let limited = of(WindowValidation::Linux);
+    let results = run(&limited);
+    same(limited.seed, "stepped", &results, &run(&Network { stepped: true, ..limited.clone() }));
+    let [sent, unlimited] = [results, run(&of(WindowValidation::None))].map(|results| first(&results.flows, "sent_packets"));
+    assert!(sent < unlimited, "{sent} with a queue that limits the window, {unlimited} without");
 }
 
 #[test]
