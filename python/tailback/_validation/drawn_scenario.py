@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tailback._scenario import Scenario
@@ -18,6 +19,9 @@ HEADERS = 52
 _RANDOM_IMPAIRMENTS = {"random_loss", "burst_loss", "ordered_jitter", "reordering_jitter", "duplication", "lost_acks"}
 _RANDOM_QUEUES = ("red", "pie")
 
+# Maximum number of writes of a period; faster sources write more at once.
+_MOST_WRITES = 64
+
 # Number of runs on each side; one where nothing is random.
 RUNS = 5
 
@@ -31,7 +35,6 @@ def is_random(settings: Settings) -> bool:
     return (
         bool(_RANDOM_IMPAIRMENTS.intersection(settings["impairments"]))
         or settings["queue"] in _RANDOM_QUEUES
-        or settings["traffic"] == "on_off"
         or _number(settings) > 1
     )
 
@@ -125,16 +128,21 @@ def _flow(settings: Settings, flow: dict[str, Any]) -> dict[str, Any]:
     if "writes" in flow:
         writes = [{"at": f"{at_s:g} s", "size": f"{segments * mss} B"} for at_s, segments in flow["writes"]]
         table["application"] = {"kind": "script", "writes": writes}
-    elif "on_s" in flow:
-        periods = {"mean_on": f"{flow['on_s']:g} s", "mean_off": f"{flow['off_s']:g} s"}
-        table["application"] = {"kind": "on_off", **_rate(flow), **periods}
     elif "rate_mbps" in flow:
-        table["application"] = {"kind": "constant", **_rate(flow)}
+        table["application"] = _source(flow, mss)
     return table
 
 
-def _rate(flow: dict[str, Any]) -> dict[str, Any]:
-    return {"rate": f"{flow['rate_mbps']:g} Mbps", "burst": flow["burst"]}
+def _source(flow: dict[str, Any], mss: int) -> dict[str, Any]:
+    """Bursts at an even rate, or in periods. With a stack, a full segment of `constant` and `on_off` has another size."""
+    interval_s, size = flow["burst"] * mss * 8 / (flow["rate_mbps"] * 1e6), flow["burst"] * mss
+    number, period_s = 1, interval_s
+    if "on_s" in flow:
+        number, period_s = math.ceil(flow["on_s"] / interval_s), flow["on_s"] + flow["off_s"]
+        together = math.ceil(number / _MOST_WRITES)
+        number, interval_s, size = math.ceil(number / together), interval_s * together, size * together
+    writes = [{"at": f"{place * interval_s:.6g} s", "size": f"{size} B"} for place in range(number)]
+    return {"kind": "script", "writes": writes, "repeat": f"{period_s:.6g} s"}
 
 
 def _timeline(settings: Settings) -> list[dict[str, Any]]:
