@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
-use crate::common::{TestRandom, group, random_network, random_parking_lot};
+use crate::common::{TestRandom, dumbbell, flow, group, port, random_network, random_parking_lot, reno, tcp};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::num::NonZeroUsize;
@@ -10,7 +10,9 @@ use std::ops::ControlFlow;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::segment_number::SegmentNumber;
-use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
+use tailback_core::queue::{CodelSpec, PolicySpec};
+use tailback_core::tcp::Recovery;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{DatagramContents, DatagramOutcome, Engine, Fate, NotParallel, ParallelEngine, Results, Transports};
 
@@ -234,21 +236,39 @@ fn results_are_the_same_on_any_number_of_threads(networks: impl Iterator<Item = 
         let stopped = Network { stepped: true, ..network.clone() };
         let half = Time(network.duration.0 / 2);
         for (network, stop) in [(&network, Time::NEVER), (&stopped, half)] {
-            let what = format!("seed {}, stop at {} s", network.seed, stop.seconds());
-            let (pairs, results) = alone(network, stop);
-            assert_eq!(pairs.stopped_at.is_some(), stop == half, "{what}");
             // Threads wait for one another, for a long time on a busy machine.
-            let threads = [2, 3, 4][shared % 3];
-            let Some((of_shared, on_threads)) = divided(network, stop, threads) else { continue };
-            shared += 1;
-            assert!(pairs.seen() == of_shared.seen(), "{what}, {threads} threads: transports differ");
-            for (one, other) in results.tables().zip(on_threads.tables()) {
-                assert!(one.bytes() == other.bytes(), "{what}, {threads} threads: table {} differs", one.name);
-            }
-            assert_eq!((results.events, results.simulated_s), (on_threads.events, on_threads.simulated_s), "{what}");
+            shared += usize::from(divided_equals_alone(network, stop, [2, 3, 4][shared % 3]));
         }
     }
     assert!(shared > 25, "{shared} were shared");
+}
+
+/// Returns false if the run cannot be divided.
+fn divided_equals_alone(network: &Network, stop: Time, threads: usize) -> bool {
+    let what = format!("seed {}, stop at {} s, {threads} threads", network.seed, stop.seconds());
+    let (pairs, results) = alone(network, stop);
+    assert_eq!(pairs.stopped_at.is_some(), stop < pairs.end, "{what}");
+    let Some((of_shared, on_threads)) = divided(network, stop, threads) else { return false };
+    assert!(pairs.seen() == of_shared.seen(), "{what}: transports differ");
+    for (one, other) in results.tables().zip(on_threads.tables()) {
+        assert!(one.bytes() == other.bytes(), "{what}: table {} differs", one.name);
+    }
+    assert_eq!((results.events, results.simulated_s), (on_threads.events, on_threads.simulated_s), "{what}");
+    true
+}
+
+/// A queue that acts on departures finds the loss of a packet when it computes the next departure, and no packet follows the last one.
+#[test]
+fn the_loss_of_the_last_packet_is_known_on_any_number_of_threads() {
+    let policy = PolicySpec::Codel(CodelSpec::default());
+    let delay = TimeDelta::from_millis(1);
+    let lossy = Port { policy, random_loss: 1.0, ..port("lossy", Rate(8_000_000), delay) };
+    let greedy = group("greedy", reno(tcp(Recovery::NewReno)));
+    let one = dumbbell(lossy, greedy, vec![flow(0, 0, 1)], TimeDelta::from_millis(20));
+    let network = with_external_flows(one.seed, one);
+    let (pairs, _) = alone(&network, Time::NEVER);
+    assert!(!pairs.discards.is_empty() && pairs.arrivals.is_empty());
+    assert!(divided_equals_alone(&network, Time::NEVER, 2), "cannot be divided");
 }
 
 #[test]

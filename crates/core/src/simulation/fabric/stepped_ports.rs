@@ -76,11 +76,14 @@ impl Fabric {
         }
     }
 
-    /// Compute all deferred departures before the present.
+    /// Compute all deferred departures before the present, in a domain of a parallel run at its own ports.
     pub(crate) fn compute_deferred(&mut self) {
         let before = Time(self.sim.now.0.saturating_sub(1));
         for index in 0..self.deferred.len() {
-            self.catch_up(self.deferred[index], before);
+            let port = self.deferred[index];
+            if self.sim.boundary.as_ref().is_none_or(|boundary| boundary.owners.of_ports[port] == boundary.own) {
+                self.catch_up(port, before);
+            }
         }
     }
 

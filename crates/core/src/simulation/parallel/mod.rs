@@ -221,7 +221,21 @@ impl<T: Transports> ParallelEngine<T> {
         if let Some(failure) = meeting.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             resume_unwind(failure);
         }
-        self.domains.iter().all(|domain| domain.now() >= end)
+        let is_done = self.domains.iter().all(|domain| domain.now() >= end);
+        if is_done && meeting.first_leads {
+            self.reach(end);
+        }
+        is_done
+    }
+
+    /// All domains have reached `time`. The transports receive the fates that were not known before, among them those of packets that a
+    /// link has lost since its port last computed a departure.
+    fn reach(&mut self, time: Time) {
+        self.domains.iter_mut().for_each(|domain| domain.fabric.compute_deferred());
+        self.deliver_mail();
+        let first = &mut self.domains[0];
+        first.fabric.store_pending_acks();
+        self.transports.reach(first, time);
     }
 }
 
@@ -393,13 +407,6 @@ impl SharedState {
             }
             if next >= self.end {
                 domain.reach(self.end);
-                if self.first_leads {
-                    self.guarded(pace.epochs, || {
-                        domain.take_mail();
-                        domain.fabric.store_pending_acks();
-                        transports.reach(domain, self.end);
-                    });
-                }
                 return;
             }
             pace.epochs += 1;
