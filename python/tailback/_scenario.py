@@ -294,7 +294,8 @@ class Scenario:
         Returns
         -------
         Export
-            ``text`` is the file; ``omissions`` lists the parts of the scenario that it does not express, as does its header.
+            ``text`` is the file; ``omissions`` lists the parts of the scenario that it does not express, as does its header, and
+            ``remarks`` what does not change the network.
 
         Raises
         ------
@@ -311,7 +312,7 @@ class Scenario:
         >>> found.omissions
         (('flows.bulk.jitter', 'has no counterpart'),)
         >>> [line.split("qdisc add ")[1] for line in found.text.splitlines() if "handle 2: pfifo limit 20" in line]
-        ['dev l0a parent 1:1 handle 2: pfifo limit 20']
+        ['dev l0a parent 3:1 handle 2: pfifo limit 20']
         """
         from tailback._export import exported
 
