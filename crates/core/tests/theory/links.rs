@@ -173,7 +173,7 @@ fn a_link_duplicates_packets_with_the_given_probability() {
         let impairments = Impairments { duplication: 0.1, ..Impairments::default() };
         let fates = fates_of(10_000, TimeDelta::from_millis(2), impaired(impairments), seed);
         let (copies, arrivals): (Vec<_>, Vec<_>) = fates.iter().partition(|fate| fate.outcome == DatagramOutcome::Copied);
-        assert!(arrivals.iter().all(|fate| is_delivered(fate)));
+        assert!(arrivals.iter().copied().all(is_delivered));
         assert_eq!(arrivals.len(), 10_000 + copies.len());
         arrivals.len() as f64 / 10_000.0
     };
