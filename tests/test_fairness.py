@@ -242,6 +242,13 @@ def test_shares_that_a_drop_tail_queue_decides_are_noted() -> None:
     assert run.fairness(compare_red=False).notes == ()
 
 
+@pytest.mark.parametrize("queue", [{"buffer": "50 %", "bdp_rtt": "48 ms"}, {"buffer": "30 kB"}, {"buffer": "24 ms"}])
+def test_red_replaces_a_buffer_in_every_unit(queue: dict[str, str]) -> None:
+    run = tb.simulate(at_drop_tail("40 ms", "42 ms").with_({"topology.dumbbell.queue": queue}))
+    [note] = run.fairness().notes
+    assert note.startswith("with RED at `bottleneck`, ")
+
+
 @pytest.mark.parametrize(
     "scenario",
     [

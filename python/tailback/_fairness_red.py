@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from tailback._core import in_column_units
 from tailback._fairness import Fairness, fairness_of
 from tailback._scenario import Scenario
 from tailback._table import Table
@@ -79,6 +80,9 @@ def _changes(found: Fairness, described: Mapping[str, Any]) -> dict[str, Any]:
     for name, link in described.get("links", {}).items():
         queue = link.get("queue", {})
         is_drop_tail = queue.get("policy", "drop_tail") == "drop_tail" and queue.get("scheduler", "fifo") == "fifo"
-        if (name in held or f"{name}.reverse" in held) and is_drop_tail and queue.get("buffer") != "unlimited":
-            changes[f"links.{name}.queue"] = {"buffer": queue["buffer"], "policy": "red", **_THRESHOLDS}
+        buffer = in_column_units(queue.get("buffer", "unlimited"))
+        # RED has no thresholds in cells, and none without a buffer.
+        if (name in held or f"{name}.reverse" in held) and is_drop_tail and buffer is not None and buffer[1] != "cells":
+            unit = {"queue_unit": "bytes"} if buffer[1] == "bytes" else {}
+            changes[f"links.{name}.queue"] = {**queue, "policy": "red", **_THRESHOLDS, **unit}
     return changes
