@@ -18,17 +18,17 @@ chmod 755 "$work"
 cd "$work"
 apt-get download --quiet=2 user-mode-linux=6.1um4+b13 iproute2=6.1.0-3 kmod libkmod2 iputils-ping libmnl0 libbpf1 libelf1 libcap2 libxtables12 \
     libtirpc3 libzstd1 liblzma5 libbsd0 libmd0 2>/dev/null
-for package in *.deb; do dpkg -x "$package" root; done
+for package in *.deb; do dpkg -x "$package" files; done
 cat > init.sh <<'INIT'
 #!/bin/sh
-export PATH="$WORK/root/usr/sbin:$WORK/root/usr/bin:$WORK/root/sbin:$WORK/root/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-export LD_LIBRARY_PATH="$WORK/root/usr/lib/x86_64-linux-gnu:$WORK/root/lib/x86_64-linux-gnu" TC_LIB_DIR="$WORK/root/usr/lib/tc"
+export PATH="$WORK/files/usr/sbin:$WORK/files/usr/bin:$WORK/files/sbin:$WORK/files/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+export LD_LIBRARY_PATH="$WORK/files/usr/lib/x86_64-linux-gnu:$WORK/files/lib/x86_64-linux-gnu" TC_LIB_DIR="$WORK/files/usr/lib/tc"
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs run /run
 mount -t hostfs none /mnt -o "$WORK"
 mkdir -p /run/modules/lib
-ln -s /mnt/root/usr/lib/uml/modules /run/modules/lib/modules
+ln -s /mnt/files/usr/lib/uml/modules /run/modules/lib/modules
 modprobe -d /run/modules veth
 modprobe -d /run/modules sch_netem
 cd /mnt
@@ -55,7 +55,7 @@ echo o > /proc/sysrq-trigger
 sleep 60
 INIT
 chmod +x init.sh
-root/usr/bin/linux.uml root=none rootfstype=hostfs rootflags=/ ro mem=256M con=null con0=null,fd:1 quiet init="$work/init.sh" WORK="$work" \
+files/usr/bin/linux.uml root=none rootfstype=hostfs rootflags=/ ro mem=256M con=null con0=null,fd:1 quiet init="$work/init.sh" WORK="$work" \
     < /dev/null > console 2>&1 || true
 cat output
 cat duplicate loss

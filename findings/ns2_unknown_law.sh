@@ -17,9 +17,9 @@ chmod 755 "$work"
 cd "$work"
 apt-get download --quiet=2 ns2=2.35+dfsg-5 libotcl1 libtclcl1 libtcl8.6 libtk8.6 libpcap0.8 libx11-6 libxft2 libxss1 libxext6 libxrender1 \
     libfontconfig1 libfreetype6 libxcb1 libxau6 libxdmcp6 libpng16-16 libbsd0 libmd0 libbrotli1 libexpat1 libdbus-1-3 libsystemd0 2>/dev/null
-for package in *.deb; do dpkg -x "$package" root; done
-export LD_LIBRARY_PATH="$work/root/usr/lib:$work/root/usr/lib/$(uname -m)-linux-gnu"
-export TCL_LIBRARY="$work/root/usr/share/tcltk/tcl8.6"
+for package in *.deb; do dpkg -x "$package" files; done
+export LD_LIBRARY_PATH="$work/files/usr/lib:$work/files/usr/lib/$(uname -m)-linux-gnu"
+export TCL_LIBRARY="$work/files/usr/share/tcltk/tcl8.6"
 cat > flow.tcl <<'TCL'
 set law [lindex $argv 0]
 set ns [new Simulator]
@@ -41,7 +41,7 @@ $ns at 20 { puts "result [$tcp set ack_] [$tcp set nrexmitpack_]"; exit 0 }
 $ns run
 TCL
 for law in none bbr bbr2 dctcp cubik reno cubic; do
-    root/usr/bin/ns flow.tcl "$law" > "$law.txt" 2>&1 || { echo "ns ended with $? for $law"; exit 1; }
+    files/usr/bin/ns flow.tcl "$law" > "$law.txt" 2>&1 || { echo "ns ended with $? for $law"; exit 1; }
     echo "$law $(sed -n 's/^result //p' "$law.txt")"
 done
 for law in bbr bbr2 dctcp cubik; do

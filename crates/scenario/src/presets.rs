@@ -369,7 +369,7 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism {
         name: "the first ten segments are not paced, and a late segment shortens the next gap",
-        source: "Linux, since fq; observed in 6.12",
+        source: "Linux, pacing within TCP; observed in 6.12",
         is_on: |spec| spec.pacing_credit,
     },
     Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", is_on: by_time },

@@ -2,9 +2,9 @@
 //! flight (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names and section numbers
 //! are used here).
 //!
-//! Differs: in `draft_00` the first RTT of data provides the initial rate (4.2.1), not that of a handshake. In `draft_00` a phase of faster pacing
-//! ends early in an episode of loss recovery, not after each loss (4.3.4.3). As in Linux, a recovery that begins at the acknowledgement that
-//! ends another does not lower the window again.
+//! Differs: in `draft_00` the first RTT of data provides the initial rate (4.2.1), not that of a handshake, and a phase of faster pacing ends
+//! early in an episode of loss recovery, not after each loss (4.3.4.3). As in Linux, a recovery that begins at the acknowledgement that ends
+//! another does not lower the window again.
 //!
 //! Many flows in a short buffer lose much, because each keeps at least four segments in flight except in the first round of a recovery: 30
 //! flows over 20 Mbit/s, with 36 to 44 ms, starts within 2 s and 7 packets, lose 23 % with the settings of `linux/bbr` (a kernel's 24 %),
@@ -58,9 +58,8 @@ words! {
         /// draft-cardwell-iccrg-bbr-congestion-control-00.
         Draft00 = "draft_00",
         /// The RTT of the handshake is the first minimum and gives the initial rate; only a lower RTT, of the last delivered segment, renews
-        /// it; limits on data in flight are even numbers of segments, and
-        /// greater by two in the phase of faster pacing, which ends at any loss once it has lasted an RTT; a timeout leaves one segment
-        /// more than is in flight.
+        /// it; limits on data in flight are even numbers of segments, and greater by two in the phase of faster pacing, which ends at any loss
+        /// once it has lasted an RTT; a timeout leaves one segment more than is in flight.
         Linux = "linux",
     }
 }
