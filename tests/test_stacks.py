@@ -54,7 +54,7 @@ def test_an_application_limits_the_data_of_a_stack(stack: str) -> None:
     row = tb.simulate(scenario({"stack": stack}, application=frames)).flows.to_rows()[0]
     assert row["delivered_bytes"] == 60 * 3900
     assert 59 / 30 + 0.02 < row["completion_time_s"] < 59 / 30 + 0.025
-    # Bursts of three segments of 1460 bytes at 2 Mbit/s, for as long as the run lasts.
+    # Bursts of three segments of 1448 bytes at 2 Mbit/s, for as long as the run lasts.
     constant: Any = {"kind": "constant", "rate": "2 Mbps", "burst": 3}
     row = tb.simulate(scenario({"stack": stack}, application=constant)).flows.to_rows()[0]
     assert row["goodput_bps"] == pytest.approx(2e6, rel=0.01)

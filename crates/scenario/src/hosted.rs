@@ -266,9 +266,9 @@ mod tests {
         let (start, size, found) = writes(script, "");
         let expected = [(Time(start), Bytes(4000)), (Time(start + 10_000_000_000), Bytes(5000))];
         assert_eq!((size, found.as_slice()), (Some(Bytes(5000)), &expected[..]));
-        // Three segments of 1460 bytes at 1.168 Mbit/s: every 30 ms.
-        let (start, _, found) = writes("kind = \"constant\", rate = \"1.168 Mbps\", burst = 3", "size = \"10 kB\"\n");
-        let expected = [(0, 4380), (30, 8760), (60, 10_000)].map(|(ms, bytes)| (Time(start + ms * 1_000_000_000), Bytes(bytes)));
+        // Three segments of 1448 bytes at 1.1584 Mbit/s: every 30 ms.
+        let (start, _, found) = writes("kind = \"constant\", rate = \"1.1584 Mbps\", burst = 3", "size = \"10 kB\"\n");
+        let expected = [(0, 4344), (30, 8688), (60, 10_000)].map(|(ms, bytes)| (Time(start + ms * 1_000_000_000), Bytes(bytes)));
         assert_eq!(found, expected);
     }
 
