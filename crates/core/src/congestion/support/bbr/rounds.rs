@@ -19,11 +19,15 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Counts the data that an acknowledgement reports as delivered. Returns the number of segments not reported before.
+    /// Counts the data that an acknowledgement reports as delivered. Returns the number of segments not reported before; a SYN, which was
+    /// delivered before the first sample, is not one of them.
     #[inline]
     pub fn deliver(&mut self, ack: &Ack) -> u64 {
-        let before = self.delivered;
         let sample = ack.signal.delivered_rate;
+        let before = match sample {
+            Some(first) if self.delivered == 0 => first.prior_delivered,
+            _ => self.delivered,
+        };
         self.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
         self.delivered - before
     }
@@ -99,6 +103,14 @@ mod tests {
             rounds.deliver(&Ack { acked: Segments(2), signal, ..Ack::of_one(Time::ZERO) })
         };
         assert_eq!([delivered(Some(sample(0, 5))), delivered(None), delivered(Some(sample(0, 6)))], [5, 2, 0]);
+    }
+
+    /// The first acknowledgement of BBR in Linux 6.12.117 opens its window by the segment that it acknowledges, from 10 to 11.
+    #[test]
+    fn a_syn_is_not_counted_as_data() {
+        let signal = Signal { delivered_rate: Some(sample(1, 2)), ..Signal::default() };
+        let mut rounds = Rounds::default();
+        assert_eq!((rounds.deliver(&Ack { signal, ..Ack::of_one(Time::ZERO) }), rounds.delivered), (1, 2));
     }
 
     #[test]
