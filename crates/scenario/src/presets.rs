@@ -235,6 +235,7 @@ fn linux() -> TcpSpec {
             probe_margin: TimeDelta::from_millis(2),
             jiffy: TimeDelta::from_millis(4),
             after_pacing: true,
+            peak_deviation: true,
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,

@@ -303,6 +303,11 @@ settings! {
         /// Period of the clock that expires the timers of `rack_tlp`, as the timer wheel of Linux does: at the tick after whole periods, and
         /// from 63, 504 and 4032 periods on at the multiple of 8, 64 and 512 ticks after them. 0 s: they expire exactly.
         jiffy: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
+        // Off: RFC 6298 rule 2.3.
+        /// With form `exact` and `timestamps`: the variation is the largest mean deviation of a round trip, at least a quarter of `granularity`;
+        /// it rises at once, falls by a quarter of the difference per round trip, and grows slowly with shorter RTTs (Sarolahti and Kuznetsov
+        /// 2002, section 4; Linux).
+        peak_deviation: bool = false => Kind::Boolean,
         /// With `rack_tlp`: start the retransmission timer and the probe's when pacing permits the next transmission, except after a
         /// timeout.
         after_pacing: bool = false => Kind::Boolean,

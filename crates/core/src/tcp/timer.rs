@@ -57,43 +57,84 @@ impl TimerSpec {
 /// Ticks from which on a timer is in the second level of the wheel, which has eight times coarser ticks.
 const FIRST_LEVEL: u64 = 63;
 
+/// Sequence numbers after an acknowledgement.
+#[derive(Clone, Copy)]
+pub(crate) struct Progress {
+    pub(crate) snd_una: SegmentNumber,
+    pub(crate) snd_nxt: SegmentNumber,
+}
+
+/// State of `peak_deviation`, in microseconds as in Linux.
+#[derive(Clone, Copy)]
+struct Peak {
+    /// Mean deviation (mdev, in quarters).
+    deviation: u32,
+    /// Largest mean deviation of this round trip (mdev_max).
+    largest: u32,
+}
+
+const MICROSECOND: TimeDelta = TimeDelta::from_micros(1);
+
+fn micros(picoseconds: u64) -> u32 {
+    u32::try_from(picoseconds / MICROSECOND.0).unwrap_or(u32::MAX)
+}
+
 /// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Estimator {
     /// Smoothed RTT: picoseconds, or eighths of a tick in the coarse forms. Zero before the first sample.
     srtt: u64,
-    /// Mean deviation: picoseconds, or quarters of a tick.
+    /// Mean deviation: picoseconds, or quarters of a tick. With `peak_deviation`, the peaks of the last round trips.
     rttvar: u64,
     /// Factor on the timeout, a power of two.
     backoff: u32,
-    /// The segment being timed, without timestamps.
+    /// Without timestamps, the segment being timed. With `peak_deviation`, the round trip ends with the acknowledgement of a segment after this
+    /// one (rtt_seq).
     timed: SegmentNumber,
-    timed_at: Time,
+    timing: Timing,
+}
+
+/// A flow has one or the other, which share memory: millions of flows have to fit.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Timing(u64);
+
+impl Timing {
+    fn sent_at(now: Time) -> Timing {
+        Timing(now.0)
+    }
+
+    /// Transmission time of the timed segment.
+    fn sent(self) -> Time {
+        Time(self.0)
+    }
+
+    fn peak(Peak { deviation, largest }: Peak) -> Timing {
+        Timing(u64::from(largest) << 32 | u64::from(deviation))
+    }
+
+    fn deviations(self) -> Peak {
+        Peak { deviation: self.0 as u32, largest: (self.0 >> 32) as u32 }
+    }
 }
 
 impl Estimator {
     pub(crate) fn new() -> Estimator {
-        Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: SegmentNumber::NONE, timed_at: Time::ZERO }
+        Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: SegmentNumber::NONE, timing: Timing(0) }
     }
 
-    /// A new segment is sent: it is timed unless another one is.
+    /// Without timestamps, a segment is sent. A new one is timed unless another one is; an acknowledgement of a timed one that was sent again
+    /// would be ambiguous (Karn).
     #[inline(always)]
-    pub(in crate::tcp) fn on_new(&mut self, segment: SegmentNumber, now: Time) {
-        if self.timed == SegmentNumber::NONE {
+    pub(in crate::tcp) fn on_sent(&mut self, segment: SegmentNumber, is_new: bool, now: Time) {
+        if is_new && self.timed == SegmentNumber::NONE {
             self.timed = segment;
-            self.timed_at = now;
-        }
-    }
-
-    /// A segment is retransmitted, and its acknowledgement would be ambiguous (Karn).
-    #[inline(always)]
-    pub(in crate::tcp) fn on_resent(&mut self, segment: SegmentNumber) {
-        if segment == self.timed {
+            self.timing = Timing::sent_at(now);
+        } else if segment == self.timed {
             self.timed = SegmentNumber::NONE;
         }
     }
 
-    /// No RTT of a segment in flight would be valid.
+    /// No RTT of a segment in flight would be valid. Only without timestamps.
     pub(in crate::tcp) fn discard_timing(&mut self) {
         self.timed = SegmentNumber::NONE;
     }
@@ -105,14 +146,15 @@ impl Estimator {
             return None;
         }
         self.timed = SegmentNumber::NONE;
-        Some(now.since(self.timed_at))
+        Some(now.since(self.timing.sent()))
     }
 
     /// Adds an RTT measured on a segment sent once (Karn) and clears the back-off.
     #[inline(always)]
-    pub(crate) fn sample(&mut self, rtt: TimeDelta, spec: &TimerSpec) {
+    pub(crate) fn sample(&mut self, rtt: TimeDelta, at: Progress, spec: &TimerSpec) {
         self.backoff = 1;
         match spec.form {
+            TimerForm::Exact { granularity } if spec.peak_deviation => self.sample_peak(rtt, at, granularity),
             TimerForm::Exact { .. } => self.sample_exact(rtt.0.max(1)),
             TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick } => {
                 self.sample_coarse(((rtt.0 + tick.0 / 2) / tick.0).max(1));
@@ -130,6 +172,37 @@ impl Estimator {
             self.rttvar = self.rttvar - self.rttvar / 4 + self.srtt.abs_diff(rtt) / 4;
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
         }
+    }
+
+    /// Sarolahti and Kuznetsov, "Congestion control in Linux TCP" (USENIX 2002), section 4: the variation is the largest mean deviation of a
+    /// round trip, or the minimum; it rises at once and falls by a quarter of the difference per round trip. A shorter RTT than expected
+    /// raises the mean deviation by an eighth only.
+    #[inline]
+    fn sample_peak(&mut self, rtt: TimeDelta, at: Progress, granularity: TimeDelta) {
+        let min = granularity.0 / 4;
+        if self.srtt == 0 {
+            self.srtt = rtt.0.max(1);
+            self.rttvar = (rtt.0 / 2).max(min);
+            self.timing = Timing::peak(Peak { deviation: micros(rtt.0 / 2), largest: micros(self.rttvar) });
+            self.timed = at.snd_nxt;
+            return;
+        }
+        let Peak { mut deviation, mut largest } = self.timing.deviations();
+        let error = micros(self.srtt.abs_diff(rtt.0));
+        deviation = match error.checked_sub(deviation) {
+            Some(above) if rtt.0 < self.srtt => deviation + above / 32,
+            Some(above) => deviation + above / 4,
+            None => deviation - (deviation - error) / 4,
+        };
+        self.srtt = self.srtt - self.srtt / 8 + rtt.0 / 8;
+        largest = largest.max(deviation);
+        let variation = u64::from(largest) * MICROSECOND.0;
+        self.rttvar = self.rttvar.max(variation);
+        if at.snd_una > self.timed {
+            self.rttvar -= (self.rttvar - variation) / 4;
+            (largest, self.timed) = (micros(min), at.snd_nxt);
+        }
+        self.timing = Timing::peak(Peak { deviation, largest });
     }
 
     /// Jacobson and Karels, "Congestion avoidance and control", appendix A, in scaled integers.
@@ -200,10 +273,13 @@ impl Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segment_number::plain::n;
 
     fn spec(form: TimerForm, min_rto: TimeDelta) -> TimerSpec {
         TimerSpec { form, min_rto, ..TimerSpec::coarse(TimeDelta::from_millis(1)) }
     }
+
+    const START: Progress = Progress { snd_una: SegmentNumber::FIRST, snd_nxt: SegmentNumber::FIRST };
 
     fn after(estimator: &Estimator, spec: &TimerSpec) -> TimeDelta {
         estimator.deadline(Clock { now: Time::ZERO, spec, phase: TimeDelta::ZERO }).since(Time::ZERO)
@@ -214,14 +290,40 @@ mod tests {
         let spec = spec(TimerForm::Exact { granularity: TimeDelta::from_millis(1) }, TimeDelta::ZERO);
         let mut estimator = Estimator::new();
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(3000));
-        estimator.sample(TimeDelta::from_millis(100), &spec);
+        estimator.sample(TimeDelta::from_millis(100), START, &spec);
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(100 + 4 * 50));
         // var = 3/4 * 50 + 1/4 * 80 = 57.5, srtt = 7/8 * 100 + 1/8 * 180 = 110
-        estimator.sample(TimeDelta::from_millis(180), &spec);
+        estimator.sample(TimeDelta::from_millis(180), START, &spec);
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(110 + 230));
         estimator.back_off(&spec);
         estimator.back_off(&spec);
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(4 * 340));
+    }
+
+    /// A flow of Linux 6.12.117 with RTTs of 108.485 ms (SYN), 114.481 and 120.541 ms, the last two of one flight, resends a segment after 336 ms
+    /// with the delay of its timer wheel.
+    #[test]
+    fn peaks_of_the_deviation_outlast_a_round_trip() {
+        let granularity = TimeDelta::from_millis(200);
+        let spec = TimerSpec { peak_deviation: true, ..spec(TimerForm::Exact { granularity }, granularity) };
+        let mut estimator = Estimator::new();
+        let mut timeout_us = |rtt_us, snd_una, snd_nxt| {
+            estimator.sample(TimeDelta::from_micros(rtt_us), Progress { snd_una: n(snd_una), snd_nxt: n(snd_nxt) }, &spec);
+            after(&estimator, &spec).0 / MICROSECOND.0
+        };
+        assert_eq!(timeout_us(108_485, 1, 1), 108_485 + 216_970);
+        assert_eq!([timeout_us(114_481, 2, 5), timeout_us(120_541, 3, 5)], [326_204, 327_617]);
+        // The next flight ends the round trip of the peak, whose difference from the minimum of 200 ms decreases by a quarter.
+        assert_eq!(timeout_us(108_485, 6, 9), 110_377 + 212_727);
+        // 8 ms less than expected: an eighth of the change of 8 ms more.
+        let deviation = |rtt_us| {
+            let mut estimator = Estimator::new();
+            for us in [100_000, rtt_us] {
+                estimator.sample(TimeDelta::from_micros(us), START, &spec);
+            }
+            estimator.timing.deviations().deviation
+        };
+        assert_eq!([100_000, 30_000, 170_000].map(deviation), [37_500, 50_625, 55_000]);
     }
 
     #[test]
@@ -229,7 +331,7 @@ mod tests {
         let tick = TimeDelta::from_millis(100);
         let spec = spec(TimerForm::CoarseNs { tick }, TimeDelta::from_millis(200));
         let mut estimator = Estimator::new();
-        (0..50).for_each(|_| estimator.sample(TimeDelta::from_millis(18), &spec));
+        (0..50).for_each(|_| estimator.sample(TimeDelta::from_millis(18), START, &spec));
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(300));
     }
 
@@ -238,7 +340,7 @@ mod tests {
         let tick = TimeDelta::from_millis(500);
         let spec = spec(TimerForm::CoarseBsd { tick }, TimeDelta::from_millis(1000));
         let mut estimator = Estimator::new();
-        estimator.sample(TimeDelta::from_millis(18), &spec);
+        estimator.sample(TimeDelta::from_millis(18), START, &spec);
         // 1 + 2 = 3 ticks; the clock ticks at 120, 620, 1120, 1620 ms
         let phase = TimeDelta::from_millis(120);
         let at = |ms| estimator.deadline(Clock { now: Time(TimeDelta::from_millis(ms).0), spec: &spec, phase });
@@ -273,7 +375,7 @@ mod tests {
     fn back_off_stops_at_its_bound() {
         let spec = spec(TimerForm::Exact { granularity: TimeDelta::ZERO }, TimeDelta::from_millis(100));
         let mut estimator = Estimator::new();
-        estimator.sample(TimeDelta::from_millis(1), &spec);
+        estimator.sample(TimeDelta::from_millis(1), START, &spec);
         (0..40).for_each(|_| estimator.back_off(&spec));
         assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(6400));
     }

@@ -30,6 +30,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     spec.abc_limit = abc_limit(given.number("abc_limit"), preset_limit, &spec, &format!("{at}.abc_limit"), report);
     paws(given, &mut spec, &format!("{at}.paws"), report);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
+    peak_deviation(&tcp.timer, &mut spec, &format!("{at}.timer.peak_deviation"), report);
     // A preset's SYN requires a header, too.
     spec.handshake &= given.has("handshake") || spec.header > Bytes(0);
     check(&spec, at, report);
@@ -207,6 +208,18 @@ fn paws(given: &PresetSettings<TcpSpec>, spec: &mut TcpSpec, at: &str, report: &
         problem.given(format!("\"{}\"", spec.paws.word())).expected("also `timestamps = true`, or \"off\"");
     }
     spec.paws = Paws::Off;
+}
+
+/// The preset's rule does not apply to coarse timers, or without timestamps.
+fn peak_deviation(given: &Timer, spec: &mut TcpSpec, at: &str, report: &mut Report) {
+    if !spec.timer.peak_deviation || (spec.timestamps && matches!(spec.timer.form, tcp::TimerForm::Exact { .. })) {
+        return;
+    }
+    if given.settings.has("peak_deviation") && report.is_valid(at) {
+        let problem = report.add(at, "`peak_deviation` requires `timestamps`, and the timer form `exact`");
+        problem.given("true").expected("also `timestamps = true` and `form = \"exact\"`, or false");
+    }
+    spec.timer.peak_deviation = false;
 }
 
 fn abc_limit(given: Option<f64>, preset: units::Segments, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
@@ -471,6 +484,18 @@ mod tests {
             spec.paws
         };
         assert_eq!((rule(""), rule(", timestamps = false"), rule(", paws = \"off\"")), (Paws::Linux, Paws::Off, Paws::Off));
+    }
+
+    #[test]
+    fn a_preset_without_timestamps_or_with_a_coarse_timer_has_no_peak_deviation() {
+        let has_peaks = |given: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/reno\"{given}}}")) else {
+                panic!("not TCP")
+            };
+            spec.timer.peak_deviation
+        };
+        let without = [", timestamps = false", ", timer = {form = \"coarse_ns\"}", ", timer = {peak_deviation = false}"];
+        assert!(has_peaks("") && !without.into_iter().any(has_peaks));
     }
 
     #[test]

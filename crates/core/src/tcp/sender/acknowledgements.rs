@@ -11,6 +11,7 @@ use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start::decision::{AckSample, Decision, Stage};
 use crate::tcp::spec::{AckCounting, TcpSpec};
+use crate::tcp::timer::Progress;
 use crate::tcp::validation::change::Moment;
 
 impl Sender {
@@ -58,7 +59,7 @@ impl Tcp<'_> {
     pub(super) fn on_new_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
         let rtt = self.round_trip_sample(incoming);
         let samples = RttSamples::of::<O>(rtt, extras);
-        self.measure(samples, Segments(1));
+        self.measure(samples, incoming.ack);
         if O::SIGNALLED && self.usage.is_some() {
             self.validate(incoming.ack);
         }
@@ -201,21 +202,31 @@ impl Tcp<'_> {
         }
     }
 
-    /// RTTs were measured: for new data samples for the timer and the controller, for a duplicate only for the controller.
+    /// An RTT of a segment in flight would not be valid (Karn).
+    pub(super) fn discard_timing(&mut self) {
+        if !self.spec.timestamps {
+            self.sender.timer.estimator.discard_timing();
+        }
+    }
+
+    /// An acknowledgement, not processed yet, has measured RTTs: of new data for the timer and the controller, a duplicate only for the
+    /// controller.
     #[inline(always)]
-    pub(super) fn measure(&mut self, samples: RttSamples, advanced: Segments) {
-        let estimator = &mut self.sender.timer.estimator;
+    pub(super) fn measure(&mut self, samples: RttSamples, ack: SegmentNumber) {
+        let Sender { sequence, timer, .. } = &mut *self.sender;
+        let is_new = ack > sequence.snd_una;
         let mut smoothed = None;
-        if advanced > Segments(0) {
+        if is_new {
             if let Some(oldest) = samples.oldest {
-                estimator.sample(oldest, &self.spec.timer);
+                let progress = Progress { snd_una: ack, snd_nxt: sequence.snd_nxt };
+                timer.estimator.sample(oldest, progress, &self.spec.timer);
             }
-            smoothed = estimator.round_trip(&self.spec.timer);
+            smoothed = timer.estimator.round_trip(&self.spec.timer);
         }
         if let Some(sample) = samples.newest {
             self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed });
         }
-        if let Some(oldest) = samples.oldest.filter(|_| advanced > Segments(0) && self.now >= self.warmup) {
+        if let Some(oldest) = samples.oldest.filter(|_| is_new && self.now >= self.warmup) {
             let counts = &mut self.sender.sequence.counts;
             counts.rtt_samples += 1;
             counts.rtt_sum = counts.rtt_sum + oldest;

@@ -53,7 +53,7 @@ impl Tcp<'_> {
         }
         let samples = RttSamples::of::<Signalled>(rtt, extras);
         let mut ack = self.ack::<Signalled>(delivered.segments, samples.newest, extras);
-        self.measure(samples, advanced);
+        self.measure(samples, incoming.ack);
         let sequence = &mut self.sender.sequence;
         sequence.snd_una = incoming.ack;
         if advanced > Segments(0) {

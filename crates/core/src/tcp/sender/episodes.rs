@@ -97,7 +97,7 @@ impl Tcp<'_> {
     }
 
     fn begin_repair(&mut self) {
-        self.sender.timer.estimator.discard_timing();
+        self.discard_timing();
         self.start_timer();
         if self.now >= self.warmup {
             self.sender.sequence.counts.fast_retransmits += 1;
@@ -146,7 +146,7 @@ impl Tcp<'_> {
         self.sender.sequence.timed_out = true;
         self.sender.sequence.recovery_point = self.sender.sequence.snd_max;
         self.sender.timer.estimator.back_off(&self.spec.timer);
-        self.sender.timer.estimator.discard_timing();
+        self.discard_timing();
         let (recovery, known) = self.recovery();
         let lost = recovery.on_timeout(&known);
         lost.into_iter().for_each(|segment| self.lose(segment));

@@ -4,16 +4,17 @@ use super::acknowledgements::RttSamples;
 use super::{Sender, Tcp};
 use crate::congestion::{Controller, RoundTrip};
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::tcp::handshake::SYN;
 use crate::tcp::sequence::IncomingAck;
 use crate::tcp::spec::TcpSpec;
+use crate::tcp::timer::Progress;
 
 impl Sender {
     /// The connection was established before the flow starts, by a handshake with this RTT.
     pub(crate) fn adopt_handshake(&mut self, rtt: TimeDelta, spec: &TcpSpec) {
         let estimator = &mut self.timer.estimator;
-        estimator.sample(rtt, &spec.timer);
+        estimator.sample(rtt, Progress { snd_una: self.sequence.snd_una, snd_nxt: self.sequence.snd_nxt }, &spec.timer);
         let smoothed = estimator.round_trip(&spec.timer);
         self.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
     }
@@ -47,11 +48,11 @@ impl Tcp<'_> {
         if incoming.ack == SYN {
             return None;
         }
+        let rtt = self.round_trip_sample(incoming);
+        self.measure(RttSamples::of_one(rtt), incoming.ack);
         self.sender.sequence.snd_una = incoming.ack;
         self.sender.sequence.snd_nxt = incoming.ack;
         self.sender.timer.stop();
-        let rtt = self.round_trip_sample(incoming);
-        self.measure(RttSamples::of_one(rtt), Segments(1));
         self.sender.sequence.timed_out = false;
         if self.syns_sent() > self.spec.syn_timeouts_to_reset {
             self.sender.controller.reduce_initial_window(Cwnd(1.0));
@@ -72,7 +73,7 @@ impl Tcp<'_> {
             self.sender.sequence.refuse_ecn();
         }
         self.sender.sequence.snd_nxt = SYN;
-        self.sender.timer.estimator.discard_timing();
+        self.discard_timing();
         if self.syns_sent() > self.spec.syn_linear_timeouts {
             self.sender.timer.estimator.back_off(&self.spec.timer);
         }

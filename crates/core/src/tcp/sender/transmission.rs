@@ -57,9 +57,9 @@ impl Tcp<'_> {
         let is_new = segment >= sequence.snd_max;
         if is_new {
             sequence.snd_max = segment.next();
-            self.sender.timer.estimator.on_new(segment, self.now);
-        } else {
-            self.sender.timer.estimator.on_resent(segment);
+        }
+        if !self.spec.timestamps {
+            self.sender.timer.estimator.on_sent(segment, is_new, self.now);
         }
         self.pace();
         let sequence = &mut self.sender.sequence;
