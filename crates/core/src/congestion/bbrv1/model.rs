@@ -13,6 +13,9 @@ use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 const AGGREGATION_ROUNDS: u64 = 5;
 const MAX_AGGREGATION: TimeDelta = TimeDelta::from_millis(100);
 
+/// Linux sends at once what the pacing rate carries in this time, in seconds (sk_pacing_shift).
+const LINUX_QUANTUM_S: f64 = 1.0 / 1024.0;
+
 impl Bbr1Memory {
     pub(super) fn probes_rtt(&self) -> bool {
         matches!(self.state, State::ProbeRtt { .. })
@@ -110,10 +113,13 @@ impl Bbr1Memory {
     pub(super) fn send_quantum(&self) -> f64 {
         match self.pacing.per_second() * 8.0 * self.packet.0 as f64 {
             slow if slow < 1.2e6 => 1.0,
-            medium if medium < 24e6 => 2.0,
+            medium if medium < 24e6 && self.spec.edition == Bbr1Edition::Draft00 => 2.0,
             _ => {
-                let quantum = (self.pacing.per_second() * 1e-3).min(65_536.0 / self.packet.0 as f64);
-                if self.spec.edition == Bbr1Edition::Linux { quantum.floor().max(2.0) } else { quantum }
+                let most = 65_536.0 / self.packet.0 as f64;
+                match self.spec.edition {
+                    Bbr1Edition::Draft00 => (self.pacing.per_second() * 1e-3).min(most),
+                    Bbr1Edition::Linux => (self.pacing.per_second() * LINUX_QUANTUM_S).min(most).floor().max(2.0),
+                }
             }
         }
     }
@@ -176,7 +182,8 @@ impl Bbr1Memory {
                     Bbr1Edition::Draft00 => rtt,
                     Bbr1Edition::Linux => self.handshake.unwrap_or(rtt),
                 };
-                self.pacing = PacingRate::initial(Cwnd(HIGH_GAIN * self.initial_window), Some(first), self.packet);
+                let window = Cwnd(HIGH_GAIN * self.initial_window * (1.0 - self.spec.pacing_margin));
+                self.pacing = PacingRate::initial(window, Some(first), self.packet);
                 self.rtprop.set(first, ack.now);
             }
             if is_expired || self.rtprop.is_above(rtt) || (equal_confirms && self.rtprop.value == Some(rtt)) {
@@ -190,5 +197,41 @@ impl Bbr1Memory {
     pub(super) fn set_pacing_rate(&mut self) {
         let rate = self.pacing_gain() * self.bandwidth() * (1.0 - self.spec.pacing_margin);
         self.pacing.update(rate, &self.full_pipe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bbr1, Bbr1Spec};
+    use super::*;
+    use crate::congestion::support::Start;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Bytes;
+
+    /// Linux 6.12.117 at 6.52 Mbit/s and 7.03 ms: 125.5 us, half a gap, between the first two paced segments, and three quanta of three segments
+    /// in a window of 22.
+    #[test]
+    fn as_in_linux_the_initial_rate_has_the_margin_and_quanta_are_whole() {
+        let spec = Bbr1Spec { edition: Bbr1Edition::Linux, pacing_margin: 0.01, ..Bbr1Spec::default() };
+        let mut memory = Bbr1::new(&spec, Start { window: 10.0, packet: Bytes(1500), ..Start::default() }).memory;
+        memory.handshake = Some(TimeDelta::from_micros(7_168));
+        let rtt = Some(TimeDelta::from_micros(8_990));
+        let sample = RateSample {
+            rate: 111.0,
+            app_limited: false,
+            delivered: 2,
+            prior_delivered: 1,
+            prior_lost: 0,
+            in_flight: Segments(10),
+            rtt,
+        };
+        memory.measure(&Ack {
+            rtt,
+            signal: Signal { delivered_rate: Some(sample), ..Signal::default() },
+            ..Ack::of_one(Time::ZERO)
+        });
+        let half_gap_us = 0.5e6 / memory.pacing.per_second();
+        assert!((half_gap_us - 125.5).abs() < 0.1, "{half_gap_us}");
+        assert_eq!(memory.send_quantum(), 3.0);
     }
 }
