@@ -595,6 +595,7 @@ class Timer(TypedDict, total=False):
     max_rto: Duration
     min_rto: Duration
     newreno_variant: NewRenoVariant
+    peak_deviation: bool
     probe_margin: Duration
     tick: Duration
 TimerForm: TypeAlias = Literal['exact', 'coarse_ns', 'coarse_bsd']

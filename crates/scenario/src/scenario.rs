@@ -339,7 +339,7 @@ tcp = {preset = "newreno"}
         let settings = [&tcp["preset"], &tcp["mss"], &tcp["receiver_window"], &tcp["initial_ssthresh"], &tcp["delayed_ack"]];
         assert_eq!(json!(settings), json!(["bpd-2001/reno", "536 B", 122, 122.0, false]));
         let timer = json!({"form": "coarse_ns", "tick": "300 ms", "min_rto": "600 ms", "max_rto": "64 s", "initial_rto": "3 s",
-            "newreno_variant": "impatient", "max_backoff": 64, "probe_margin": "0 ms", "jiffy": "0 ms",
+            "newreno_variant": "impatient", "peak_deviation": false, "max_backoff": 64, "probe_margin": "0 ms", "jiffy": "0 ms",
             "after_pacing": false});
         assert_eq!(tcp["timer"], timer);
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
