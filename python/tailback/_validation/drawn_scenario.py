@@ -134,7 +134,7 @@ def _flow(settings: Settings, flow: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(flow: dict[str, Any], mss: int) -> dict[str, Any]:
-    """Bursts at an even rate, or in periods. With a stack, a full segment of `constant` and `on_off` has another size."""
+    """Bursts at an even rate, or in periods, at the same times on both sides."""
     interval_s, size = flow["burst"] * mss * 8 / (flow["rate_mbps"] * 1e6), flow["burst"] * mss
     number, period_s = 1, interval_s
     if "on_s" in flow:
