@@ -68,6 +68,12 @@ def test_kernels_in_virtual_time_run_the_same_cases_with_the_settings_of_their_v
     assert every["tcp"]["parameters"]["quickack"] is True
     simulated = kernel.simulated_scenario(CASES["CUBIC, 1 BDP"]).to_dict()["flows"]["flow1"]["tcp"]
     assert (simulated["timer"], "slow_start" in simulated) == ({"jiffy": "1 ms"}, False)
+    # 374 and 16 acknowledgements of single segments were observed with MTUs of 1500 and 1130 bytes.
+    assert simulated["delayed_ack"] == {"quickack_segments": 375}
+    small = dataclasses.replace(
+        CASES["CUBIC, 1 BDP"], scenario=CASES["CUBIC, 1 BDP"].scenario.with_({"flows.flow1.tcp.mss": "1078 B"})
+    )
+    assert kernel.simulated_scenario(small).to_dict()["flows"]["flow1"]["tcp"]["delayed_ack"] == {"quickack_segments": 17}
     for version, rule in {"6.12.12": "hystart_from_16", "6.13.1": "hystart_from_16", "6.18.44": None, "5.15.3": None}.items():
         tcp = VirtualKernel(version, 1000, "ab").simulated_scenario(CASES["CUBIC, 1 BDP"]).to_dict()["flows"]["flow1"]["tcp"]
         assert tcp.get("slow_start") == rule, version

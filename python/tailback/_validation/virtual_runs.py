@@ -23,6 +23,14 @@ __all__ = ["VirtualKernel"]
 # kernel.org: "tcp_cubic: fix incorrect HyStart round start detection").
 _CORRECTED = {(6, 1): 129, (6, 12): 13}
 
+# Versions whose receiver acknowledges a segment at once while its window grows: from the half of `tcp_rmem` that Linux 6.6 first
+# takes for the window to the share of payload in the memory of a packet, 2176 bytes here for packets of up to 1500 bytes.
+# Measured with 6.12.117.
+_GROWING = range(6, 16)
+_LARGEST_PAYLOAD = 1_448
+_RECEIVE_BUFFER = 6_291_456
+_PACKET_MEMORY = 2_176
+
 
 @dataclass(frozen=True)
 class VirtualKernel:
@@ -76,6 +84,10 @@ class VirtualKernel:
                 changes[f"{tcp}.slow_start"] = "hystart_from_16"
             if series < (6, 5):
                 changes[f"{tcp}.syn_linear_timeouts"] = 0
+            described = case.scenario.to_dict()["flows"][group]["tcp"]
+            payload = int(described.get("mss", "1448 B").removesuffix(" B"))
+            if major == 6 and minor in _GROWING and described["delayed_ack"] and payload <= _LARGEST_PAYLOAD:
+                changes[f"{tcp}.delayed_ack"] = {"quickack_segments": _quickack_segments(payload)}
         return case.scenario.with_(changes)
 
     def identity(self, case: Case) -> str:
@@ -124,6 +136,13 @@ class VirtualKernel:
         if "recovery" in tcp:
             parameters["sysctl"] = {"net": {"ipv4": {"tcp_sack": False}}}
         return {"stack": "linux", "congestion": module, "parameters": parameters}
+
+
+def _quickack_segments(payload: int) -> int:
+    """Segments acknowledged one by one, and the SYN: the window grows by two per segment, and 16 or 17 segments follow."""
+    share = payload * 256 // _PACKET_MEMORY / 256
+    growing = math.ceil((share - 0.5) * _RECEIVE_BUFFER / (2 * payload)) if share > 0.5 else 0
+    return growing + 17 + (growing > 0)
 
 
 def _interface(case: Case) -> dict[str, Any]:
