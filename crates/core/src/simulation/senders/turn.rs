@@ -2,7 +2,7 @@
 //! events of its timers.
 
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Ecn, OutgoingPacket};
+use crate::primitives::packet::OutgoingPacket;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
@@ -74,7 +74,7 @@ impl SenderTurn<'_> {
         let bytes = self.tcp.spec.ack_size;
         let packet = OutgoingPacket { flow: self.flow, segment: SYN, transmission: u32::MAX, bytes, pushed: true };
         self.tcp.count_bare_ack();
-        self.fabric.send::<O>(self.now, &packet, Ecn::NOT_ECT);
+        self.fabric.send::<O>(self.now, &packet, self.tcp.ecn_of_bare_ack());
     }
 
     /// The timer may have expired.

@@ -273,6 +273,7 @@ mod tests {
     use crate::tcp::SsthreshFrom;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::observed::{Plain, Signalled};
+    use crate::tcp::spec::EcnCapable;
 
     #[test]
     fn a_sender_takes_at_most_168_bytes() {
@@ -349,6 +350,17 @@ mod tests {
         let (window, at, sent) = process_ack(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
         assert_eq!(sent[3..], [vec![(1, Ecn::NOT_ECT)], vec![], vec![(9, Ecn::CWR)]]);
+    }
+
+    /// All packets of Linux with DCTCP are ECN-capable.
+    #[test]
+    fn acknowledgements_without_data_are_capable_if_all_packets_are() {
+        let bare_ack = |ecn, ecn_capable| {
+            let start = Start { window: 8.0, ssthresh: 8.0, ..Start::default() };
+            SenderHarness::new(TcpSpec { ecn, ecn_capable, ..plain() }, start, 8).with(|tcp| tcp.ecn_of_bare_ack())
+        };
+        let fields = [bare_ack(true, EcnCapable::All), bare_ack(true, EcnCapable::NewData), bare_ack(false, EcnCapable::All)];
+        assert_eq!(fields, [Ecn::ECT, Ecn::NOT_ECT, Ecn::NOT_ECT]);
     }
 
     #[test]

@@ -152,6 +152,11 @@ impl Tcp<'_> {
         Some(SelectedSegment::alone(segment))
     }
 
+    /// ECN field of an acknowledgement without data.
+    pub(crate) fn ecn_of_bare_ack(&self) -> Ecn {
+        if self.sender.sequence.is_without_ecn() { Ecn::NOT_ECT } else { self.spec.ecn_of_others() }
+    }
+
     /// ECN flags of a data segment. Only new data reports a reduction of the window (RFC 3168 section 6.1.2).
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: &Transmission) -> Ecn {
