@@ -58,8 +58,9 @@ words! {
         /// draft-cardwell-iccrg-bbr-congestion-control-00.
         Draft00 = "draft_00",
         /// The RTT of the handshake is the first minimum and gives the initial rate; only a lower RTT, of the last delivered segment, renews
-        /// it; limits on data in flight are even numbers of segments, and greater by two in the phase of faster pacing, which ends at any loss
-        /// once it has lasted an RTT; a timeout leaves one segment more than is in flight.
+        /// it; gains of Startup and Drain are in parts of 256; limits on data in flight are even numbers of segments, and greater by two in the
+        /// phase of faster pacing, which ends at any loss once it has lasted an RTT; losses that a timer finds do not reduce the window, and
+        /// a timeout leaves one segment more than is in flight.
         Linux = "linux",
     }
 }
@@ -104,6 +105,8 @@ pub struct Bbr1Memory {
     recovery: Recovery,
     /// Fast recovery has begun since the last acknowledgement.
     enters_recovery: bool,
+    /// Time of the last timeout.
+    timed_out_at: Time,
     is_idle_restart: bool,
     long_term: LongTerm,
     extra_acked: ExtraAcked,
@@ -125,6 +128,7 @@ impl Bbr1 {
             handshake: None,
             recovery: Recovery::default(),
             enters_recovery: false,
+            timed_out_at: Time::NEVER,
             is_idle_restart: false,
             long_term: LongTerm::new(start.packet),
             extra_acked: ExtraAcked::default(),
@@ -140,7 +144,13 @@ impl Bbr1 {
         let newly_lost = memory.long_term.lost_at(ack.now);
         let in_flight = Segments(prior.0.saturating_sub(delivered as u32 + newly_lost));
         memory.update_model(ack.now, ack.signal.delivered_rate.as_ref());
-        memory.begin_conservation();
+        let enters_recovery = memory.begin_conservation();
+        if memory.spec.edition == Bbr1Edition::Linux {
+            self.window = match enters_recovery {
+                true => f64::from(in_flight.0) + delivered as f64,
+                false => (self.window - f64::from(newly_lost)).max(1.0),
+            };
+        }
         if memory.spec.ack_aggregation && ack.signal.delivered_rate.is_some() {
             memory.update_ack_aggregation(ack.now, Segments(delivered as u32), Cwnd(self.window));
         }
@@ -214,10 +224,16 @@ impl Controller for Bbr1 {
         self.update(ack);
     }
 
-    /// BBRModulateCwndForRecovery (4.2.3.4). The first losses of a recovery are no longer in the pipe to which it reduces the window.
+    /// BBRModulateCwndForRecovery (4.2.3.4). The first losses of a recovery are no longer in the pipe to which it reduces the window. In Linux
+    /// only losses that an acknowledgement reveals reduce the window, with it, and those of a timeout.
     fn on_lost(&mut self, lost: &Lost) {
-        self.memory.long_term.on_lost(lost);
-        if self.memory.recovery.repair != Repair::Over {
+        let memory = &mut *self.memory;
+        memory.long_term.on_lost(lost);
+        let is_at_once = match memory.spec.edition {
+            Bbr1Edition::Draft00 => memory.recovery.repair != Repair::Over,
+            Bbr1Edition::Linux => memory.timed_out_at == lost.now,
+        };
+        if is_at_once {
             self.window = (self.window - 1.0).max(1.0);
         }
     }
@@ -227,7 +243,10 @@ impl Controller for Bbr1 {
         if matches!(self.memory.recovery.repair, Repair::Fast { .. }) {
             return;
         }
-        self.window = f64::from(context.pipe.0) + 1.0;
+        // In Linux the next acknowledgement sets the window, after a detection by the timer, too.
+        if self.memory.spec.edition == Bbr1Edition::Draft00 {
+            self.window = f64::from(context.pipe.0) + 1.0;
+        }
         self.memory.enters_recovery = true;
         self.memory.recovery.repair = Repair::Fast { start_round: self.memory.rounds.count };
     }
@@ -239,6 +258,7 @@ impl Controller for Bbr1 {
             // The losses are still in the pipe.
             Bbr1Edition::Linux => f64::from(context.pipe.0) + 1.0,
         };
+        self.memory.timed_out_at = context.now;
         self.memory.recovery.repair = Repair::Restarted { outstanding: context.in_flight.0 };
         let progress = self.memory.long_term.on_timeout(context.now, &self.memory.rounds);
         self.memory.update_long_term(&progress);

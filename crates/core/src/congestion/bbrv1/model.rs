@@ -1,7 +1,7 @@
 //! The model of the path: bandwidth and minimum RTT, the phases that follow from them, and the limits on data in flight (4.1 to 4.3).
 
 use super::long_term;
-use super::state::{CYCLE, HIGH_GAIN, State};
+use super::state::{CYCLE, State};
 use super::{Bbr1Edition, Bbr1Memory};
 use crate::congestion::support::Ack;
 use crate::congestion::support::bbr::{PacingRate, Repair};
@@ -24,13 +24,13 @@ impl Bbr1Memory {
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
             State::ProbeBw { .. } if self.long_term.bandwidth().is_some() => 1.0,
-            state => state.pacing_gain(),
+            state => state.pacing_gain(self.spec.edition),
         }
     }
 
     pub(super) fn cwnd_gain(&self) -> f64 {
         match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
+            State::Startup | State::Drain => self.spec.edition.first_gains().0,
             State::ProbeBw { .. } => self.spec.cwnd_gain,
             State::ProbeRtt(_) => 1.0,
         }
@@ -158,12 +158,16 @@ impl Bbr1Memory {
         }
     }
 
-    /// BBRCheckDrain (4.3.3).
+    /// BBRCheckDrain (4.3.3). In Linux, what Startup is about to send counts as sent.
     pub(super) fn check_drain(&mut self, now: Time, in_flight: Segments) {
+        let mut about_to_leave = 0.0;
         if self.state == State::Startup && self.full_pipe.reached {
+            if self.spec.edition == Bbr1Edition::Linux {
+                about_to_leave = self.send_quantum();
+            }
             self.state = State::Drain;
         }
-        if self.state == State::Drain && f64::from(in_flight.0) <= self.inflight(1.0) {
+        if self.state == State::Drain && f64::from(in_flight.0) + about_to_leave <= self.inflight(1.0) {
             self.enter_probe_bw(now);
         }
     }
@@ -182,7 +186,7 @@ impl Bbr1Memory {
                     Bbr1Edition::Draft00 => rtt,
                     Bbr1Edition::Linux => self.handshake.unwrap_or(rtt),
                 };
-                let window = Cwnd(HIGH_GAIN * self.initial_window * (1.0 - self.spec.pacing_margin));
+                let window = Cwnd(self.spec.edition.first_gains().0 * self.initial_window * (1.0 - self.spec.pacing_margin));
                 self.pacing = PacingRate::initial(window, Some(first), self.packet);
                 self.rtprop.set(first, ack.now);
             }
@@ -204,7 +208,7 @@ impl Bbr1Memory {
 mod tests {
     use super::super::{Bbr1, Bbr1Spec};
     use super::*;
-    use crate::congestion::support::Start;
+    use crate::congestion::support::{Congestion, Controller, Start};
     use crate::primitives::signal::Signal;
     use crate::primitives::units::Bytes;
 
@@ -233,5 +237,40 @@ mod tests {
         let half_gap_us = 0.5e6 / memory.pacing.per_second();
         assert!((half_gap_us - 125.5).abs() < 0.1, "{half_gap_us}");
         assert_eq!(memory.send_quantum(), 3.0);
+    }
+
+    /// Linux 6.12.117 with four flows at 8.3 Mbit/s and 23.7 ms: segments that the reordering timer finds lost leave at the pacing rate until
+    /// the next acknowledgement begins to conserve packets.
+    #[test]
+    fn as_in_linux_losses_of_a_timer_leave_the_window_to_the_next_acknowledgement() {
+        let window_after_timer = |edition| {
+            let spec = Bbr1Spec { edition, ..Bbr1Spec::default() };
+            let mut law = Bbr1::new(&spec, Start { window: 20.0, packet: Bytes(1500), ..Start::default() });
+            let at = |ms| Time(TimeDelta::from_millis(ms).0);
+            law.on_congestion(&Congestion { pipe: Segments(13), ..Congestion::of(at(10), Segments(20)) });
+            let by_timer = law.window().0;
+            law.on_other_ack(&Ack { in_flight: Segments(14), now: at(11), ..Ack::of_one(at(11)) });
+            (by_timer, law.window().0)
+        };
+        assert_eq!(window_after_timer(Bbr1Edition::Draft00), (14.0, 14.0));
+        assert_eq!(window_after_timer(Bbr1Edition::Linux), (20.0, 14.0));
+    }
+
+    /// The same: Drain begins with 11 segments in flight, which its limit of 12 permits, and lasts until the next acknowledgement.
+    #[test]
+    fn as_in_linux_what_startup_is_about_to_send_counts_for_the_end_of_drain() {
+        let drains = |edition, state| {
+            let spec = Bbr1Spec { edition, ..Bbr1Spec::default() };
+            let mut memory = Bbr1::new(&spec, Start { window: 10.0, packet: Bytes(1500), ..Start::default() }).memory;
+            memory.rtprop.set(TimeDelta::from_millis(25), Time::ZERO);
+            memory.btlbw_filter.take((1, 200.0), 0);
+            memory.pacing.set(600.0);
+            memory.full_pipe.fill();
+            memory.state = state;
+            memory.check_drain(Time::ZERO, Segments(11));
+            memory.state == State::Drain
+        };
+        assert!(drains(Bbr1Edition::Linux, State::Startup) && !drains(Bbr1Edition::Linux, State::Drain));
+        assert!(!drains(Bbr1Edition::Draft00, State::Startup));
     }
 }

@@ -53,11 +53,14 @@ impl Bbr1 {
 }
 
 impl Bbr1Memory {
-    /// Fast recovery conserves packets for a round, which begins after the deliveries that its first acknowledgement reports.
-    pub(super) fn begin_conservation(&mut self) {
-        if std::mem::take(&mut self.enters_recovery) && matches!(self.recovery.repair, Repair::Fast { .. }) {
+    /// Fast recovery conserves packets for a round, which begins after the deliveries that its first acknowledgement reports. Returns whether
+    /// this is the first one.
+    pub(super) fn begin_conservation(&mut self) -> bool {
+        let begins = std::mem::take(&mut self.enters_recovery) && matches!(self.recovery.repair, Repair::Fast { .. });
+        if begins {
             self.rounds.begin();
             self.recovery.repair = Repair::Fast { start_round: self.rounds.count };
         }
+        begins
     }
 }
