@@ -259,6 +259,51 @@ def test_round_trips_in_seconds_are_recognised_by_the_packets(tmp_path: Path) ->
     assert "are in seconds" in analysis.summary()
 
 
+def test_a_log_without_frames_has_losses_and_round_trips_in_seconds(tmp_path: Path) -> None:
+    # Times of quinn-proto 0.11.19 behind 20 ms; it writes neither frames nor the sizes of received packets.
+    def bare(number: int, kind: str = "1RTT") -> dict[str, Any]:
+        return {"header": {"packet_type": kind, "packet_number": number, "length": 1200}}
+
+    metrics = "recovery:metrics_updated"
+    analysis = logged(
+        tmp_path / "log",
+        (673.8, metrics, {"latest_rtt": 0.333, "smoothed_rtt": 0.333}),
+        (689.8, SENT, bare(0, "initial")),
+        (725.6, RECEIVED, bare(0, "initial")),
+        (725.6, metrics, {"latest_rtt": 0.0358, "smoothed_rtt": 0.0358}),
+        (800.0, SENT, bare(0)),
+        (800.1, SENT, bare(1)),
+        (860.0, LOST, {"header": {"packet_type": "1RTT", "packet_number": 1}}),
+        # An old round trip, long after the last packet, says nothing.
+        (20_000.0, metrics, {"latest_rtt": 0.0358}),
+    )
+    rows = analysis.tables["metrics"].to_rows()
+    assert [row["smoothed_rtt_s"] for row in rows[:2]] == pytest.approx([0.333, 0.0358])
+    [sent, _] = analysis.connections.to_rows()
+    assert (sent["lost_packets"], math.isnan(sent["spurious_losses"])) == (1, True)
+    [loss] = analysis.losses.to_rows()
+    assert (loss["repair"], loss["sent_s"]) == ("unknown", pytest.approx(0.1263))
+    text = analysis.summary()
+    assert "are in seconds" in text
+    assert "without contents of packets; its 3 metrics have smoothed RTTs (minimum, median, maximum) 35.8 ms" in text
+
+
+def test_old_round_trips_in_milliseconds_are_no_seconds(tmp_path: Path) -> None:
+    events: list[tuple[float, str, dict[str, Any]]] = [(0.0, SENT, {"header": {"packet_type": "1RTT", "packet_number": 0}})]
+    events += [(time, "recovery:metrics_updated", {"latest_rtt": 20.0}) for time in (20.0, 15_000.0)]
+    assert logged(tmp_path / "log", *events).tables["metrics"].head("latest_rtt_s", 2) == [0.02, 0.02]
+
+
+def test_a_range_costs_the_packets_in_flight_and_not_its_length(tmp_path: Path) -> None:
+    # A packet that is neither acknowledged nor declared lost, as in quiche's logs, and numbers far apart.
+    numbers = [0, *range(1, 40_000), 2**61]
+    sends = [(0.01 * place, SENT, packet(number, stream(1000 * place))) for place, number in enumerate(numbers)]
+    acks = [(1000.0 + place, RECEIVED, packet(place, ack([1, number]))) for place, number in enumerate(numbers[1:])]
+    analysis = logged(tmp_path / "log", *sends, *acks)
+    assert analysis.in_flight.head("in_flight_packets", 80_001)[-1] == 1
+    assert len(analysis.rtt) == 40_000
+
+
 def test_round_trips_of_draft_00_are_in_the_unit_of_its_trace(tmp_path: Path) -> None:
     # Picoquic 1.1.53; it also names streams `id`.
     frames = [{"frame_type": "stream", "id": number, "offset": 0, "length": 1000} for number in (0, 4, 8)]
