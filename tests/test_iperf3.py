@@ -99,6 +99,18 @@ def test_reports_follow_each_other_in_a_file(tmp_path: Path, command: Command) -
     assert "not analysed: 1 test that failed: unable to connect to server" in done.stdout
 
 
+def test_texts_of_a_report_do_not_reach_the_terminal_as_control_characters(tmp_path: Path, command: Command) -> None:
+    report = copy.deepcopy(REPORT)
+    report["start"]["connected"][0]["local_host"] = "\x1b[31m\u202ehost\nanother line"
+    failed = {"start": {"version": "iperf 3.12"}, "error": "\x1b]0;title\x07"}
+    path = tmp_path / "report.json"
+    analysed(path, report, failed)
+    done = command("analyse", path)
+    assert not {"\x1b", "\u202e", "\x07"} & set(done.stdout)
+    assert r"\x1b[31m\u202ehost\nanother line:54949" in done.stdout
+    assert r"\x1b]0;title\x07" in done.stdout
+
+
 def test_a_server_that_receives_knows_what_arrived_and_no_retransmissions(tmp_path: Path) -> None:
     # As iperf 3.12 and 3.21 write it: the server does not know what was sent.
     report = copy.deepcopy(REPORT)

@@ -18,7 +18,7 @@ from tailback._qlog.events import is_qlog, read
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
 from tailback._time_slices import in_slices
-from tailback.errors import CaptureError, UnknownName
+from tailback.errors import CaptureError, UnknownName, in_one_line
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
 
@@ -178,11 +178,11 @@ class Analysis:
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
         if "series" in self._tables:
-            return f"{self.provenance['file']}: {len(self._tables['series']):,} series of Flent"
+            return f"{in_one_line(self.provenance['file'])}: {len(self._tables['series']):,} series of Flent"
         connections = len(self.connections) // 2
         plural = "" if connections == 1 else "s"
         packets = f"{self.packets:,} packets, " if self.packets else ""
-        return f"{self.provenance['file']}: {packets}{connections:,} connection{plural}{cut}"
+        return f"{in_one_line(self.provenance['file'])}: {packets}{connections:,} connection{plural}{cut}"
 
     def __repr__(self) -> str:
         return f"<Analysis {self}>"
@@ -297,6 +297,10 @@ def _payload(table: Table) -> list[float]:
 
 def notes(analysis: Analysis) -> Iterator[str]:
     """Notes that affect the interpretation of the results."""
+    return map(in_one_line, _noted(analysis))
+
+
+def _noted(analysis: Analysis) -> Iterator[str]:
     yield from analysis._notes
     reasons = zip(analysis.skipped.head("reason", ROWS), analysis.skipped.head("packets", ROWS), strict=True)
     skipped = [f"{packets:,} {reason}" for reason, packets in reasons]
