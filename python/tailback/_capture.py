@@ -332,7 +332,8 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
     with path.open("rb") as file:
         beginning = file.read(_BEGINNING)
     if _iperf3.is_iperf3(beginning):
-        return _Measured(_iperf3.tables(path.read_text(errors="replace"), samples=samples), 0, [], None)
+        tables, said = _iperf3.tables(path.read_text(errors="replace"), samples=samples)
+        return _Measured(tables, 0, [], None, notes=tuple(said))
     if _flent_data.is_flent(beginning, path.name):
         return _Measured(_flent_data.tables(path, samples=samples), 0, [], None)
     if not is_qlog(beginning[:64]):
