@@ -278,6 +278,9 @@ class _Reader:
         arguments = self.text[start : self.at - 1]
         result = self._take(_RESULT)
         text = f"{name}({arguments})"
+        if name in {*_WRITES, *_UNREAD_WRITES} and result and result[1].startswith("-1"):
+            self._add(Unused, text, "a call that fails writes nothing", at)
+            return
         if (place := _WRITES.get(name)) is None:
             if found := _CONGESTION.search(arguments):
                 self.script.congestion = found[1] or found[2]
