@@ -373,7 +373,9 @@ class _Connection:
 
     def _on_metrics(self, event: Event) -> None:
         row: dict[str, Any] = {"time_s": event.time_s - self.origin_s, "connection": self.number}
-        lost = _whole(event.data.get("cf_lost_packets"))
+        # A number, or as in netty 4.2.18 its total and its change.
+        counted = event.data.get("cf_lost_packets")
+        lost = _whole(counted.get("total") if isinstance(counted, dict) else counted)
         if lost is not None:
             self.counted_losses = max(lost, self.counted_losses or 0)
         for key, column in _METRICS.items():
@@ -463,6 +465,8 @@ class _Connection:
         unknown: set[str] = set()
         if not self.has_acks() or self.counted_losses is not None:
             unknown |= _ACKNOWLEDGED
+        if self.counted_losses is not None:
+            unknown.add("spurious_losses")
         if not (self.sent.has_numbers and self.sent.has_contents):
             unknown |= _ACKNOWLEDGED | ({"spurious_losses"} if self.losses else _LOST)
         if not self.sent.has_contents:
