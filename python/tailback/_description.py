@@ -49,9 +49,10 @@ def plain(value: Any, at: str = "", depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
     if hasattr(value, "tolist") and not isinstance(value, bytes):
+        listed = value.tolist()
         # Python has no type for NumPy's long doubles.
-        is_long = isinstance(value, numbers.Real) and type(value.tolist()) is type(value)
-        return plain(float(value) if is_long else value.tolist(), at, depth + 1)
+        is_long = type(listed) is type(value) and isinstance(value, numbers.Real)
+        return plain(float(listed) if is_long else listed, at, depth + 1)
     if isinstance(value, float) and not math.isfinite(value):
         raise _core.scenario_error("", at, f"{_key(at)} is not a finite number", given=str(value))
     if isinstance(value, int) and not -_HUGE < value < _HUGE:

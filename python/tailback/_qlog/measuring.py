@@ -399,7 +399,7 @@ class _Connection:
         shown = sorted(row["rtt_s"] for row in self.rtts)
         least, most = _SECONDS
         if said and shown:
-            return shown[len(shown) // 2] > least * said[len(said) // 2]
+            return bool(shown[len(shown) // 2] > least * said[len(said) // 2])
         return least < max(self.waits, default=0) < most
 
     def end(self, rtt_unit: float) -> None:
