@@ -250,6 +250,11 @@ def test_numbers_beyond_64_bits_are_read(tmp_path: Path) -> None:
     report["end"]["streams"][0]["sender"]["bytes"] = 2**70
     [forward, _] = analysed(tmp_path / "report.json", report).connections.to_rows()
     assert forward["payload_bytes"] == 2.0**70
+    received = {**STREAM, "bytes": 0, "jitter_ms": 0, "lost_packets": 0, "packets": 9, "lost_percent": 0, "sender": False}
+    report["end"] = {"streams": [{"udp": received}]}
+    report["intervals"] = [{"streams": [{**STREAM, "bytes": 1.7e308}]}]
+    [forward, _] = analysed(tmp_path / "report.json", report).connections.to_rows()
+    assert (forward["unique_payload_bytes"], forward["goodput_bps"]) == (1.7e308, math.inf)
 
 
 @pytest.mark.parametrize(

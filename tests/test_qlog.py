@@ -102,6 +102,7 @@ def test_sequences_are_read_up_to_damage(tmp_path: Path) -> None:
         ('{"qlog_version": "0.3", "traces": [{"events": [{"time": "x", "name": "a"}]}]}', "event 0"),
         ("[" * 100_000, "is not a capture"),
         ('{"a":' * 100_000, "is not JSON that can be read"),
+        ('{"qlog_version": "draft-01", "traces": [{"event_fields": 1, "events": [[0]]}]}', "event 0"),
         ("\x1e\x1e", "is a sequence without records"),
     ],
 )
@@ -111,7 +112,22 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         tb.analyse(tmp_path / "file")
 
 
-VALUES = ("null", "-1", "1e999", '"x"', "[]", "{}", "true", "9" * 30, "NaN", "[[1]]", '["1-2"]', '{"a": 1}', str(2**62 - 1))
+VALUES = (
+    "null",
+    "-1",
+    "1e999",
+    '"x"',
+    "[]",
+    "{}",
+    "true",
+    "9" * 30,
+    "9" * 400,
+    "NaN",
+    "[[1]]",
+    '["1-2"]',
+    '{"a": 1}',
+    str(2**62 - 1),
+)
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -244,6 +244,8 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     """The directions that carry data, those with the most payload first, and the first losses."""
     if "series" in analysis.tables:
         series = analysis.tables["series"]
+        if not len(series):
+            return
         yield TextTable.of("series", {column: series.head(column, ROWS) for column in series.columns}, len(series))
         return
     table = analysis.connections

@@ -274,7 +274,7 @@ def _datagrams(report: _Object, stream: _Object, ends: _Object, is_sender: bool,
             for each in _streams(report)
             if each.values.get("socket") == ends.values.get("socket") and not each.values.get("omitted")
         )
-    unique = _unless_0(round(unique) if math.isfinite(unique) else unique)
+    unique = _unless_0(float(round(unique)) if math.isfinite(unique) else unique)
     return {
         "payload_bytes": sent if is_sender else math.nan,
         "unique_payload_bytes": unique,
