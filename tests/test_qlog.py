@@ -97,7 +97,7 @@ def test_sequences_are_read_up_to_damage(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "is not complete JSON"),
-        ("{}", "is JSON without the field `traces` of a qlog file"),
+        ("{}", "is JSON without the field `traces` of a qlog file; expected pcap, .*, or a data file of Flent"),
         (written("contained")[:-30], "JSON text sequences are read up to damage"),
         ('{"qlog_version": "0.3", "traces": [{"events": [{"time": "x", "name": "a"}]}]}', "event 0"),
         ("[" * 100_000, "is not a capture"),

@@ -14,7 +14,7 @@ from tailback._arguments import arguments_checked
 from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
 from tailback._qlog import measuring
-from tailback._qlog.events import is_qlog, read
+from tailback._qlog.events import QlogReadError, is_qlog, read
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
 from tailback._time_slices import in_slices
@@ -340,7 +340,10 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
         return _Measured(_flent_data.tables(path, samples=samples), 0, [], None)
     if not is_qlog(beginning[:64]):
         return None
-    log = read(path.read_bytes())
+    try:
+        log = read(path.read_bytes())
+    except QlogReadError as error:
+        raise ValueError(f"{error}; expected {_FORMATS}") from None
     packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
     return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage, notes=tuple(log.notes))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -257,7 +258,9 @@ class _Reader:
 
     def _assertions(self, code: str, at: int) -> None:
         try:
-            body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
+            # Python warns of literals such as `1and`.
+            with warnings.catch_warnings(action="ignore"):
+                body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._add(Unused, "%{ }%", "is not a list of Python assertions", at)
             return
