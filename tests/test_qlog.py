@@ -383,6 +383,15 @@ def test_packets_without_contents_say_nothing_about_losses(tmp_path: Path) -> No
     assert "packets have no frames" in analysis.summary()
 
 
+def test_datagrams_whose_packets_are_not_logged_are_noted(tmp_path: Path) -> None:
+    # A client of qh3 2.1.0 logs the packets of its handshake only: 6 of 2484.
+    datagrams = [(float(time), "transport:datagrams_received", {"count": 1}) for time in range(10)]
+    for packets, is_noted in ((4, True), (5, False)):
+        events = [*datagrams, *((10.0, RECEIVED, {"raw": {"length": 50}}) for _ in range(packets))]
+        said = f"10 datagrams were received, and {packets} packets of them are in the log"
+        assert (said in logged(tmp_path / "log", *events).summary()) == is_noted
+
+
 def test_packets_without_a_size_leave_the_flight(tmp_path: Path) -> None:
     sends = [(float(number), SENT, packet(number, stream(1000 * number), size=None)) for number in range(3)]
     analysis = logged(tmp_path / "log", *sends, (30.0, RECEIVED, packet(0, ack([0, 2]))))

@@ -276,6 +276,7 @@ class _Connection:
         self.rtts: list[dict[str, Any]] = []
         self.metrics: list[dict[str, Any]] = []
         self.unread_metrics: set[str] = set()
+        self.datagrams = 0
 
     def take(self, event: Event) -> bool:
         """Measure an event. Returns false if the event is not one of those that are measured."""
@@ -290,6 +291,9 @@ class _Connection:
                 self._discard(event, next((space for space in _SPACES if space in str(event.data.get("key_type"))), ""))
             case "metrics_updated" | "metric_update" | "recovery_metrics_updated":
                 self._on_metrics(event)
+            case "datagrams_received" | "datagram_received":
+                self.datagrams += 1
+                return False
             case _:
                 return False
         return True
@@ -420,6 +424,8 @@ class _Connection:
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
         if self.unread_metrics and not any(column in row for row in self.metrics for column in _METRICS.values()):
             yield f"{self.title}: metrics have no field that is read ({', '.join(_METRICS)}), only {_listed(self.unread_metrics)}"
+        if self.datagrams > 2 * (logged := self.received.counts["packets"]):
+            yield f"{self.title}: {self.datagrams:,} datagrams were received, and {logged:,} packets of them are in the log"
         if unread := self.sent.unread | self.received.unread:
             yield f"{self.title}: frames of data without a known length are not counted; their fields are {_listed(unread)}"
         if directions and not any(each.has_sizes for each in directions):
