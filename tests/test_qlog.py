@@ -383,6 +383,12 @@ def test_packets_without_contents_say_nothing_about_losses(tmp_path: Path) -> No
     assert "packets have no frames" in analysis.summary()
 
 
+def test_a_log_without_packets_and_metrics_is_noted(tmp_path: Path) -> None:
+    # golang.org/x/net/quic 0.56 logs packets at the level QLogLevelFrame only.
+    analysis = logged(tmp_path / "log", (0.0, "connectivity:connection_started", {}))
+    assert "a log without packets and metrics" in analysis.summary()
+
+
 def test_datagrams_whose_packets_are_not_logged_are_noted(tmp_path: Path) -> None:
     # A client of qh3 2.1.0 logs the packets of its handshake only: 6 of 2484.
     datagrams = [(float(time), "transport:datagrams_received", {"count": 1}) for time in range(10)]

@@ -424,6 +424,8 @@ class _Connection:
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
         if self.unread_metrics and not any(column in row for row in self.metrics for column in _METRICS.values()):
             yield f"{self.title}: metrics have no field that is read ({', '.join(_METRICS)}), only {_listed(self.unread_metrics)}"
+        if not self.metrics and not directions:
+            yield f"{self.title}: a log without packets and metrics"
         if self.datagrams > 2 * (logged := self.received.counts["packets"]):
             yield f"{self.title}: {self.datagrams:,} datagrams were received, and {logged:,} packets of them are in the log"
         if unread := self.sent.unread | self.received.unread:
