@@ -391,9 +391,11 @@ def test_a_log_without_packets_and_metrics_is_noted(tmp_path: Path) -> None:
 
 def test_datagrams_whose_packets_are_not_logged_are_noted(tmp_path: Path) -> None:
     # A client of qh3 2.1.0 logs the packets of its handshake only: 6 of 2484.
-    datagrams = [(float(time), "transport:datagrams_received", {"count": 1}) for time in range(10)]
+    count: dict[str, Any] = {"count": 1}
+    datagrams = [(float(time), "transport:datagrams_received", count) for time in range(10)]
     for packets, is_noted in ((4, True), (5, False)):
-        events = [*datagrams, *((10.0, RECEIVED, {"raw": {"length": 50}}) for _ in range(packets))]
+        received: dict[str, Any] = {"raw": {"length": 50}}
+        events = [*datagrams, *((10.0, RECEIVED, received) for _ in range(packets))]
         said = f"10 datagrams were received, and {packets} packets of them are in the log"
         assert (said in logged(tmp_path / "log", *events).summary()) == is_noted
 
