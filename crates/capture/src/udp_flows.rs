@@ -142,16 +142,17 @@ impl Spin {
         match (self.packets, self.changes) {
             (0, _) => SpinUse::Unknown,
             (_, 0) => SpinUse::Constant,
-            (packets, changes) if packets > 16 && self.is_random(packets as f64, changes as f64) => SpinUse::Random,
+            (packets, _) if packets > 16 && self.is_random() => SpinUse::Random,
             _ => SpinUse::Spinning,
         }
     }
 
     /// Whether runs of equal values have the mean and the variance of independent values, which are 2 packets. With two packets per
     /// round trip, such as ACKs, a spinning bit has the same mean and shorter deviations.
-    fn is_random(&self, packets: f64, changes: f64) -> bool {
-        let mean = packets / changes;
-        (1.7..2.5).contains(&mean) && self.squared_runs as f64 / changes - mean * mean > 1.2
+    fn is_random(&self) -> bool {
+        let per_change = |sum: u64| sum as f64 / self.changes as f64;
+        let mean = per_change(self.packets);
+        (1.7..2.5).contains(&mean) && per_change(self.squared_runs) - mean * mean > 1.2
     }
 }
 
