@@ -40,6 +40,12 @@ def test_series_have_their_statistics_and_units(tmp_path: Path, name: str, comma
     assert "TCP download" in done.stdout
 
 
+def test_a_file_without_series_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.flent"
+    path.write_text(json.dumps({**DATA, "results": {}}))
+    assert "0 series of Flent" in tb.analyse(path).summary()
+
+
 def test_what_a_run_writes_is_read(tmp_path: Path) -> None:
     flows: Any = {"down": {"tcp": {"preset": "sack"}}}
     link = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s", flows=flows, traces=["throughput"])

@@ -16,7 +16,8 @@ DOCUMENTS = ROOT / "papers" / "tailback_papers"
 LAYERS = """
 _core
 _arguments
-errors _capture_damage _description _format _html _interrupts _interval _paper_figure _processors _schema_tables
+errors
+_capture_damage _description _format _html _interrupts _interval _paper_figure _processors _schema_tables
 _time_slices _toml
 _export
 _kernels _lab _named_files _parquet_flows _quantity _table _types allocation models plots prices statistics user_code

@@ -97,11 +97,12 @@ def test_sequences_are_read_up_to_damage(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "is not complete JSON"),
-        ("{}", "is JSON without the field `traces` of a qlog file"),
+        ("{}", "is JSON without the field `traces` of a qlog file; expected pcap, .*, or a data file of Flent"),
         (written("contained")[:-30], "JSON text sequences are read up to damage"),
         ('{"qlog_version": "0.3", "traces": [{"events": [{"time": "x", "name": "a"}]}]}', "event 0"),
         ("[" * 100_000, "is not a capture"),
         ('{"a":' * 100_000, "is not JSON that can be read"),
+        ('{"qlog_version": "draft-01", "traces": [{"event_fields": 1, "events": [[0]]}]}', "event 0"),
         ("\x1e\x1e", "is a sequence without records"),
     ],
 )
@@ -111,7 +112,22 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         tb.analyse(tmp_path / "file")
 
 
-VALUES = ("null", "-1", "1e999", '"x"', "[]", "{}", "true", "9" * 30, "NaN", "[[1]]", '["1-2"]', '{"a": 1}', str(2**62 - 1))
+VALUES = (
+    "null",
+    "-1",
+    "1e999",
+    '"x"',
+    "[]",
+    "{}",
+    "true",
+    "9" * 30,
+    "9" * 400,
+    "NaN",
+    "[[1]]",
+    '["1-2"]',
+    '{"a": 1}',
+    str(2**62 - 1),
+)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -259,6 +275,51 @@ def test_round_trips_in_seconds_are_recognised_by_the_packets(tmp_path: Path) ->
     assert "are in seconds" in analysis.summary()
 
 
+def test_a_log_without_frames_has_losses_and_round_trips_in_seconds(tmp_path: Path) -> None:
+    # Times of quinn-proto 0.11.19 behind 20 ms; it writes neither frames nor the sizes of received packets.
+    def bare(number: int, kind: str = "1RTT") -> dict[str, Any]:
+        return {"header": {"packet_type": kind, "packet_number": number, "length": 1200}}
+
+    metrics = "recovery:metrics_updated"
+    analysis = logged(
+        tmp_path / "log",
+        (673.8, metrics, {"latest_rtt": 0.333, "smoothed_rtt": 0.333}),
+        (689.8, SENT, bare(0, "initial")),
+        (725.6, RECEIVED, bare(0, "initial")),
+        (725.6, metrics, {"latest_rtt": 0.0358, "smoothed_rtt": 0.0358}),
+        (800.0, SENT, bare(0)),
+        (800.1, SENT, bare(1)),
+        (860.0, LOST, {"header": {"packet_type": "1RTT", "packet_number": 1}}),
+        # An old round trip, long after the last packet, says nothing.
+        (20_000.0, metrics, {"latest_rtt": 0.0358}),
+    )
+    rows = analysis.tables["metrics"].to_rows()
+    assert [row["smoothed_rtt_s"] for row in rows[:2]] == pytest.approx([0.333, 0.0358])
+    [sent, _] = analysis.connections.to_rows()
+    assert (sent["lost_packets"], math.isnan(sent["spurious_losses"])) == (1, True)
+    [loss] = analysis.losses.to_rows()
+    assert (loss["repair"], loss["sent_s"]) == ("unknown", pytest.approx(0.1263))
+    text = analysis.summary()
+    assert "are in seconds" in text
+    assert "without contents of packets; its 3 metrics have smoothed RTTs (minimum, median, maximum) 35.8 ms" in text
+
+
+def test_old_round_trips_in_milliseconds_are_no_seconds(tmp_path: Path) -> None:
+    events: list[tuple[float, str, dict[str, Any]]] = [(0.0, SENT, {"header": {"packet_type": "1RTT", "packet_number": 0}})]
+    events += [(time, "recovery:metrics_updated", {"latest_rtt": 20.0}) for time in (20.0, 15_000.0)]
+    assert logged(tmp_path / "log", *events).tables["metrics"].head("latest_rtt_s", 2) == [0.02, 0.02]
+
+
+def test_a_range_costs_the_packets_in_flight_and_not_its_length(tmp_path: Path) -> None:
+    # A packet that is neither acknowledged nor declared lost, as in quiche's logs, and numbers far apart.
+    numbers = [0, *range(1, 40_000), 2**61]
+    sends = [(0.01 * place, SENT, packet(number, stream(1000 * place))) for place, number in enumerate(numbers)]
+    acks = [(1000.0 + place, RECEIVED, packet(place, ack([1, number]))) for place, number in enumerate(numbers[1:])]
+    analysis = logged(tmp_path / "log", *sends, *acks)
+    assert analysis.in_flight.head("in_flight_packets", 80_001)[-1] == 1
+    assert len(analysis.rtt) == 40_000
+
+
 def test_round_trips_of_draft_00_are_in_the_unit_of_its_trace(tmp_path: Path) -> None:
     # Picoquic 1.1.53; it also names streams `id`.
     frames = [{"frame_type": "stream", "id": number, "offset": 0, "length": 1000} for number in (0, 4, 8)]
@@ -295,14 +356,16 @@ def test_each_path_of_multipath_has_its_own_packet_numbers(tmp_path: Path) -> No
     assert analysis.connections.to_rows()[0]["acks"] == 1
 
 
-def test_losses_that_are_only_counted(tmp_path: Path) -> None:
-    # quiche, for example in netty 4.2.18: no `packet_lost`, and a pacing rate in bytes per second.
-    counted = {"cf_lost_packets": 3, "pacing_rate": 1e6}
+@pytest.mark.parametrize("count", [3, {"total": 3, "delta": 1}])
+def test_losses_that_are_only_counted(count: Any, tmp_path: Path) -> None:
+    # quiche writes no `packet_lost`, and a pacing rate in bytes per second; netty 4.2.18 has the second form.
+    counted = {"cf_lost_packets": count, "pacing_rate": 1e6}
     sends = [(0.0, SENT, packet(0, stream(0))), (1.0, SENT, packet(1, stream(1000)))]
     events = [*sends, (30.0, RECEIVED, packet(0, ack([1, 1]))), (30.0, "quic:recovery_metrics_updated", counted)]
     analysis = logged(tmp_path / "log", *events)
     [sent, _] = analysis.connections.to_rows()
-    assert (sent["lost_packets"], math.isnan(sent["max_in_flight_packets"])) == (3, True)
+    assert sent["lost_packets"] == 3
+    assert all(math.isnan(sent[name]) for name in ("spurious_losses", "max_in_flight_packets"))
     assert analysis.tables["metrics"].to_rows()[0]["pacing_rate_bps"] == 8e6
 
 
@@ -318,6 +381,23 @@ def test_packets_without_contents_say_nothing_about_losses(tmp_path: Path) -> No
     unseen = ("data_packets", "payload_bytes", "unique_payload_bytes", "retransmitted_packets", "goodput_bps", "acks")
     assert [column for row in others for column in unseen if not math.isnan(row[column])] == []
     assert "packets have no frames" in analysis.summary()
+
+
+def test_a_log_without_packets_and_metrics_is_noted(tmp_path: Path) -> None:
+    # golang.org/x/net/quic 0.56 logs packets at the level QLogLevelFrame only.
+    analysis = logged(tmp_path / "log", (0.0, "connectivity:connection_started", {}))
+    assert "a log without packets and metrics" in analysis.summary()
+
+
+def test_datagrams_whose_packets_are_not_logged_are_noted(tmp_path: Path) -> None:
+    # A client of qh3 2.1.0 logs the packets of its handshake only: 6 of 2484.
+    count: dict[str, Any] = {"count": 1}
+    datagrams = [(float(time), "transport:datagrams_received", count) for time in range(10)]
+    for packets, is_noted in ((4, True), (5, False)):
+        received: dict[str, Any] = {"raw": {"length": 50}}
+        events = [*datagrams, *((10.0, RECEIVED, received) for _ in range(packets))]
+        said = f"10 datagrams were received, and {packets} packets of them are in the log"
+        assert (said in logged(tmp_path / "log", *events).summary()) == is_noted
 
 
 def test_packets_without_a_size_leave_the_flight(tmp_path: Path) -> None:

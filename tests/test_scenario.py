@@ -152,11 +152,21 @@ def test_a_relative_schema_is_left_out_in_another_folder(tmp_path: Path) -> None
     assert far.read_text() == SMALL
 
 
+def test_numpy_text_and_long_doubles_have_python_types(scenario: tb.Scenario) -> None:
+    changed = scenario.with_({"duration": np.str_("1 s"), "flows.tcp.count": np.longdouble(2), "seed": np.array(7)}).to_dict()
+    values = (changed["duration"], changed["flows"]["tcp"]["count"], changed["seed"])
+    assert [(type(value), value) for value in values] == [(str, "1 s"), (float, 2.0), (int, 7)]
+
+
 def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
-    scenario = tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="9 packets", duration="60 s").with_({"name": "a\x1b[31m\u202etxt"})
+    scenario = tb.dumbbell(rate="1 Mbps", delay="1 ms", buffer="9 packets", duration="60 s").with_(
+        {"name": "a\x1b[31m\u202etxt\nb"}
+    )
     run = tb.simulate(scenario)
     for text in (scenario.name, str(run), run.summary(), str(tb.predict(scenario))):
         assert not {"\x1b", "\u202e"} & set(text)
-    assert scenario.name == r"a\x1b[31m\u202etxt"
+        assert text.startswith(scenario.name)
+    # A line end would begin another line of the summary.
+    assert scenario.name == r"a\x1b[31m\u202etxt\nb"
     # The description itself is unchanged.
-    assert run.scenario["name"] == "a\x1b[31m\u202etxt"
+    assert run.scenario["name"] == "a\x1b[31m\u202etxt\nb"

@@ -14,11 +14,11 @@ from tailback._arguments import arguments_checked
 from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
 from tailback._qlog import measuring
-from tailback._qlog.events import is_qlog, read
+from tailback._qlog.events import QlogReadError, is_qlog, read
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
 from tailback._time_slices import in_slices
-from tailback.errors import CaptureError, UnknownName
+from tailback.errors import CaptureError, UnknownName, in_one_line
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
 
@@ -178,11 +178,11 @@ class Analysis:
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
         if "series" in self._tables:
-            return f"{self.provenance['file']}: {len(self._tables['series']):,} series of Flent"
+            return f"{in_one_line(self.provenance['file'])}: {len(self._tables['series']):,} series of Flent"
         connections = len(self.connections) // 2
         plural = "" if connections == 1 else "s"
         packets = f"{self.packets:,} packets, " if self.packets else ""
-        return f"{self.provenance['file']}: {packets}{connections:,} connection{plural}{cut}"
+        return f"{in_one_line(self.provenance['file'])}: {packets}{connections:,} connection{plural}{cut}"
 
     def __repr__(self) -> str:
         return f"<Analysis {self}>"
@@ -244,6 +244,8 @@ def listings(analysis: Analysis) -> Iterator[TextTable]:
     """The directions that carry data, those with the most payload first, and the first losses."""
     if "series" in analysis.tables:
         series = analysis.tables["series"]
+        if not len(series):
+            return
         yield TextTable.of("series", {column: series.head(column, ROWS) for column in series.columns}, len(series))
         return
     table = analysis.connections
@@ -297,6 +299,10 @@ def _payload(table: Table) -> list[float]:
 
 def notes(analysis: Analysis) -> Iterator[str]:
     """Notes that affect the interpretation of the results."""
+    return map(in_one_line, _noted(analysis))
+
+
+def _noted(analysis: Analysis) -> Iterator[str]:
     yield from analysis._notes
     reasons = zip(analysis.skipped.head("reason", ROWS), analysis.skipped.head("packets", ROWS), strict=True)
     skipped = [f"{packets:,} {reason}" for reason, packets in reasons]
@@ -328,12 +334,16 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
     with path.open("rb") as file:
         beginning = file.read(_BEGINNING)
     if _iperf3.is_iperf3(beginning):
-        return _Measured(_iperf3.tables(path.read_text(errors="replace"), samples=samples), 0, [], None)
+        tables, said = _iperf3.tables(path.read_text(errors="replace"), samples=samples)
+        return _Measured(tables, 0, [], None, notes=tuple(said))
     if _flent_data.is_flent(beginning, path.name):
         return _Measured(_flent_data.tables(path, samples=samples), 0, [], None)
     if not is_qlog(beginning[:64]):
         return None
-    log = read(path.read_bytes())
+    try:
+        log = read(path.read_bytes())
+    except QlogReadError as error:
+        raise ValueError(f"{error}; expected {_FORMATS}") from None
     packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
     return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage, notes=tuple(log.notes))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -35,8 +36,11 @@ def plain(value: Any, at: str = "", depth: int = 0) -> Any:
         hint = "a value may contain itself"
         raise _core.scenario_error("", _short_path(at), f"the scenario is nested deeper than {_DEEPEST} levels", hint=hint)
     # Ordered by frequency for speed: `dict` before the slower check for `Mapping`.
-    if isinstance(value, (str, bool)):
+    if type(value) is str or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        # NumPy's text is a class of its own.
+        return str.__str__(value)
     if isinstance(value, (dict, Mapping)):
         for key in value:
             if not isinstance(key, str):
@@ -45,7 +49,10 @@ def plain(value: Any, at: str = "", depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
     if hasattr(value, "tolist") and not isinstance(value, bytes):
-        return plain(value.tolist(), at, depth + 1)
+        listed = value.tolist()
+        # Python has no type for NumPy's long doubles.
+        is_long = type(listed) is type(value) and isinstance(value, numbers.Real)
+        return plain(float(listed) if is_long else listed, at, depth + 1)
     if isinstance(value, float) and not math.isfinite(value):
         raise _core.scenario_error("", at, f"{_key(at)} is not a finite number", given=str(value))
     if isinstance(value, int) and not -_HUGE < value < _HUGE:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tailback.errors import in_one_line
+
 __all__ = ["aligned", "quantity"]
 
 
@@ -20,7 +22,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 def quantity(column: str, value: float | int | str) -> str:
     """Format a value with the unit in its column's name: ``goodput_bps`` 9.53e6 is ``9.53 Mbps``; NaN is a dash."""
     if isinstance(value, str):
-        return value
+        return in_one_line(value)
     if value != value:
         return "-"
     if column.endswith("_bps"):

@@ -57,8 +57,10 @@ def is_iperf3(beginning: bytes) -> bool:
     return beginning.lstrip().startswith(b"{") and b'"version":' in beginning and b'"iperf 3' in beginning
 
 
-def tables(text: str, *, samples: bool) -> dict[str, Table]:
-    """Tables ``connections``, ``losses`` (empty: a report has only their numbers) and ``skipped``; with samples ``intervals``.
+def tables(text: str, *, samples: bool) -> tuple[dict[str, Table], list[str]]:
+    """Tables and notes.
+
+    The tables are ``connections``, ``losses`` (empty, as a report has only numbers) and ``skipped``; with samples ``intervals``.
 
     Raises
     ------
@@ -68,16 +70,23 @@ def tables(text: str, *, samples: bool) -> dict[str, Table]:
     connections: list[dict[str, Any]] = []
     intervals: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
+    notes: list[str] = []
     first_s: float | None = None
     for report in _reports(text):
-        if "error" in report.values:
+        if "error" in report.values and not _has_data(report):
             skipped.append({"reason": f"test that failed: {report.values['error']}", "packets": 1})
             continue
         began_s = report.object("start").object("timestamp").number("timesecs")
         first_s = began_s if first_s is None else first_s
         number = len(connections) // 2
         if "end" in report.values:
-            connections += _connections(report, number, began_s - first_s)
+            rows = list(_connections(report, number, began_s - first_s))
+            if "error" in report.values:
+                notes.append(f"a test of {len(rows) // 2} connections ended early: {report.values['error']}")
+                if not str(report.values["error"]).startswith("interrupt"):
+                    # The end that the other has left reports the time and retransmissions of the interval before.
+                    rows = [row | dict.fromkeys(("duration_s", "goodput_bps", "retransmitted_packets"), math.nan) for row in rows]
+            connections += rows
             intervals += _intervals(report, number, began_s - first_s)
         else:
             skipped.append({"reason": "test without an end", "packets": 1})
@@ -86,7 +95,7 @@ def tables(text: str, *, samples: bool) -> dict[str, Table]:
         "losses": Table._of_rows("losses", [], _LOSS),
         "skipped": Table._of_rows("skipped", skipped, _SKIPPED),
     }
-    return found | ({"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {})
+    return found | ({"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {}), notes
 
 
 @dataclass(frozen=True)
@@ -145,6 +154,12 @@ class _Object:
         return f"{self.at}.{key}" if self.at else key
 
 
+def _has_data(report: _Object) -> bool:
+    """Whether a report with an error has the data up to it, such as after Ctrl-C."""
+    start, end = (report.values.get(key) for key in ("start", "end"))
+    return isinstance(start, dict) and isinstance(end, dict) and bool(start.get("connected")) and bool(end.get("streams"))
+
+
 def _as_object(value: Any, at: str) -> _Object:
     if not isinstance(value, dict):
         raise ValueError(f"not a report of iperf3: `{at or 'a document'}` is not an object")
@@ -159,7 +174,8 @@ def _reports(text: str) -> Iterator[_Object]:
             yield document
             continue
         event = document.values["event"]
-        if event == "start" and streamed:
+        # A test that is interrupted has an end after its error, others have none.
+        if streamed and (event == "start" or (event == "error" and "error" in streamed)):
             yield _Object(streamed)
             streamed = {}
         if event == "interval":
@@ -167,7 +183,7 @@ def _reports(text: str) -> Iterator[_Object]:
         else:
             # Others, such as `server_output_text`, are not read.
             streamed[str(event)] = document.values.get("data")
-        if event in ("end", "error"):
+        if event == "end":
             yield _Object(streamed)
             streamed = {}
     if streamed:
@@ -241,7 +257,12 @@ def _datagrams(report: _Object, stream: _Object, ends: _Object, is_sender: bool,
         # The client sends its counts to the server after the server's report; the report has zeros instead.
         return {"payload_bytes": sent}
     losses = end.object("sum") if is_only and "sum" in end.values else stream
-    loss_rate = losses.known("lost_percent") / 100
+    lost, packets = losses.known("lost_packets"), losses.known("packets")
+    if is_sender and not lost and "sum_received" in end.values and not end.object("sum_received").known("bytes"):
+        # An interrupted client has not received the server's counts.
+        return {"payload_bytes": sent}
+    # The streams of a server have a `lost_percent` of 0.
+    loss_rate = lost / packets if packets > 0 else losses.known("lost_percent") / 100
     if is_only and "sum_received" in end.values:
         received = end.object("sum_received")
         unique, seconds = received.known("bytes"), received.known("seconds")
@@ -253,12 +274,12 @@ def _datagrams(report: _Object, stream: _Object, ends: _Object, is_sender: bool,
             for each in _streams(report)
             if each.values.get("socket") == ends.values.get("socket") and not each.values.get("omitted")
         )
-    unique = _unless_0(round(unique) if math.isfinite(unique) else unique)
+    unique = _unless_0(float(round(unique)) if math.isfinite(unique) else unique)
     return {
         "payload_bytes": sent if is_sender else math.nan,
         "unique_payload_bytes": unique,
         "goodput_bps": 8 * unique / seconds if seconds > 0 else math.nan,
-        "lost_packets": losses.known("lost_packets"),
+        "lost_packets": lost,
         "loss_rate": loss_rate,
         "jitter_s": 1e-3 * stream.known("jitter_ms"),
     }

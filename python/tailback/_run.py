@@ -20,7 +20,7 @@ from tailback._starvation import starved_flows
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
 from tailback._time_slices import in_slices
-from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, readable, warn
+from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, in_one_line, warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -656,7 +656,7 @@ class Run:
 
     @property
     def _title(self) -> str:
-        return readable(str(self.scenario.get("name") or "scenario"))
+        return in_one_line(str(self.scenario.get("name") or "scenario"))
 
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
@@ -680,7 +680,7 @@ def _titles(run: Run, compare: Any) -> dict[str, Run]:
         isinstance(name, str) and isinstance(other, Run) for name, other in compare.items()
     ):
         raise ParameterError(f"`compare` is {compare!r}; expected a run, or runs by name, for example {{'cubic': run}}")
-    own = readable(str(run.scenario.get("name") or "scenario"))
+    own = in_one_line(str(run.scenario.get("name") or "scenario"))
     while own in compare:
         own += ", this run"
     return {own: run, **compare}
@@ -688,7 +688,7 @@ def _titles(run: Run, compare: Any) -> dict[str, Run]:
 
 def _run_label(run: Run, other: Run) -> str:
     """A title that distinguishes a run from another: its name, seed or content hash."""
-    name, others = (readable(str(each.scenario.get("name") or "scenario")) for each in (run, other))
+    name, others = (in_one_line(str(each.scenario.get("name") or "scenario")) for each in (run, other))
     if name != others:
         return name
     return f"{name}, seed {run.seed}" if run.seed != other.seed else f"{name}, {run.content_hash[:8]}"

@@ -17,7 +17,7 @@ from tailback._quantity import quantity_of
 from tailback._run import Run
 from tailback._scenario import Scenario, _whole
 from tailback._table import Table
-from tailback.errors import ParameterError, readable
+from tailback.errors import ParameterError, in_one_line
 
 __all__ = ["Runs", "RunsInterrupted", "run_all"]
 
@@ -125,7 +125,7 @@ class Runs(Sequence[Run]):
             spread = f"{goodput.low / 1e6:.4g} to {goodput.high / 1e6:.4g}"
         else:
             spread = "no interval" if self._is_random else "nothing is random"
-        name = readable(str(self._runs[0].scenario.get("name") or "scenario"))
+        name = in_one_line(str(self._runs[0].scenario.get("name") or "scenario"))
         seeds = "1 seed" if len(self) == 1 else f"{len(self)} seeds"
         return f"<Runs of {name}: {seeds}, goodput {goodput.mean / 1e6:.4g} Mbps ({spread})>"
 

@@ -21,7 +21,7 @@ from tailback._named_files import may_name_files, put_contents
 from tailback._parquet_flows import inline_parquet, of_tables, without_parquet
 from tailback._store import staged_file
 from tailback._toml import toml
-from tailback.errors import ScenarioError, ScenarioWarning, readable, warn
+from tailback.errors import ScenarioError, ScenarioWarning, in_one_line, warn
 
 if TYPE_CHECKING:
     import networkx
@@ -136,7 +136,7 @@ class Scenario:
     @property
     def name(self) -> str:
         """The scenario's ``name``, or else the name of its file, with control characters as escapes."""
-        return readable(str(self._description.get("name", "") or self._file or "scenario"))
+        return in_one_line(str(self._description.get("name", "") or self._file or "scenario"))
 
     def to_dict(self) -> dict[str, Any]:
         """A copy of the description as given."""

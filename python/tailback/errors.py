@@ -202,8 +202,13 @@ _FOREIGN = 2000
 def readable(text: str, most: int = _FOREIGN) -> str:
     """The text of foreign code for a terminal: control characters other than line ends and tabs as escapes, and the rest cut."""
     rest = len(text) - most
-    shown = "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:most])
+    shown = "".join(char if char in "\n\t" else in_one_line(char) for char in text[:most])
     return f"{shown} ... and {rest:,} more characters" if rest > 0 else shown
+
+
+def in_one_line(text: str) -> str:
+    """A name or text of a file for a terminal: all control characters as escapes, so that it cannot look like other lines."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def warn(warning: Warning) -> None:

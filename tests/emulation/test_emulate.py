@@ -174,6 +174,8 @@ def test_invalid_emulations_are_rejected_and_leave_nothing(
 def test_an_unknown_sysctl_is_named() -> None:
     with pytest.raises(tb.EmulationError, match=r"this kernel has no sysctl `net\.ipv4\.no_such`"):
         tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.no_such": "1"})
+    with pytest.raises(tb.EmulationError, match=r"this kernel has no congestion control `nonesuch`; expected one of .*reno"):
+        tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.tcp_congestion_control": "nonesuch"})
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may restrict the controllers")

@@ -168,6 +168,15 @@ def test_a_range_of_times_may_begin_with_0(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "call", ["write(4, ..., 3000)", "sendmsg(4, {msg_iov(1)=[{..., 400}]}, 0)", "splice(5, NULL, 4, NULL, 9, 0)"]
+)
+def test_a_call_that_fails_writes_nothing(call: str, tmp_path: Path) -> None:
+    script = HANDSHAKE + f"+0 {call} = -1 EAGAIN (Resource temporarily unavailable)\n+0 write(4, ..., 500) = 500\n"
+    done = replay(tmp_path, script + "+0 > P. 1:501(500) ack 1\n")
+    assert (done.agree, done.differ) == (1, 0)
+
+
+@pytest.mark.parametrize(
     "call", ["sendmsg(4, {msg_iov(2)=[{..., 400}, {..., 600}], msg_flags=0}, 0)", "sendfile(4, 5, [0], 1000)"]
 )
 def test_every_call_that_writes_does_so(tmp_path: Path, call: str) -> None:

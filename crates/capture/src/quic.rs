@@ -23,14 +23,11 @@ const LONGEST_CONNECTION_ID: u8 = 20;
 
 impl QuicHeader {
     /// The header at the beginning of a payload of UDP, whose end may be missing. `None` if it is none, or of an unknown version. Any
-    /// payload whose first byte begins with the bits 01 has the form of a short header.
+    /// payload whose first bit is 0 has the form of a short header: the second bit, which is 1 in version 1, is greased (RFC 9287).
     pub(crate) fn of(payload: &[u8]) -> Option<QuicHeader> {
         let &first = payload.first()?;
-        if first & 0xc0 == 0x40 {
-            return Some(QuicHeader::Short { spin: first & 0x20 != 0 });
-        }
         if first & 0x80 == 0 {
-            return None;
+            return Some(QuicHeader::Short { spin: first & 0x20 != 0 });
         }
         let version = u32::from_be_bytes(*payload.get(1..)?.first_chunk()?);
         let is_known = version == VERSION_1 || version == VERSION_2 || (1..=0xff).contains(&(version ^ DRAFTS));
@@ -67,7 +64,8 @@ mod tests {
         assert_eq!([of(0xc3, 77, 8), of(0xc3, 1, 21), of(0x83, 1, 8), QuicHeader::of(&[0xc3, 0, 0])], [None; 4]);
         assert_eq!(QuicHeader::of(&[0x61]), Some(QuicHeader::Short { spin: true }));
         assert_eq!(QuicHeader::of(&[0x41]), Some(QuicHeader::Short { spin: false }));
-        assert_eq!([QuicHeader::of(&[0x01]), QuicHeader::of(&[])], [None; 2]);
+        assert_eq!(QuicHeader::of(&[0x21]), Some(QuicHeader::Short { spin: true }));
+        assert_eq!(QuicHeader::of(&[]), None);
     }
 
     #[test]

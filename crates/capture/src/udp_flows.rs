@@ -45,6 +45,9 @@ pub(crate) struct Spin {
     packets: u64,
     changes: u64,
     last: Option<bool>,
+    /// Packets since the last change, and the sum of the squares of earlier such numbers.
+    run: u64,
+    squared_runs: u64,
     /// The value since the last edge.
     phase: Option<bool>,
     last_edge: Option<Timestamp>,
@@ -115,7 +118,12 @@ impl Spin {
     fn see(&mut self, at: Timestamp, header: QuicHeader) {
         let QuicHeader::Short { spin: value } = header else { return };
         self.packets += 1;
-        self.changes += u64::from(self.last.replace(value).is_some_and(|last| last != value));
+        if self.last.replace(value).is_some_and(|last| last != value) {
+            self.changes += 1;
+            self.squared_runs += self.run * self.run;
+            self.run = 0;
+        }
+        self.run += 1;
         if *self.phase.get_or_insert(value) == value {
             return;
         }
@@ -134,10 +142,17 @@ impl Spin {
         match (self.packets, self.changes) {
             (0, _) => SpinUse::Unknown,
             (_, 0) => SpinUse::Constant,
-            // Independent values change with every second packet.
-            (packets, changes) if packets > 16 && changes * 3 > packets => SpinUse::Random,
+            (packets, _) if packets > 16 && self.is_random() => SpinUse::Random,
             _ => SpinUse::Spinning,
         }
+    }
+
+    /// Whether runs of equal values have the mean and the variance of independent values, which are 2 packets. With two packets per
+    /// round trip, such as ACKs, a spinning bit has the same mean and shorter deviations.
+    fn is_random(&self) -> bool {
+        let per_change = |sum: u64| sum as f64 / self.changes as f64;
+        let mean = per_change(self.packets);
+        (1.7..2.5).contains(&mean) && per_change(self.squared_runs) - mean * mean > 1.2
     }
 }
 
@@ -177,6 +192,13 @@ mod tests {
         assert_eq!((flow.version(), forward.spin.usage()), (None, SpinUse::Unknown));
     }
 
+    /// A bit of a hash (Steele et al., "Fast splittable pseudorandom number generators", OOPSLA 2014).
+    fn independent(n: i64) -> bool {
+        let mixed = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 63 == 1
+    }
+
     #[test]
     fn the_spin_bit_gives_the_round_trip_unless_it_is_random_or_constant() {
         let mut flows = UdpFlows::default();
@@ -185,7 +207,9 @@ mod tests {
             // A change every 40 ms; the packet at 124 ms was overtaken.
             let spin = (n * 4 / 40) % 2 == 1 && n != 31;
             see(&mut flows, n * 4, 1, &[if spin { 0x60 } else { 0x40 }]);
-            see(&mut flows, n * 4, 2, &[if n % 7 % 2 == 0 { 0x60 } else { 0x40 }]);
+        }
+        for n in 0..1000 {
+            see(&mut flows, 400 + n, 2, &[if independent(n) { 0x60 } else { 0x40 }]);
         }
         let [flow] = flows.all() else { panic!() };
         let spin = &flow.directions[0].spin;
@@ -195,6 +219,15 @@ mod tests {
             (Some(Duration::from_millis(40)), Some(Duration::from_millis(40)))
         );
         assert_eq!(flow.directions[1].spin.usage(), SpinUse::Random);
+        // Acknowledgements: about three, two, and one per round trip of 40 ms.
+        for interval in [14, 19, 40] {
+            let mut flows = UdpFlows::default();
+            see(&mut flows, 0, 1, &INITIAL);
+            for at in (0..4000).step_by(interval) {
+                see(&mut flows, at, 1, &[if at / 40 % 2 == 1 { 0x60 } else { 0x40 }]);
+            }
+            assert_eq!(flows.all()[0].directions[0].spin.usage(), SpinUse::Spinning);
+        }
         let mut flows = UdpFlows::default();
         see(&mut flows, 0, 1, &INITIAL);
         see(&mut flows, 1, 1, &[0x40]);

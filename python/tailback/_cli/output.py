@@ -311,7 +311,8 @@ def summary(title: str, listings: Iterable[TextTable], text: str, notes: Iterabl
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    # Texts of files are not markup: `[fd00::1]` is an address, and `:100:` a part of one.
+    console = Console(markup=False, emoji=False)
     console.print(title, style="bold", highlight=False)
     for listing in listings:
         caption = f"and {listing.left_out} more" if listing.left_out else None
@@ -323,7 +324,7 @@ def summary(title: str, listings: Iterable[TextTable], text: str, notes: Iterabl
             table.add_row(*row)
         console.print(table)
     for text in notes:
-        console.print(text, highlight=False, markup=False)
+        console.print(text, highlight=False)
 
 
 def note(text: str) -> None:

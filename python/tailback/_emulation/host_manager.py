@@ -203,11 +203,20 @@ def _name(hosts: list[dict[str, Any]]) -> None:
             namespaces.bind(file.name, place)
 
 
+_CONGESTION_CONTROL = "net.ipv4.tcp_congestion_control"
+
+
 def _set(settings: dict[str, str], *, may_lack: bool) -> None:
     for key, value in settings.items():
         try:
             Path("/proc/sys", *key.split(".")).write_text(value)
         except FileNotFoundError as error:
+            if key == _CONGESTION_CONTROL:
+                known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+                raise OSError(
+                    error.errno,
+                    f"this kernel has no congestion control `{value}`; expected one of {', '.join(known)}, or its module",
+                ) from None
             if not may_lack:
                 raise OSError(error.errno, f"this kernel has no sysctl `{key}`") from None
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -257,7 +258,9 @@ class _Reader:
 
     def _assertions(self, code: str, at: int) -> None:
         try:
-            body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
+            # Python warns of literals such as `1and`.
+            with warnings.catch_warnings(action="ignore"):
+                body = ast.parse("\n".join(line.strip() for line in code.splitlines())).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._add(Unused, "%{ }%", "is not a list of Python assertions", at)
             return
@@ -278,6 +281,9 @@ class _Reader:
         arguments = self.text[start : self.at - 1]
         result = self._take(_RESULT)
         text = f"{name}({arguments})"
+        if name in {*_WRITES, *_UNREAD_WRITES} and result and result[1].startswith("-1"):
+            self._add(Unused, text, "a call that fails writes nothing", at)
+            return
         if (place := _WRITES.get(name)) is None:
             if found := _CONGESTION.search(arguments):
                 self.script.congestion = found[1] or found[2]

@@ -165,7 +165,8 @@ class _TraceReader:
         self.title = str(trace.get("title") or vantage.get("name") or number)
         self.vantage = str(vantage.get("type") or "unknown")
         self.group = common.get("group_id", common.get("group_ids"))
-        self.fields = [str(field) for field in trace.get("event_fields") or ()]
+        fields = trace.get("event_fields")
+        self.fields = [str(field) for field in fields] if isinstance(fields, list) else []
         format_ = str(common.get("time_format", ""))
         self.is_delta = format_ in {"delta", "relative_to_previous_event"} or "delta_time" in self.fields
         unit = as_object(trace.get("configuration")).get("time_units", common.get("time_units", "ms"))
@@ -183,7 +184,7 @@ class _TraceReader:
         name = next((fields[key] for key in ("name", "event", "type", "event_type") if isinstance(fields.get(key), str)), None)
         try:
             elapsed = float(time)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             elapsed = float("nan")
         if name is None or not abs(elapsed) < float("inf"):
             raise QlogReadError(f"a qlog file with an event without time or name ({where})")

@@ -41,8 +41,8 @@ _SHOWN = {"congestion_window_bytes": "windows in bytes", "smoothed_rtt_s": "smoo
 """Columns of metrics that a summary shows if a log has no packets."""
 _UNSET = 2**62
 """Implementations write their largest integer for a threshold that is not set; QUIC's are smaller (RFC 9000 section 16)."""
-_SECONDS = 200.0
-"""Round trips that packets show, over those that metrics say, from which the metrics are in seconds instead of milliseconds."""
+_SECONDS = (200.0, 1010.0)
+"""Round trips that packets show, over those of metrics, between which the metrics are in seconds instead of milliseconds."""
 
 
 def tables(log: Log, *, samples: bool) -> dict[str, Table]:
@@ -60,8 +60,12 @@ def tables(log: Log, *, samples: bool) -> dict[str, Table]:
         if not connections[event.trace].take(event):
             skipped[event.name] = skipped.get(event.name, 0) + 1
     every = list(connections.values())
+    # A file has one writer.
+    unit = 1000.0 if any(connection.is_in_seconds() for connection in every) else 1.0
+    if unit > 1:
+        log.notes.append("the round trips of metrics are in seconds, not in milliseconds, as the times of packets show")
     for connection in every:
-        connection.end()
+        connection.end(unit)
     for note in sorted({note for connection in every for note in connection.notes()}):
         log.notes.append(note)
     found = {
@@ -113,6 +117,36 @@ class _Ranges:
 
 
 @dataclass
+class _Sent:
+    """A packet in flight."""
+
+    time_s: float
+    size: int
+    payload: list[Payload]
+
+
+class _Outstanding:
+    """The packets in flight of a packet number space."""
+
+    def __init__(self) -> None:
+        # Sorted, as an acknowledged range may be much longer than the part of it that is in flight.
+        self.numbers: list[int] = []
+        self.packets: dict[int, _Sent] = {}
+
+    def add(self, number: int, sent: _Sent) -> None:
+        if number not in self.packets:
+            insort(self.numbers, number)
+        self.packets[number] = sent
+
+    def take(self, first: int, last: int) -> list[tuple[int, _Sent]]:
+        """Remove the packets from `first` to `last`, in order."""
+        part = slice(bisect_left(self.numbers, first), bisect_right(self.numbers, last))
+        taken = self.numbers[part]
+        del self.numbers[part]
+        return [(number, self.packets.pop(number)) for number in taken]
+
+
+@dataclass
 class _Loss:
     packet: Packet
     sent_s: float
@@ -129,7 +163,7 @@ class _Loss:
             "packet_number": self.packet[1],
             "payload_bytes": sum(end - start for _, start, end in self.payload),
             "evidence": self.evidence,
-            "repair": "none" if math.isnan(self.repaired_s) else self.repair,
+            "repair": self.repair if not math.isnan(self.repaired_s) else "none" if connection.sent.has_contents else "unknown",
             "repaired_s": self.repaired_s - connection.origin_s,
         }
 
@@ -225,11 +259,14 @@ class _Connection:
         # The marks of the peer's ACK frames, and quiche's count of lost packets.
         self.marks = {"ect_packets": 0, "ce_packets": 0}
         self.counted_losses: int | None = None
-        self.is_in_seconds = False
         self.sent, self.received = _Direction(), _Direction()
         self.in_flight = _InFlight(number)
-        # Time, size and payload of the packets in flight, by space and number.
-        self.outstanding: dict[str, dict[int, tuple[float, int, list[Payload]]]] = {}
+        self.outstanding: dict[str, _Outstanding] = {}
+        # When packets without frames were sent: whether they are in flight is not known.
+        self.without_frames: dict[Packet, float] = {}
+        self.last_sent_s = self.latest_rtt_s = math.nan
+        # The time since a packet was sent, over a new round trip of the metrics: at most 1, if both are in the same unit.
+        self.waits: list[float] = []
         self.losses: dict[Packet, _Loss] = {}
         # The numbers of lost packets that no acknowledgement has refuted, sorted.
         self.lost: dict[str, list[int]] = {}
@@ -239,6 +276,7 @@ class _Connection:
         self.rtts: list[dict[str, Any]] = []
         self.metrics: list[dict[str, Any]] = []
         self.unread_metrics: set[str] = set()
+        self.datagrams = 0
 
     def take(self, event: Event) -> bool:
         """Measure an event. Returns false if the event is not one of those that are measured."""
@@ -253,6 +291,9 @@ class _Connection:
                 self._discard(event, next((space for space in _SPACES if space in str(event.data.get("key_type"))), ""))
             case "metrics_updated" | "metric_update" | "recovery_metrics_updated":
                 self._on_metrics(event)
+            case "datagrams_received" | "datagram_received":
+                self.datagrams += 1
+                return False
             case _:
                 return False
         return True
@@ -266,10 +307,13 @@ class _Connection:
         packet = _packet(event.data)
         # ACK, PADDING and CONNECTION_CLOSE frames do not elicit acknowledgements and are not in flight (RFC 9002 section 2).
         elicits = any(frame.get("frame_type") not in {"ack", "padding", "connection_close"} for frame in _frames(event.data))
+        self.last_sent_s = event.time_s
         if packet is not None and elicits:
             size = _size(event.data)
-            self.outstanding.setdefault(packet[0], {})[packet[1]] = (event.time_s, size, payload)
+            self.outstanding.setdefault(packet[0], _Outstanding()).add(packet[1], _Sent(event.time_s, size, payload))
             self.in_flight.change(event.time_s, self.origin_s, size, 1)
+        elif packet is not None and not _frames(event.data):
+            self.without_frames[packet] = event.time_s
 
     def _repair(self, time_s: float, unrepaired: list[tuple[int, int, Packet]], start: int, end: int) -> None:
         """Data that are sent repair the losses with which they overlap."""
@@ -281,9 +325,9 @@ class _Connection:
 
     def _discard(self, event: Event, space: str) -> None:
         """With the keys of a space its packets leave the flight (RFC 9002 section 6.4)."""
-        left = self.outstanding.pop(space, {})
+        left = self.outstanding.pop(space, _Outstanding()).packets
         if left:
-            self.in_flight.change(event.time_s, self.origin_s, -sum(size for _, size, _ in left.values()), -len(left))
+            self.in_flight.change(event.time_s, self.origin_s, -sum(sent.size for sent in left.values()), -len(left))
 
     def _on_received(self, event: Event) -> None:
         self.received.packet(event.time_s, event.data)
@@ -300,19 +344,15 @@ class _Connection:
                 self.marks = {name: max(count, seen[name]) for name, count in self.marks.items()}
 
     def _on_ack(self, time_s: float, space: str, ranges: list[tuple[int, int]]) -> None:
-        outstanding, lost = self.outstanding.get(space, {}), self.lost.get(space, [])
+        outstanding, lost = self.outstanding.get(space, _Outstanding()), self.lost.get(space, [])
         largest = max((last for _, last in ranges), default=-1)
         for first, last in ranges:
-            # Packets are sent in the order of their numbers, so that the oldest outstanding number comes first.
-            oldest, newest = next(iter(outstanding), 0), next(reversed(outstanding), -1)
-            for number in range(max(first, oldest), min(last, newest) + 1):
-                if number in outstanding:
-                    sent_s, size, _ = outstanding.pop(number)
-                    self.in_flight.change(time_s, self.origin_s, -size, -1)
-                    # RFC 9002 section 5.1: a sample is of the largest acknowledged packet, if newly acknowledged.
-                    if number == largest:
-                        sample = {"connection": self.number, "direction": "forward", "rtt_s": time_s - sent_s}
-                        self.rtts.append({"time_s": time_s - self.origin_s, **sample})
+            for number, sent in outstanding.take(first, last):
+                self.in_flight.change(time_s, self.origin_s, -sent.size, -1)
+                # RFC 9002 section 5.1: a sample is of the largest acknowledged packet, if newly acknowledged.
+                if number == largest:
+                    sample = {"connection": self.number, "direction": "forward", "rtt_s": time_s - sent.time_s}
+                    self.rtts.append({"time_s": time_s - self.origin_s, **sample})
             refuted = slice(bisect_left(lost, first), bisect_right(lost, last))
             for number in lost[refuted]:
                 self.losses[space, number].evidence = "refuted"
@@ -322,12 +362,13 @@ class _Connection:
         packet = _packet(event.data)
         if packet is None or packet in self.losses:
             return
-        sent_s, size, payload = self.outstanding.get(packet[0], {}).pop(packet[1], (math.nan, -1, []))
-        if size >= 0:
-            self.in_flight.change(event.time_s, self.origin_s, -size, -1)
+        taken = self.outstanding.get(packet[0], _Outstanding()).take(packet[1], packet[1])
+        sent = taken[0][1] if taken else _Sent(self.without_frames.get(packet, math.nan), 0, [])
+        if taken:
+            self.in_flight.change(event.time_s, self.origin_s, -sent.size, -1)
         repair = "timeout" if "pto" in str(event.data.get("trigger", "")) else "fast"
-        self.losses[packet] = _Loss(packet, sent_s, payload, repair)
-        for stream, start, end in payload:
+        self.losses[packet] = _Loss(packet, sent.time_s, sent.payload, repair)
+        for stream, start, end in sent.payload:
             # DATAGRAM frames are never sent again (RFC 9221 section 5.2).
             if stream[0] != "datagram":
                 self.longest = max(self.longest, end - start)
@@ -336,7 +377,9 @@ class _Connection:
 
     def _on_metrics(self, event: Event) -> None:
         row: dict[str, Any] = {"time_s": event.time_s - self.origin_s, "connection": self.number}
-        lost = _whole(event.data.get("cf_lost_packets"))
+        # A number, or as in netty 4.2.18 its total and its change.
+        counted = event.data.get("cf_lost_packets")
+        lost = _whole(counted.get("total") if isinstance(counted, dict) else counted)
         if lost is not None:
             self.counted_losses = max(lost, self.counted_losses or 0)
         for key, column in _METRICS.items():
@@ -345,38 +388,53 @@ class _Connection:
                 row[column] = value * (event.rtt_unit_s if column in _RTTS else 1)
         if not _METRICS.keys() & event.data.keys():
             self.unread_metrics |= set(event.data)
+        latest_s = row.get("latest_rtt_s", 0)
+        if latest_s > 0 and latest_s != self.latest_rtt_s and event.time_s > self.last_sent_s:
+            self.waits.append((event.time_s - self.last_sent_s) / latest_s)
+        self.latest_rtt_s = latest_s or self.latest_rtt_s
         self.metrics.append(row)
 
-    def end(self) -> None:
-        """Corrects the units of metrics by what packets show."""
+    def is_in_seconds(self) -> bool:
+        """Whether the metrics have round trips in seconds, by the acknowledgements of packets or, without frames, by their times.
+
+        An acknowledged packet was sent before the last one, so that no round trip is shorter than the time since then.
+        """
+        said = sorted(row["latest_rtt_s"] for row in self.metrics if row.get("latest_rtt_s", 0) > 0)
+        shown = sorted(row["rtt_s"] for row in self.rtts)
+        least, most = _SECONDS
+        if said and shown:
+            return bool(shown[len(shown) // 2] > least * said[len(said) // 2])
+        return least < max(self.waits, default=0) < most
+
+    def end(self, rtt_unit: float) -> None:
+        """Corrects the units of metrics."""
         if self.counted_losses is not None:
             for row in self.metrics:
                 # quiche writes bytes per second.
                 row["pacing_rate_bps"] = 8 * row.get("pacing_rate_bps", math.nan)
-        said = sorted(row["latest_rtt_s"] for row in self.metrics if row.get("latest_rtt_s", 0) > 0)
-        shown = sorted(row["rtt_s"] for row in self.rtts)
-        if said and shown and shown[len(shown) // 2] > _SECONDS * said[len(said) // 2]:
-            self.is_in_seconds = True
-            for row in self.metrics:
-                row |= {column: 1000 * row[column] for column in _RTTS if column in row}
+        for row in self.metrics:
+            row |= {column: rtt_unit * row[column] for column in _RTTS if column in row}
 
     def notes(self) -> Iterator[str]:
         """What limits the measurements."""
         if self.is_half_open:
             yield f"{self.title}: ACKs report packets that were not sent; their ranges are read without the last packet"
-        if self.is_in_seconds:
-            yield f"{self.title}: the round trips of metrics are in seconds, not in milliseconds, as packets show"
         if self.counted_losses is not None:
             yield f"{self.title}: lost packets are counted and not named, so that data in flight are not known"
         directions = [each for each in (self.sent, self.received) if each.counts["packets"]]
         if self.unread_metrics and not any(column in row for row in self.metrics for column in _METRICS.values()):
             yield f"{self.title}: metrics have no field that is read ({', '.join(_METRICS)}), only {_listed(self.unread_metrics)}"
+        if not self.metrics and not directions:
+            yield f"{self.title}: a log without packets and metrics"
+        if self.datagrams > 2 * (logged := self.received.counts["packets"]):
+            yield f"{self.title}: {self.datagrams:,} datagrams were received, and {logged:,} packets of them are in the log"
         if unread := self.sent.unread | self.received.unread:
             yield f"{self.title}: frames of data without a known length are not counted; their fields are {_listed(unread)}"
         if directions and not any(each.has_sizes for each in directions):
             yield f"{self.title}: packets have no size, so that bytes in flight are not known"
-        if self.metrics and not directions:
-            yield f"{self.title}: a log without packets; its {len(self.metrics)} metrics have {self._ranges()}"
+        if self.metrics and not any(each.has_contents for each in directions):
+            missing = "contents of packets" if directions else "packets"
+            yield f"{self.title}: a log without {missing}; its {len(self.metrics)} metrics have {self._ranges()}"
         if directions and not any(each.has_contents for each in directions):
             yield f"{self.title}: packets have no frames, so that payload, losses and retransmissions are not known"
         elif directions and not any(each.has_numbers for each in directions):
@@ -415,8 +473,10 @@ class _Connection:
         unknown: set[str] = set()
         if not self.has_acks() or self.counted_losses is not None:
             unknown |= _ACKNOWLEDGED
+        if self.counted_losses is not None:
+            unknown.add("spurious_losses")
         if not (self.sent.has_numbers and self.sent.has_contents):
-            unknown |= _ACKNOWLEDGED | _LOST
+            unknown |= _ACKNOWLEDGED | ({"spurious_losses"} if self.losses else _LOST)
         if not self.sent.has_contents:
             unknown |= _REPEATED
         if not self.sent.has_sizes:

@@ -118,7 +118,10 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         return None;
     }
     let Some(place) = names.iter().position(|name| name == column) else {
-        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &shown(&names, &[column])));
+        decoder.inside("column", |decoder| {
+            let problem = decoder.fault(format!("`{file}` has no column `{}`", column.escape_debug()));
+            problem.given(listed_columns(&shown(&names, &[column]))).expected("the name of a column in its first line");
+        });
         return None;
     };
     let unit = unit_of(column);

@@ -1,7 +1,8 @@
 //! Lengths of edges, and distances between places on the Earth.
 
-/// Attributes of nodes in degrees, latitude first: of the Topology Zoo, of NetworkX users, and of TopoHub.
-const NAMES: [[&str; 2]; 3] = [["Latitude", "Longitude"], ["latitude", "longitude"], ["lat", "lon"]];
+/// Attributes of nodes in degrees, latitude first: of the Topology Zoo, of NetworkX users, of TopoHub, and other abbreviations.
+const NAMES: [[&str; 2]; 5] =
+    [["Latitude", "Longitude"], ["latitude", "longitude"], ["lat", "lon"], ["lat", "long"], ["lat", "lng"]];
 
 /// Units of length, each in kilometres. The mile is the international one.
 const UNITS: [(&str, f64); 3] = [("km", 1.0), ("mi", 1.609_344), ("m", 1e-3)];
@@ -80,6 +81,7 @@ mod tests {
         // A quarter of the circumference: 6371.0088 x pi / 2.
         let expected = Some(10_008.0);
         assert_eq!([quarter("Latitude", "Longitude"), quarter("latitude", "longitude"), quarter("lat", "lon")], [expected; 3]);
+        assert_eq!([quarter("lat", "long"), quarter("lat", "lng")], [expected; 2]);
         assert_eq!(quarter("Latitude", "lon"), None);
         assert_eq!(coordinate_names(|name| name == "lat" || name == "lon"), ["lat", "lon"]);
     }

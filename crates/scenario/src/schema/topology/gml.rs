@@ -11,7 +11,8 @@ use std::str::Chars;
 
 /// Reads the nodes and edges of a file.
 pub(super) fn read(file: &str, text: &str, decoder: &mut Decoder) -> Option<GraphFile> {
-    let mut reader = Reader { characters: text.chars().peekable(), line: 1 };
+    // Some editors write a byte order mark.
+    let mut reader = Reader { characters: text.trim_start_matches('\u{feff}').chars().peekable(), line: 1 };
     let result = reader.file();
     match result {
         Ok(graph) => Some(graph),

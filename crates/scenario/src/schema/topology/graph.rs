@@ -42,7 +42,7 @@ record! {
         delay_attribute: Option<String>,
         /// Files only: edge attribute for the length, such as `dist` of TopoHub, for edges without a delay. A number is in kilometres, or in the unit of the attribute's name, such as `length_m`; text has a unit (`m`, `km` or `mi`). Default: none.
         distance_attribute: Option<String>,
-        /// Files only: delay per kilometre; light in fibre takes `4.9 us`, the default with `distance_attribute`. Without that attribute it applies to the great-circle distance of edges without a delay whose ends have coordinates in degrees: `Latitude` and `Longitude`, `latitude` and `longitude`, or `lat` and `lon`. Default: none.
+        /// Files only: delay per kilometre; light in fibre takes `4.9 us`, the default with `distance_attribute`. Without that attribute it applies to the great-circle distance of edges without a delay whose ends have coordinates in degrees: `Latitude` and `Longitude`, `latitude` and `longitude`, or `lat` and `lon`, `long` or `lng`. Default: none.
         delay_per_km: Option<Duration>,
         /// Links. The nodes that they name are created.
         links: Vec<Edge> = Vec::new(),
