@@ -41,7 +41,7 @@ def demonstrate(out: Path) -> None:
     buffer.answer(out, kept=out / "study")
 
 
-WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 54)}
+WAYS = {"reproduce": (reproduce, 4), "demo": (demonstrate, 54)}
 
 
 def trial(out: Path, work: Any, at: int) -> dict[str, Any]:
@@ -74,6 +74,7 @@ def trials(folder: Path, way: str) -> dict[str, Any]:
     """An uninterrupted trial, a repeated one, and one per interval of failpoints.
 
     Each commit has five failpoints, and at most as many runs as are in progress; the number of commits depends on the threads.
+    The steps have no factor in common with five, so that the trials reach all of them.
     """
     work, step = WAYS[way]
     whole, said = folder / way, folder / f"{way}-whole.json"

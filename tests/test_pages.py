@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
+import io
+import multiprocessing
 import sys
+import traceback
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 import reduction
-from pages import Page, computed
+from pages import Page, computed, main
 from reduction import Reduction
 from support import ROOT
 
@@ -58,9 +63,44 @@ figure
 """
 
 
-def pages(*arguments: object) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, str(ROOT / "tools" / "pages.py"), *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True)
+# A new process for each page, which has imported matplotlib already.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["pages", "matplotlib.pyplot"])
+
+
+@dataclass(frozen=True)
+class Done:
+    """The exit code of a process, and its messages."""
+
+    returncode: int
+    stderr: str
+
+
+def pages(*arguments: object) -> Done:
+    """Run tools/pages.py."""
+    receiver, sender = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=report_pages, args=(sender, [str(each) for each in arguments]))
+    process.start()
+    sender.close()
+    try:
+        return Done(*receiver.recv())
+    except EOFError:
+        process.join()
+        return Done(process.exitcode or 1, f"ended by signal or exit: {process.exitcode}")
+    finally:
+        process.join()
+
+
+def report_pages(sender: Connection, arguments: list[str]) -> None:
+    """Send the exit code and the messages of tools/pages.py, with a traceback if it fails, as a process would print it."""
+    with contextlib.redirect_stderr(io.StringIO()) as printed:
+        sys.argv = ["pages.py", *arguments]
+        try:
+            code = main()
+        except Exception:
+            code = 1
+            traceback.print_exc()
+    sender.send((code, printed.getvalue()))
 
 
 @pytest.fixture

@@ -152,7 +152,8 @@ class Page:
         """
         if strange := re.search(r"<!--.*", NUMBER.sub("", CODE.sub("", self.text))):
             raise PageError(f"{_short(self.path)}: this comment belongs to no code and names no number: {strange[0]}")
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        # A page may change the style, but not that of the next page.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), mpl.rc_context():
             text = CODE.sub(self._with_result, self.text)
         text = NUMBER.sub(self._with_number, text)
         if unused := self._said.keys() - self._used:

@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn the_window_is_always_at_least_one_segment_and_no_acknowledgement_more_than_doubles_it() {
         for (index, spec) in (0..).zip(&ControllerSpec::samples()) {
-            for run in 0..200 {
+            for run in 0..100 {
                 drive(spec, Stream::new(Entity { seed: run, name: "controllers", index }, Purpose::Policy));
             }
         }

@@ -22,6 +22,8 @@ struct Form<'a> {
     packets: &'a dyn Fn(f64) -> f64,
     /// The window after a loss.
     left: &'a dyn Fn(f64) -> f64,
+    /// Losses until the window has settled.
+    settling: u32,
 }
 
 impl Form<'_> {
@@ -36,21 +38,22 @@ impl Form<'_> {
     }
 }
 
-/// Twelve losses, each the n-th packet after the previous one; the first takes place at the largest window. Returns the windows after the
-/// last losses, over the windows of the form.
+/// Losses, each the n-th packet after the previous one; the first takes place at the largest window. Returns the windows after four losses
+/// of the settled window, over the windows of the form.
 fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<f64> {
     let largest = form.largest(packets);
     let left = (form.left)(largest);
-    let lost = (0..12)
+    let losses = form.settling + 4;
+    let lost = (0..losses)
         .map(|index| ListedDrop { flow: FlowId(0), segment: SegmentNumber(1 + index * packets), transmission: 1, cell: None })
         .collect();
     let link = Port { listed_drops: lost, ..wire("link", round_trip_s) };
-    let seconds = 13.5 * f64::from(packets) / left * round_trip_s;
+    let seconds = (f64::from(losses) + 1.5) * f64::from(packets) / left * round_trip_s;
     let mut network = through(link, form.law.clone(), largest, round_trip_s, TimeDelta::from_seconds(seconds));
     network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
     let thresholds = floats(trace(&run(network), "ssthresh"), "ssthresh_packets");
-    assert_eq!(thresholds.len(), 13, "{thresholds:?}");
-    thresholds[9..].iter().map(|threshold| threshold / left).collect()
+    assert_eq!(thresholds.len(), losses as usize + 1, "{thresholds:?}");
+    thresholds[form.settling as usize + 1..].iter().map(|threshold| threshold / left).collect()
 }
 
 #[test]
@@ -65,7 +68,7 @@ fn with_periodic_losses_the_window_matches_the_closed_form() {
     // largest window; and (w - (1-b) w) / a is b w / a, so that a / (b p) is.
     let check = |name: &str, law: ControllerSpec, [k, l, alpha, beta]: [f64; 4], packets: u32| {
         let (left, opening) = by_power(k, l, alpha, beta);
-        let form = Form { law, packets: &opening, left: &left };
+        let form = Form { law, packets: &opening, left: &left, settling: 4 };
         for found in left_of_periodic_losses(&form, packets, ROUND_TRIP_S) {
             assert!((found - 1.0).abs() < 0.01, "{name}, a loss in {packets}: {found} of the closed form");
         }
@@ -100,7 +103,7 @@ fn bic_recovers_by_steps_of_s_max_and_a_binary_search() {
         let search = 2.0 * (w * (64.0f64 / 0.02).ln() - (64.0 - 0.02));
         linear + search + 2.0 * w
     };
-    let form = Form { law: ControllerSpec::Bic(BicSpec::default()), packets: &packets, left: &left };
+    let form = Form { law: ControllerSpec::Bic(BicSpec::default()), packets: &packets, left: &left, settling: 4 };
     for found in left_of_periodic_losses(&form, 100_000, ROUND_TRIP_S) {
         assert!((found - 1.0).abs() < 0.01, "{found}");
     }
@@ -131,7 +134,7 @@ fn h_tcp_grows_by_its_function_of_time() {
         let window = |index: u32| 0.8 * w + grown(begin + (f64::from(index) + 0.5) * step) - grown(begin);
         (0..steps).map(|index| window(index) * step / ROUND_TRIP_S).sum()
     };
-    let form = Form { law: ControllerSpec::HTcp(HTcpSpec::default()), packets: &packets, left: &|w| 0.8 * w };
+    let form = Form { law: ControllerSpec::HTcp(HTcpSpec::default()), packets: &packets, left: &|w| 0.8 * w, settling: 8 };
     for packets in [10_000, 100_000] {
         for found in left_of_periodic_losses(&form, packets, ROUND_TRIP_S) {
             assert!((found - 1.0).abs() < 0.01, "a loss in {packets}: {found}");
@@ -145,7 +148,7 @@ fn hybla_sends_at_a_rate_that_does_not_depend_on_the_round_trip() {
     let mut windows = Vec::new();
     for (rho, seconds) in [(1.0, 0.025), (2.0, 0.05), (8.0, 0.2)] {
         let packets = |w: f64| 3.0 * w * w / 8.0 / (rho * rho);
-        let form = Form { law: ControllerSpec::Hybla(HyblaSpec::default()), packets: &packets, left: &|w| w / 2.0 };
+        let form = Form { law: ControllerSpec::Hybla(HyblaSpec::default()), packets: &packets, left: &|w| w / 2.0, settling: 4 };
         for found in left_of_periodic_losses(&form, 200_000, seconds) {
             assert!((found - 1.0).abs() < 0.01, "rho {rho}: {found}");
         }

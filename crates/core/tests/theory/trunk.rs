@@ -46,7 +46,7 @@ fn the_loss_of_a_bufferless_trunk_matches_the_exact_chain() -> Result<(), Parame
         let mut chain = DetailedChain::new(&trunk(size)?, load, TrunkVariant::OwnLength)?;
         let exact = std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp);
         for inputs in [Inputs::Private, Inputs::Links] {
-            let measured = Measured::of(size, load, inputs, Switching::CutThrough, 60_000);
+            let measured = Measured::of(size, load, inputs, Switching::CutThrough, 40_000);
             measured.loss.assert_holds(&format!("loss of {size:?} at {load}"), exact, HALF_WIDTH);
             // Whether or not a packet is discarded, its input is busy while it arrives.
             measured.arrivals.assert_holds("packets in a service time", load * size.1 as f64, HALF_WIDTH);
@@ -58,7 +58,7 @@ fn the_loss_of_a_bufferless_trunk_matches_the_exact_chain() -> Result<(), Parame
 #[test]
 fn the_loss_of_a_trunk_with_a_buffer_matches_the_detailed_model() -> Result<(), ParameterError> {
     for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((16, 2, 5), 0.9)] {
-        let ours = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 120_000).loss;
+        let ours = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 80_000).loss;
         let (expected, half_width) = detailed(size, load)?;
         let (apart, near) = ((ours.mean - expected).abs(), half_width.hypot(ours.half_width));
         assert!(
@@ -72,7 +72,7 @@ fn the_loss_of_a_trunk_with_a_buffer_matches_the_detailed_model() -> Result<(), 
 #[test]
 fn the_detailed_model_matches_a_direct_implementation() -> Result<(), ParameterError> {
     for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
-        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
+        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 60_000)).collect();
         let ((expected, half_width), theirs) = (detailed(size, load)?, Interval::of(&port_by_port));
         let apart = (expected - theirs.mean).abs();
         let (near, small) = (half_width.hypot(theirs.half_width), 0.05 * theirs.mean);
@@ -85,7 +85,7 @@ fn the_detailed_model_matches_a_direct_implementation() -> Result<(), ParameterE
 fn loss_and_wait_with_many_inputs_match_mmck() -> Result<(), ParameterError> {
     let (size, load) = ((20_000, 4, 6), 0.9);
     let expected = mmck(Load::new(load)?, Servers::new(4)?, Places::new(4 + 6)?);
-    let measured = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 100_000);
+    let measured = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 60_000);
     measured.loss.assert_holds("M/M/4/10 loss", expected.loss, HALF_WIDTH);
     measured.wait.assert_holds("M/M/4/10 wait", expected.mean_wait, HALF_WIDTH);
     Ok(())
