@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -401,6 +402,8 @@ int main(void)
 	int connection, one = 1, is_sender = number("TB_SENDER") != 0;
 	const char *congestion = text("TB_CC");
 
+	/* Sleeps end up to 50 us late by default. */
+	prctl(PR_SET_TIMERSLACK, 1);
 	if (mount("proc", "/proc", "proc", 0, NULL))
 		fail("/proc: %s", strerror(errno));
 	set_sysctls(text("TB_SYSCTL"));
