@@ -134,6 +134,7 @@ pub struct RateSample {
     pub prior_lost: u64,
     /// Segments considered in flight when the data had been sent (P.tx_in_flight).
     pub in_flight: Segments,
-    /// RTT of the data, if it was sent once.
+    /// RTT of the newest of these segments that was sent once; without one, that of a retransmission in whole milliseconds, if the flow uses
+    /// timestamps.
     pub rtt: Option<TimeDelta>,
 }

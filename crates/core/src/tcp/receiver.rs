@@ -17,7 +17,7 @@ const SACKS_AT_ONCE: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
 
 /// Tick of the timestamp option: 1 ms in Linux, and the shortest of RFC 7323 section 5.4.
-const TICK: TimeDelta = TimeDelta::from_millis(1);
+pub(crate) const TICK: TimeDelta = TimeDelta::from_millis(1);
 
 /// Number of segments acknowledged individually starting with the first marked one, as observed with Linux.
 const AT_ONCE_FOR_MARKS: u8 = 2;

@@ -78,7 +78,7 @@ impl SignalReader {
         SignalReader {
             subscriptions,
             reported_marks: 0,
-            rate: DeliveryRate::of(spec.recovery),
+            rate: DeliveryRate::of(spec),
             times: SendTimes::of(spec),
             lost_below: SegmentNumber::FIRST,
             release: u32::MAX,

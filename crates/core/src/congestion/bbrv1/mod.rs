@@ -58,7 +58,7 @@ words! {
         /// draft-cardwell-iccrg-bbr-congestion-control-00.
         Draft00 = "draft_00",
         /// The RTT of the handshake is the first minimum and gives the initial rate; only a lower RTT, of the last delivered segment, renews
-        /// it; gains of Startup and Drain are in parts of 256; limits on data in flight are even numbers of segments, and greater by two in the
+        /// it, in whole milliseconds if that is a retransmission; gains of Startup and Drain are in parts of 256; limits on data in flight are even numbers of segments, and greater by two in the
         /// phase of faster pacing, which ends at any loss once it has lasted an RTT; losses that a timer finds do not reduce the window, and
         /// a timeout leaves one segment more than is in flight.
         Linux = "linux",
