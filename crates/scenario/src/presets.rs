@@ -105,7 +105,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::LinuxDctcp,
         source: "DCTCP as in Linux 6.18, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
-        controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0 }),
+        controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
         jitter: HOST_JITTER,
         exact_clocks: false,

@@ -12,11 +12,13 @@
 //! 0.82, as do those of Linux 6.18 with this law as a BPF program (93 %, 0.83). With a threshold of 65 packets it is 95 % and 0.82 (Linux 95 %,
 //! 0.74, between 0.37 and 0.98). In one direction, simulated flows use all of the link, with an index of 1.
 
+use super::cubic::Steps;
+use super::reno::whole_windows;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
 use super::support::{Abilities, Ack, Cause, Congestion, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 // RFC 8257 sections 3.3 and 4.2.
@@ -29,8 +31,14 @@ member! {
         gain: f64 = 0.0625 => Kind::Probability,
         /// Initial estimate of the marked fraction (DCTCP.Alpha).
         initial_alpha: f64 = 1.0 => Kind::Probability,
+        /// Granularity of the window: real numbers, or whole segments, as in Linux, where a reduction is rounded down, the estimate is in parts
+        /// of 1024, and an observation ends with the acknowledgement of WindowEnd instead of the one after it.
+        steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
     }
 }
+
+/// Parts of the estimate with whole segments (DCTCP_MAX_ALPHA).
+const WHOLE: f64 = 1024.0;
 
 impl Settings for DctcpSpec {
     fn check(&self) -> Vec<SettingConflict> {
@@ -40,7 +48,8 @@ impl Settings for DctcpSpec {
     }
 
     fn samples() -> Vec<DctcpSpec> {
-        vec![DctcpSpec::default(), DctcpSpec { gain: 0.5, initial_alpha: 0.0 }]
+        let whole = DctcpSpec { steps: Steps::WholeSegments, ..DctcpSpec::default() };
+        vec![DctcpSpec::default(), DctcpSpec { gain: 0.5, initial_alpha: 0.0, ..whole }, whole]
     }
 }
 
@@ -51,6 +60,7 @@ pub type Dctcp = RenoLike<DctcpLaw>;
 pub struct DctcpLaw {
     alpha: f64,
     g: f64,
+    steps: Steps,
     /// Segments acknowledged, where the RFC has SND.UNA.
     acked: u64,
     /// The observation window ends when this many are acknowledged.
@@ -64,6 +74,7 @@ impl Dctcp {
         let law = DctcpLaw {
             alpha: spec.initial_alpha,
             g: spec.gain,
+            steps: spec.steps,
             acked: 0,
             window_end: 0,
             acked_in_window: 0,
@@ -80,13 +91,38 @@ impl DctcpLaw {
         self.acked += u64::from(ack.acked.0);
         self.acked_in_window = self.acked_in_window.saturating_add(ack.acked.0);
         self.marked_in_window = self.marked_in_window.saturating_add(ack.signal.marks);
-        if self.acked <= self.window_end || self.acked_in_window == 0 {
+        let is_within = match self.steps {
+            Steps::Fractions => self.acked <= self.window_end,
+            Steps::WholeSegments => self.acked < self.window_end,
+        };
+        if is_within || self.acked_in_window == 0 {
             return;
         }
         let share = (f64::from(self.marked_in_window) / f64::from(self.acked_in_window)).min(1.0);
-        self.alpha += self.g * (share - self.alpha);
+        self.alpha = match self.steps {
+            Steps::Fractions => self.alpha + self.g * (share - self.alpha),
+            Steps::WholeSegments => self.whole_alpha(share),
+        };
         (self.acked_in_window, self.marked_in_window) = (0, 0);
         self.window_end = sent;
+    }
+}
+
+impl DctcpLaw {
+    /// The estimate in whole parts; it reaches 0.
+    fn whole_alpha(&self, share: f64) -> f64 {
+        let alpha = (self.alpha * WHOLE).round();
+        let less = (alpha * self.g).floor();
+        let left = if less == 0.0 { 0.0 } else { alpha - less };
+        (left + (share * WHOLE * self.g).floor()).min(WHOLE) / WHOLE
+    }
+
+    /// The window that a mark leaves.
+    fn kept(&self, window: f64) -> f64 {
+        match self.steps {
+            Steps::Fractions => window * (1.0 - self.alpha / 2.0),
+            Steps::WholeSegments => window.floor() - (window.floor() * self.alpha / 2.0).floor(),
+        }
     }
 }
 
@@ -108,15 +144,17 @@ impl Avoidance for DctcpLaw {
     }
 
     fn grow(&mut self, _: &Ack, Cwnd(window): Cwnd, counted: f64) -> f64 {
-        window + counted / window
+        match self.steps {
+            Steps::Fractions => window + counted / window,
+            Steps::WholeSegments => whole_windows(Cwnd(window), counted),
+        }
     }
 
     /// A loss halves the window (section 3.5).
     fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
         match seen.cause {
             Cause::Mark => {
-                let kept = *window.cwnd * (1.0 - self.alpha / 2.0);
-                *window.cwnd = kept.max(2.0).min(*window.cwnd);
+                *window.cwnd = self.kept(*window.cwnd).max(2.0).min(*window.cwnd);
                 window.end_slow_start();
             }
             Cause::Loss => window.reduce_to(Cwnd((f64::from(seen.in_flight.0) / 2.0).floor()), Segments(2)),
@@ -160,6 +198,22 @@ mod tests {
         assert_eq!(sender.law.memory.avoidance.alpha, 0.9375);
         acks(&mut sender, 1, 0, 10);
         assert_eq!(sender.law.memory.avoidance.alpha, 0.9375 + 0.0625 * (0.4 - 0.9375));
+    }
+
+    /// Linux 6.12.117 keeps 8 of 15 segments at the first mark, so that every other acknowledgement of the reduction sends a segment, from the
+    /// second on.
+    #[test]
+    fn with_whole_segments_a_reduction_is_rounded_down_and_the_estimate_reaches_zero() {
+        let spec = DctcpSpec { steps: Steps::WholeSegments, ..DctcpSpec::default() };
+        let mut sender = ModelSender::new(Dctcp::new(&spec, Start { window: 15.0, ssthresh: 20.0, ..Start::default() }));
+        assert_eq!((sender.mark(15), sender.law.ssthresh().0), (8.0, 8.0));
+        // 1024 - 64 after one unmarked window, and then (960 - 60) + 64 / 4 with a quarter of marks.
+        let law = &mut sender.law.memory.avoidance;
+        law.alpha = law.whole_alpha(0.0);
+        law.alpha = law.whole_alpha(0.25);
+        assert_eq!(law.alpha * WHOLE, 916.0);
+        law.alpha = 15.0 / WHOLE;
+        assert_eq!([law.whole_alpha(0.0), law.whole_alpha(1.0) * WHOLE], [0.0, 64.0]);
     }
 
     #[test]

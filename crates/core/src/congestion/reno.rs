@@ -16,7 +16,7 @@ member! {
 
 /// The window after this many acknowledged segments. It opens by one segment per whole window (RFC 3465 section 2.1). Its fraction
 /// represents the acknowledged part of the next window, as does a fraction left by a reduction.
-fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
+pub(super) fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
     if counted == 0.0 {
         return window;
     }
