@@ -81,7 +81,7 @@ class ControllerTable(TypedDict, total=False):
     ack_aggregation: bool
     btlbw_filter_len: int
     cwnd_gain: float
-    edition: Bbr1Edition | VegasEdition
+    edition: Bbr1Edition | VegasEdition | Edition
     pacing_margin: Probability
     policer_detection: bool
     probe_rtt_duration: Duration
@@ -252,6 +252,7 @@ class Dwdm(TypedDict, total=False):
 EcnBits: TypeAlias = Literal['one', 'two']
 EcnCapable: TypeAlias = Literal['new_data', 'all']
 Edge = TypedDict("Edge", {"delay": Duration, "duplex": bool, "from": str, "name": str, "rate": Rate, "to": str}, total=False)
+Edition: TypeAlias = Literal['document', 'linux']
 class Event(TypedDict, total=False):
     at: Duration
     buffer: Buffer
@@ -429,7 +430,9 @@ class Policy(TypedDict, total=False):
     initial_share: Probability
     parameters: Parameters
 PresetName: TypeAlias = (Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'linux/bbr',
-        'linux/dctcp', 'datacentre/swift', 'datacentre/timely', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe'])
+        'linux/dctcp', 'linux/bic', 'linux/highspeed', 'linux/htcp', 'linux/hybla', 'linux/illinois', 'linux/scalable',
+        'linux/vegas', 'linux/veno', 'linux/westwood', 'linux/yeah', 'datacentre/swift', 'datacentre/timely', 'bpd-2001/reno',
+        'bpd-2001/sack', 'spd-1998/tahoe'])
 class Prices(TypedDict, total=False):
     feedback: Feedback
     identification: Identification
@@ -650,7 +653,7 @@ class Traffic(TypedDict, total=False):
     shift: Shift
     table: FlowTable
 UpdateForm: TypeAlias = Literal['thesis', 'module']
-VegasEdition: TypeAlias = Literal['paper', 'ns2']
+VegasEdition: TypeAlias = Literal['paper', 'ns2', 'linux']
 class Waxman(TypedDict, total=False):
     alpha: Probability
     beta: Probability

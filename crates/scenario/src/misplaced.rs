@@ -248,8 +248,27 @@ const SENDERS: &[&str] = &[
 ];
 
 /// Presets with names that other tools use, too.
-pub(crate) const PRESET_NAMES: &[&str] =
-    &["tahoe", "reno", "newreno", "sack", "cubic", "linux/reno", "linux/cubic", "linux/bbr", "linux/dctcp"];
+pub(crate) const PRESET_NAMES: &[&str] = &[
+    "tahoe",
+    "reno",
+    "newreno",
+    "sack",
+    "cubic",
+    "linux/reno",
+    "linux/cubic",
+    "linux/bbr",
+    "linux/dctcp",
+    "linux/bic",
+    "linux/highspeed",
+    "linux/htcp",
+    "linux/hybla",
+    "linux/illinois",
+    "linux/scalable",
+    "linux/vegas",
+    "linux/veno",
+    "linux/westwood",
+    "linux/yeah",
+];
 
 /// Names of a queue policy.
 const POLICIES: &[&str] = &["aqm", "qdisc", "discipline", "queue_policy", "algorithm", "kind", "type"];
@@ -331,7 +350,8 @@ mod tests {
         for (table, line, hint) in [
             ("web", "congestion_control = \"cubic\"", "write `tcp = {preset = \"linux/cubic\"}`"),
             ("web", "cc = \"BBR\"", "write `tcp = {preset = \"linux/bbr\"}`"),
-            ("web", "algorithm = \"vegas\"", "write `tcp = {preset = \"sack\", controller = \"vegas\"}`"),
+            ("web", "algorithm = \"vegas\"", "write `tcp = {preset = \"linux/vegas\"}`"),
+            ("web", "algorithm = \"copa\"", "write `tcp = {preset = \"sack\", controller = \"copa\"}`"),
             ("web", "tcp = {congestion_control = \"reno\"}", "write `preset = \"linux/reno\"`"),
             ("web", "tcp = {cc = \"copa\"}", "write `preset = \"sack\", controller = \"copa\"`"),
             ("web", "tcp = \"CUBIC\"", "did you mean `linux/cubic`?"),

@@ -5,6 +5,7 @@ mod support;
 
 pub use support::abilities::{Abilities, Subscriptions};
 pub use support::controller::{Controller, Start};
+pub use support::editions::Edition;
 pub use support::events::{Ack, AckCounting, Cause, Congestion, Lost, RoundTrip};
 #[cfg(test)]
 pub(crate) use support::probe;

@@ -3,10 +3,13 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight.
 
+use super::support::editions::{Edition, Editions, whole};
 use super::support::reno_like::{Avoidance, RenoLike};
-use super::support::{Ack, Congestion};
+use super::support::segment_count::SegmentCount;
+use super::support::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
+use serde::{Deserialize, Serialize};
 
 member! {
     /// Both the increase per RTT and the reduction are proportional to the window.
@@ -19,6 +22,8 @@ member! {
         b: f64 = 0.125 => Kind::Probability,
         /// Window up to which the flow behaves as Reno.
         lwnd: f64 = 16.0 => Kind::Segments { min: 0.0, max: 1e9 },
+        /// Rules of the window: the paper's, or those of Linux, in whole segments, where the increase is at least Reno's and `lwnd` is ignored.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -31,11 +36,22 @@ impl Settings for ScalableSpec {
     }
 
     fn samples() -> Vec<ScalableSpec> {
-        vec![ScalableSpec::default(), ScalableSpec { a: 1.0, b: 0.9, lwnd: 0.0 }]
+        let usual = ScalableSpec::default();
+        vec![usual, ScalableSpec { a: 1.0, b: 0.9, lwnd: 0.0, ..usual }, ScalableSpec { edition: Edition::Linux, ..usual }]
     }
 }
 
-pub type Scalable = RenoLike<ScalableSpec>;
+pub type Scalable = RenoLike<Editions<ScalableSpec, InWholeSegments>>;
+
+impl Scalable {
+    pub(super) fn new(spec: &ScalableSpec, start: Start) -> Scalable {
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(*spec),
+            Edition::Linux => Editions::Linux(InWholeSegments { spec: *spec, growth: SegmentCount::default() }),
+        };
+        RenoLike::of(rules, start)
+    }
+}
 
 impl Avoidance for ScalableSpec {
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
@@ -48,10 +64,33 @@ impl Avoidance for ScalableSpec {
     }
 }
 
+/// Linux 6.12, by its windows in virtual time: 1/a acknowledged segments open the window by one, or a window of them if it is smaller.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InWholeSegments {
+    spec: ScalableSpec,
+    growth: SegmentCount,
+}
+
+impl Avoidance for InWholeSegments {
+    fn grow(&mut self, _: &Ack, window: Cwnd, counted: f64) -> f64 {
+        self.growth.per_segment = window.0.min((1.0 / self.spec.a).round());
+        self.growth.grow(window, counted)
+    }
+
+    fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        self.growth.clear();
+        let window = window.floor();
+        window - (self.spec.b * window).floor()
+    }
+
+    fn limit(&mut self, max: Cwnd) -> Cwnd {
+        whole(max)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Start;
     use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(window: f64) -> ModelSender<Scalable> {
@@ -72,5 +111,17 @@ mod tests {
         let mut sender = sender(16.0);
         assert_eq!(sender.ack(1), 16.0625);
         assert_eq!(self::sender(16.0).lose(16), 8.0);
+    }
+
+    #[test]
+    fn in_linux_a_hundred_segments_or_a_smaller_window_open_it_by_one() {
+        for (window, segments, left) in [(64.0, 64, 57.0), (135.0, 100, 119.0)] {
+            let spec = ScalableSpec { edition: Edition::Linux, ..ScalableSpec::default() };
+            let mut sender = ModelSender::new(Scalable::new(&spec, Start { window, ssthresh: 2.0, ..Start::default() }));
+            let grown = (1..200).find(|_| sender.ack(1) > window);
+            assert_eq!((grown, sender.law.window), (Some(segments), window + 1.0));
+            // 65 - 8, and 136 - 17.
+            assert_eq!(sender.lose(window as u32 + 1), left);
+        }
     }
 }

@@ -63,6 +63,7 @@ mod tests {
         one_way_delay: true,
         delivered_rate: true,
         newest_rtt: true,
+        exact_rtt: false,
         release: false,
         losses: true,
         other_acks: true,
@@ -387,12 +388,14 @@ mod tests {
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
                 let [losses, other_acks, one_way_delay, newest_rtt] = [(); 4].map(|()| more_dice.chance(2));
+                let exact_rtt = more_dice.chance(2);
                 let subscriptions = Subscriptions {
                     marks,
                     price,
                     one_way_delay,
                     delivered_rate,
                     newest_rtt,
+                    exact_rtt,
                     release,
                     losses,
                     other_acks,

@@ -27,6 +27,15 @@ pub(crate) struct SendTimes {
     first_data: SegmentNumber,
     /// The last RTT without a delay.
     undelayed: Option<TimeDelta>,
+    rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Rule {
+    /// Samples that may be delayed are limited.
+    Limited,
+    /// Samples have no limit, as in Linux.
+    Exact,
 }
 
 impl SendTimes {
@@ -38,7 +47,12 @@ impl SendTimes {
             at_once: Segments(spec.delayed_ack.map_or(1, |delays| delays.every)),
             first_data: spec.first_data(),
             undelayed: None,
+            rule: Rule::Limited,
         }
+    }
+
+    pub(crate) fn exact(spec: &TcpSpec) -> SendTimes {
+        SendTimes { rule: Rule::Exact, ..SendTimes::of(spec) }
     }
 
     #[inline]
@@ -62,6 +76,7 @@ impl SendTimes {
             return None;
         }
         match self.undelayed {
+            _ if self.rule == Rule::Exact => Some(newest),
             Some(undelayed) if may_be_delayed => Some(newest.min(undelayed)),
             None if may_be_delayed => Some(newest),
             _ => {
@@ -110,6 +125,15 @@ mod tests {
         assert_eq!(acked(&mut times, 1, 50), Some(50));
         times.on_sent(n(1), at(50));
         assert_eq!(acked(&mut times, 2, 300), Some(50));
+    }
+
+    #[test]
+    fn exact_samples_have_no_limit() {
+        let mut times = SendTimes::exact(&TcpSpec { delayed_ack: Some(DelayedAck::default()), handshake: true, ..plain() });
+        (0..4).for_each(|segment| times.on_sent(n(segment), at(0)));
+        assert_eq!([(1, 50), (2, 300), (3, 310)].map(|(ack, now)| acked(&mut times, ack, now)), [Some(50), Some(300), Some(310)]);
+        times.on_sent(n(3), at(320));
+        assert_eq!(acked(&mut times, 4, 370), None);
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub(crate) struct AckExtras {
     pub(crate) signal: Option<Signal>,
     /// The RTT of the newest acknowledged segment, for a controller that requested it.
     pub(crate) newest_rtt: Option<TimeDelta>,
+    /// The controller requested no other RTT.
+    pub(crate) exact_rtt: bool,
     /// The release limit held the sender back.
     pub(crate) held_back: bool,
 }
@@ -79,7 +81,7 @@ impl SignalReader {
             subscriptions,
             reported_marks: 0,
             rate: DeliveryRate::of(spec),
-            times: SendTimes::of(spec),
+            times: if subscriptions.exact_rtt { SendTimes::exact(spec) } else { SendTimes::of(spec) },
             lost_below: SegmentNumber::FIRST,
             release: u32::MAX,
             held_back: false,
@@ -121,6 +123,7 @@ impl SignalReader {
             echoes_mark: false,
             signal: self.subscriptions.has_signal().then_some(Signal { marks, price, delivered_rate, pipe: None }),
             newest_rtt,
+            exact_rtt: self.subscriptions.exact_rtt && self.subscriptions.newest_rtt,
             held_back: self.held_back,
         }
     }

@@ -73,6 +73,9 @@ pub struct Subscriptions {
     /// RTT samples of the newest segment that each acknowledgement covers, also without timestamps, instead of the oldest, whose
     /// acknowledgement may have been delayed: [`Ack::rtt`], [`RoundTrip::sample`].
     pub newest_rtt: bool,
+    /// With `newest_rtt`: no other samples, hence none of acknowledgements of segments that were sent twice, and no limit where the
+    /// acknowledgement may have been delayed. As in Linux.
+    pub exact_rtt: bool,
     /// A limit on the segments released by one acknowledgement: [`Controller::release`].
     pub release: bool,
     /// Each lost segment: [`Controller::on_lost`]. Includes delivery rate samples.
@@ -89,6 +92,7 @@ impl Subscriptions {
         one_way_delay: false,
         delivered_rate: false,
         newest_rtt: false,
+        exact_rtt: false,
         release: false,
         losses: false,
         other_acks: false,
@@ -96,7 +100,7 @@ impl Subscriptions {
 
     /// Whether acknowledgements have a signal, and duplicates are reported.
     pub(crate) fn has_signal(self) -> bool {
-        Subscriptions { newest_rtt: false, ..self }.is_any()
+        Subscriptions { newest_rtt: false, exact_rtt: false, ..self }.is_any()
     }
 
     pub(crate) fn is_any(self) -> bool {

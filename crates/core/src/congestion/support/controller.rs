@@ -115,6 +115,8 @@ pub struct Start {
     pub ack_counting: AckCounting,
     /// A full segment with its headers, on the wire.
     pub packet: Bytes,
+    /// Tick of the sender's clock; zero if it has none.
+    pub jiffy: TimeDelta,
     /// Difference between the RTT of a segment and that of a handshake; on request.
     pub handshake_saves: TimeDelta,
     /// Whether the receiver reports arrivals by SACK; on request.
@@ -132,6 +134,7 @@ impl Default for Start {
             ssthresh: f64::INFINITY,
             ack_counting: AckCounting::Bytes,
             packet: Bytes(1500),
+            jiffy: TimeDelta::ZERO,
             handshake_saves: TimeDelta::ZERO,
             has_selective_acks: true,
             hops: 0,

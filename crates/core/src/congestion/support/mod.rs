@@ -3,8 +3,11 @@
 pub(super) mod abilities;
 pub(super) mod bbr;
 pub(super) mod controller;
+pub(super) mod editions;
 pub(super) mod events;
 pub(super) mod heap_state;
+pub(super) mod jiffies;
+pub(super) mod least_rtt;
 #[cfg(test)]
 pub(super) mod model_sender;
 pub(super) mod priced;
@@ -13,6 +16,7 @@ pub(crate) mod probe;
 pub(super) mod queueing;
 pub(super) mod reno_like;
 pub(super) mod round;
+pub(super) mod segment_count;
 pub(super) mod user_controller;
 pub(super) mod westwood_like;
 pub(super) mod window;

@@ -4,7 +4,7 @@
 //! Where a document reduces the window, the part in flight is reduced, as in RFC 5681 equation (4), because the rest was not in use. No
 //! acknowledgement opens the window further than slow start would.
 
-use super::abilities::Abilities;
+use super::abilities::{Abilities, Subscriptions};
 use super::controller::{Controller, Start};
 use super::events::{Ack, Congestion, RoundTrip};
 use super::heap_state::HeapState;
@@ -20,6 +20,11 @@ use std::ops::ControlFlow;
 pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     /// Those of the controller, without its state outside the sender.
     const ABILITIES: Abilities = Abilities::NONE;
+
+    /// Those with these settings.
+    fn subscriptions(&self) -> Subscriptions {
+        Self::ABILITIES.subscriptions
+    }
 
     /// See [`Controller::quantity`].
     fn quantity(&self, _index: usize) -> f64 {
@@ -149,7 +154,9 @@ impl<A: Avoidance> Controller for RenoLike<A> {
     const ABILITIES: Abilities = Abilities { heap_bytes: Self::BYTES, ends_slow_start: true, ..A::ABILITIES };
 
     fn abilities(&self) -> Abilities {
-        Abilities { max_increase: self.memory.avoidance.max_slow_start_increment(), ..Self::ABILITIES }
+        let avoidance = &self.memory.avoidance;
+        let (max_increase, subscriptions) = (avoidance.max_slow_start_increment(), avoidance.subscriptions());
+        Abilities { max_increase, subscriptions, ..Self::ABILITIES }
     }
 
     #[inline]

@@ -24,21 +24,27 @@ pub type WestwoodLike<B> = RenoLike<Estimated<B>>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Estimated<B> {
     bandwidth: B,
-    /// Segments counted for duplicates, before an acknowledgement of new data reports them again (accounted).
-    accounted: u32,
+    acked: AckedCount,
     rtt_min: Option<TimeDelta>,
 }
 
 impl<B: Bandwidth> WestwoodLike<B> {
     pub(in crate::congestion) fn estimating(bandwidth: B, start: Start) -> WestwoodLike<B> {
-        RenoLike::of(Estimated { bandwidth, accounted: 0, rtt_min: None }, start)
+        RenoLike::of(Estimated::by(bandwidth), start)
     }
 }
 
-impl<B: Bandwidth> Estimated<B> {
-    /// AckedCount of section 2.3 of the paper of 2001. A duplicate counts as one segment. An acknowledgement of several segments counts
-    /// those that were not counted before, at least one; a delayed acknowledgement of two counts as two.
-    fn delivered(&mut self, Segments(acked): Segments) -> u32 {
+/// AckedCount of section 2.3 of the paper of 2001.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct AckedCount {
+    /// Segments counted for duplicates, before an acknowledgement of new data reports them again.
+    accounted: u32,
+}
+
+impl AckedCount {
+    /// A duplicate counts as one segment. An acknowledgement of several segments counts those that were not counted before, at least one; a
+    /// delayed acknowledgement of two counts as two.
+    pub fn delivered(&mut self, Segments(acked): Segments) -> u32 {
         match acked {
             0 => {
                 self.accounted = self.accounted.saturating_add(1);
@@ -51,6 +57,12 @@ impl<B: Bandwidth> Estimated<B> {
             }
             _ => acked - std::mem::take(&mut self.accounted),
         }
+    }
+}
+
+impl<B: Bandwidth> Estimated<B> {
+    pub(in crate::congestion) fn by(bandwidth: B) -> Estimated<B> {
+        Estimated { bandwidth, acked: AckedCount::default(), rtt_min: None }
     }
 
     /// BWE * RTTmin in segments.
@@ -76,7 +88,7 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
     }
 
     fn observe(&mut self, ack: &Ack) {
-        let delivered = Segments(self.delivered(ack.acked));
+        let delivered = Segments(self.acked.delivered(ack.acked));
         self.bandwidth.deliver(delivered, ack);
     }
 
@@ -130,10 +142,10 @@ mod tests {
 
     #[test]
     fn segments_counted_for_duplicates_are_not_counted_again() {
-        let mut law = sender(80.0, true).law.memory.avoidance;
+        let mut count = AckedCount::default();
         // Three duplicates; a partial acknowledgement of one, one of eleven with three already counted, and a delayed one.
-        let counts = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| law.delivered(Segments(acked)));
+        let counts = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| count.delivered(Segments(acked)));
         assert_eq!(counts, [1, 1, 1, 1, 8, 2, 1, 1, 1, 1]);
-        assert_eq!(law.accounted, 1);
+        assert_eq!(count.accounted, 1);
     }
 }

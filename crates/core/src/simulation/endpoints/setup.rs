@@ -30,6 +30,7 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     ssthresh: spec.initial_ssthresh,
                     ack_counting: spec.ack_counting,
                     packet: spec.mss + spec.header,
+                    jiffy: spec.timer.jiffy,
                     ..Start::default()
                 };
                 if law.abilities().uses_start_details {

@@ -35,8 +35,8 @@ pub(super) struct RttSamples {
     /// For the timer: of the oldest acknowledged segment with timestamps, otherwise of the timed one. Includes the delay of the acknowledgement
     /// (RFC 7323 section 4.3).
     oldest: Option<TimeDelta>,
-    /// For the controller: the same, or a shorter one of the newest acknowledged segment if requested. That of a segment that waited above a
-    /// gap is longer.
+    /// For the controller: the same, or if requested that of the newest acknowledged segment, or the shorter of both. That of a segment that
+    /// waited above a gap is longer.
     pub(super) newest: Option<TimeDelta>,
 }
 
@@ -44,6 +44,9 @@ impl RttSamples {
     #[inline(always)]
     pub(super) fn of<O: Observed>(oldest: Option<TimeDelta>, extras: &AckExtras) -> RttSamples {
         let newest = if O::SIGNALLED { extras.newest_rtt } else { None };
+        if O::SIGNALLED && extras.exact_rtt {
+            return RttSamples { oldest, newest };
+        }
         RttSamples { oldest, newest: newest.map_or(oldest, |newest| Some(oldest.map_or(newest, |oldest| newest.min(oldest)))) }
     }
 

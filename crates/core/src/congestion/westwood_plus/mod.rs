@@ -2,11 +2,15 @@
 //! acknowledgements do not raise the estimate (Grieco and Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas
 //! TCP Congestion Control, ACM CCR 34(2), 2004).
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
+use super::support::reno_like::RenoLike;
 use super::support::round::Round;
-use super::support::westwood_like::{Bandwidth, WestwoodLike};
+use super::support::westwood_like::{Bandwidth, Estimated};
 use super::support::{Ack, Start};
 use crate::primitives::units::{Segments, Time};
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -16,6 +20,9 @@ member! {
     pub struct WestwoodPlusSpec {
         /// Weight of the previous estimate in the bandwidth filter.
         alpha: f64 = 0.9 => Kind::Probability,
+        /// Rules of the window: the paper's, or those of Linux, with samples of at least 50 ms, two filters with a weight of 7/8 instead of
+        /// `alpha`, and a window that is halved until recovery ends.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -27,11 +34,12 @@ impl Settings for WestwoodPlusSpec {
     }
 
     fn samples() -> Vec<WestwoodPlusSpec> {
-        vec![WestwoodPlusSpec::default(), WestwoodPlusSpec { alpha: 0.0 }]
+        let usual = WestwoodPlusSpec::default();
+        vec![usual, WestwoodPlusSpec { alpha: 0.0, ..usual }, WestwoodPlusSpec { edition: Edition::Linux, ..usual }]
     }
 }
 
-pub type WestwoodPlus = WestwoodLike<OncePerRound>;
+pub type WestwoodPlus = RenoLike<Editions<Estimated<OncePerRound>, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OncePerRound {
@@ -46,7 +54,11 @@ pub struct OncePerRound {
 impl WestwoodPlus {
     pub(super) fn new(spec: &WestwoodPlusSpec, start: Start) -> WestwoodPlus {
         let filter = OncePerRound { alpha: spec.alpha, round: Round::default(), delivered: 0, since: None, filtered: None };
-        WestwoodLike::estimating(filter, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(Estimated::by(filter)),
+            Edition::Linux => Editions::Linux(linux::Linux::new(start.jiffy)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 

@@ -4,19 +4,22 @@
 //! Differs: in the fast mode a segment opens the window by a hundredth, or by Reno's increase if that is larger. The threshold after an
 //! early decongestion is the window, so that congestion avoidance continues. A loss reduces the part of the window that was in flight.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::support::window::Window;
 use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 const ROUND_TRIPS: Kind = Kind::Integer { min: 1, max: 1_000_000 };
 
-// All values are from the paper.
+// All numbers are from the paper.
 member! {
     /// Grows like Scalable TCP while its queue is short, and drains the queue when it is not.
     Yeah = "yeah", "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
@@ -36,6 +39,8 @@ member! {
         rho: u32 = 16 => ROUND_TRIPS,
         /// Number of RTTs in fast mode after which competing loss-based flows are no longer assumed.
         zeta: u32 = 50 => ROUND_TRIPS,
+        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -50,11 +55,12 @@ impl Settings for YeahSpec {
 
     fn samples() -> Vec<YeahSpec> {
         let usual = YeahSpec::default();
-        vec![usual, YeahSpec { q_max: 2.0, phi: 1.0, a: 1.0, rho: 2, zeta: 1, ..usual }]
+        let quick = YeahSpec { q_max: 2.0, phi: 1.0, a: 1.0, rho: 2, zeta: 1, ..usual };
+        vec![usual, quick, YeahSpec { edition: Edition::Linux, ..quick }]
     }
 }
 
-pub type Yeah = RenoLike<YeahLaw>;
+pub type Yeah = RenoLike<Editions<YeahLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct YeahLaw {
@@ -84,7 +90,11 @@ impl Yeah {
             count_fast: 0,
             count_slow: 0,
         };
-        RenoLike::of(law, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(law),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 
@@ -171,7 +181,7 @@ mod tests {
     fn sender(window: f64) -> ModelSender<Yeah> {
         let law = Yeah::new(&YeahSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() });
         let mut sender = ModelSender::new(law).with_round_trip(100);
-        sender.law.memory.avoidance.min = None;
+        sender.law.memory.avoidance.document().min = None;
         sender
     }
 
@@ -198,10 +208,10 @@ mod tests {
         let mut sender = sender(500.0);
         // 500 * 25 / 125 = 100 segments.
         assert_eq!((round(&mut sender, 125), sender.law.ssthresh().0), (400.0, 2.0));
-        assert_eq!(sender.law.memory.avoidance.cwnd_reno, Some(250.0));
+        assert_eq!(sender.law.memory.avoidance.document().cwnd_reno, Some(250.0));
         // 400 * 100 / 200 = 200 would be half; no further than Reno.
         sender.law.window = 400.0;
-        assert_eq!((round(&mut sender, 200), sender.law.memory.avoidance.cwnd_reno), (250.0, Some(251.0)));
+        assert_eq!((round(&mut sender, 200), sender.law.memory.avoidance.document().cwnd_reno), (250.0, Some(251.0)));
     }
 
     #[test]
@@ -228,8 +238,8 @@ mod tests {
         for _ in 0..50 {
             round(&mut sender, 100);
         }
-        assert!(sender.law.memory.avoidance.cwnd_reno.is_some());
+        assert!(sender.law.memory.avoidance.document().cwnd_reno.is_some());
         round(&mut sender, 100);
-        assert_eq!(sender.law.memory.avoidance.cwnd_reno, None);
+        assert_eq!(sender.law.memory.avoidance.document().cwnd_reno, None);
     }
 }

@@ -4,16 +4,19 @@
 //!
 //! Differs: a loss reduces the part of the window that was in flight.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::round::Round;
 use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 const INCREASE: Kind = Kind::Segments { min: 0.0, max: 1e3 };
 
-// All values and names are from the paper.
+// All numbers and names are from the paper.
 member! {
     /// The average queueing delay determines the window increase and the reduction after a loss.
     Illinois = "illinois", "Liu, Basar and Srikant, Performance Evaluation 65(6-7), 2008";
@@ -37,6 +40,8 @@ member! {
         w_thresh: f64 = 10.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Number of RTTs with low delay before the increase returns to `alpha_max`.
         theta: u32 = 5 => Kind::Integer { min: 1, max: 1000 },
+        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -56,11 +61,12 @@ impl Settings for IllinoisSpec {
     fn samples() -> Vec<IllinoisSpec> {
         let usual = IllinoisSpec::default();
         let other = IllinoisSpec { alpha_min: 1.0, alpha_max: 50.0, beta_min: 0.3, w_thresh: 2.0, theta: 1, ..usual };
-        vec![usual, other, IllinoisSpec { alpha_max: 0.3, beta_max: 0.125, ..usual }]
+        let even = IllinoisSpec { alpha_max: 0.3, beta_max: 0.125, ..usual };
+        vec![usual, other, even, IllinoisSpec { edition: Edition::Linux, ..usual }]
     }
 }
 
-pub type Illinois = RenoLike<IllinoisLaw>;
+pub type Illinois = RenoLike<Editions<IllinoisLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IllinoisLaw {
@@ -91,7 +97,11 @@ impl Illinois {
             samples: 0,
             rtt_low: 0,
         };
-        RenoLike::of(law, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(law),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 
@@ -189,7 +199,8 @@ mod tests {
     fn sender() -> ModelSender<Illinois> {
         let law = Illinois::new(&IllinoisSpec::default(), Start { window: 100.0, ssthresh: 2.0, ..Start::default() });
         let mut sender = ModelSender::new(law).with_round_trip(100);
-        (sender.law.memory.avoidance.sum, sender.law.memory.avoidance.samples) = (0.0, 0);
+        let rules = sender.law.memory.avoidance.document();
+        (rules.sum, rules.samples) = (0.0, 0);
         sender
     }
 
@@ -198,7 +209,7 @@ mod tests {
         sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.wait(1000);
         sender.ack(1);
-        let law = &sender.law.memory.avoidance;
+        let law = sender.law.memory.avoidance.document();
         (law.alpha, law.beta)
     }
 

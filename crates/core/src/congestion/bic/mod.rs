@@ -6,15 +6,18 @@
 //! the interval is less than S_min the step is S_min, as in the text, so that the search ends. A loss reduces the part of the window that
 //! was in flight.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::{Abilities, Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
 
 const STEP: Kind = Kind::Segments { min: 0.0, max: 1e6 };
 
-// All values are from the paper.
+// All numbers are from the paper.
 member! {
     /// Binary search for the window, with bounded steps.
     Bic = "bic", "Xu, Harfoush and Rhee, INFOCOM 2004";
@@ -30,6 +33,9 @@ member! {
         low_window: f64 = 14.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others.
         fast_convergence: bool = true => Kind::Boolean,
+        /// Rules of the window: the paper's, or those of Linux, where a quarter of the distance is covered per RTT, and five RTTs add a segment
+        /// near the old window, instead of `s_min`.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -44,11 +50,12 @@ impl Settings for BicSpec {
 
     fn samples() -> Vec<BicSpec> {
         let usual = BicSpec::default();
-        vec![usual, BicSpec { s_max: 200.0, s_min: 1.0, beta: 0.5, low_window: 2.0, fast_convergence: false }]
+        let quick = BicSpec { s_max: 200.0, s_min: 1.0, beta: 0.5, low_window: 2.0, fast_convergence: false, ..usual };
+        vec![usual, quick, BicSpec { edition: Edition::Linux, ..quick }]
     }
 }
 
-pub type Bic = RenoLike<BicLaw>;
+pub type Bic = RenoLike<Editions<BicLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BicLaw {
@@ -67,7 +74,11 @@ enum Stage {
 
 impl Bic {
     pub(super) fn new(spec: &BicSpec, start: Start) -> Bic {
-        RenoLike::of(BicLaw { spec: *spec, stage: Stage::Search { max_win: 0.0 } }, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(BicLaw { spec: *spec, stage: Stage::Search { max_win: 0.0 } }),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec, start.jiffy)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 

@@ -5,11 +5,14 @@
 //! Differs: in the congestive state every acknowledgement opens the window by half as much, whereas in the paper every other one opens it.
 //! A loss reduces the part of the window that was in flight.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::queueing::Queueing;
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time};
-use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{Kind, PlainWords, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -19,16 +22,19 @@ member! {
     pub struct VenoSpec {
         /// Number of queued segments from which the path counts as congested.
         beta: f64 = 3.0 => SEGMENTS_IN_QUEUES,
+        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
 impl Settings for VenoSpec {
     fn samples() -> Vec<VenoSpec> {
-        vec![VenoSpec::default(), VenoSpec { beta: 0.0 }]
+        let usual = VenoSpec::default();
+        vec![usual, VenoSpec { beta: 0.0, ..usual }, VenoSpec { edition: Edition::Linux, ..usual }]
     }
 }
 
-pub type Veno = RenoLike<VenoLaw>;
+pub type Veno = RenoLike<Editions<VenoLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VenoLaw {
@@ -39,7 +45,11 @@ pub struct VenoLaw {
 
 impl Veno {
     pub(super) fn new(spec: &VenoSpec, start: Start) -> Veno {
-        RenoLike::of(VenoLaw { spec: *spec, queueing: Queueing::default() }, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(VenoLaw { spec: *spec, queueing: Queueing::default() }),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 
@@ -103,6 +113,6 @@ mod tests {
     fn a_timeout_is_classified_like_a_loss_and_resets_the_minimum_rtt() {
         let mut sender = sender(105);
         assert_eq!((sender.time_out(40), sender.law.ssthresh().0), (1.0, 32.0));
-        assert_eq!(sender.law.memory.avoidance.queueing.base(), None);
+        assert_eq!(sender.law.memory.avoidance.document().queueing.base(), None);
     }
 }

@@ -4,16 +4,19 @@
 //! Differs: a loss reduces the data in flight (RFC 5681 equation (4)) where the RFC reduces the window, which may not have been used.
 //! Limited slow start (RFC 3742) is a separate document and is not implemented.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::window::Window;
-use super::support::{Ack, Congestion};
+use super::support::{Ack, Congestion, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::settings::{Kind, SettingConflict, Settings, conflicts, member};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, conflicts, member};
 
 const WINDOWS: Kind = Kind::Segments { min: 2.0, max: 1e9 };
 
-// All five are the defaults of the RFC.
+// All numbers are the defaults of the RFC.
 member! {
     /// The window grows faster and is reduced less the larger it is.
     HighSpeed = "hstcp", "RFC 3649";
@@ -29,6 +32,8 @@ member! {
         high_p: f64 = 1e-7 => Kind::Probability,
         /// Fraction of the window removed by a loss at `high_window` (High_Decrease).
         high_decrease: f64 = 0.1 => Kind::Probability,
+        /// Rules of the window: the RFC's, or those of Linux, where increases are per acknowledgement and in the steps of appendix B.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -46,11 +51,22 @@ impl Settings for HighSpeedSpec {
 
     fn samples() -> Vec<HighSpeedSpec> {
         let usual = HighSpeedSpec::default();
-        vec![usual, HighSpeedSpec { low_window: 4.0, high_window: 60.0, ..usual }]
+        let low = HighSpeedSpec { low_window: 4.0, high_window: 60.0, ..usual };
+        vec![usual, low, HighSpeedSpec { edition: Edition::Linux, ..low }]
     }
 }
 
-pub type HighSpeed = RenoLike<HighSpeedSpec>;
+pub type HighSpeed = RenoLike<Editions<HighSpeedSpec, linux::Linux>>;
+
+impl HighSpeed {
+    pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(*spec),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec)),
+        };
+        RenoLike::of(rules, start)
+    }
+}
 
 impl HighSpeedSpec {
     /// Position of a window between the low and the high window on a logarithmic scale: 0 to 1 between them.
@@ -89,8 +105,8 @@ impl Avoidance for HighSpeedSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
-    use crate::congestion::{Controller, Start};
 
     #[test]
     fn increase_and_decrease_are_those_of_appendix_b() {

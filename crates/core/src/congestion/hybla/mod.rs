@@ -7,11 +7,14 @@
 //! acknowledgement by at most the data in flight; in congestion avoidance by at most the acknowledged data; the paper has no bounds.
 //! Pacing, SACK and timestamps, which it recommends, are settings of the sender.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::{Abilities, Ack, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, PathFacts, SettingConflict, Settings, conflicts, member, microseconds};
+use crate::settings::{ABOVE_ZERO, Kind, PathFacts, PlainWords, SettingConflict, Settings, conflicts, member, microseconds};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -25,6 +28,8 @@ member! {
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
         max_slow_start_increment: f64 = 15.0 => Kind::Segments { min: 1.0, max: 1000.0 },
+        /// Rules of the window: the paper's, or those of Linux, where increases are per acknowledgement and in whole 128ths of a segment.
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
@@ -57,11 +62,13 @@ impl Settings for HyblaSpec {
     }
 
     fn samples() -> Vec<HyblaSpec> {
-        vec![HyblaSpec::default(), HyblaSpec { rtt_0: TimeDelta::from_micros(100), max_slow_start_increment: 40.0 }]
+        let usual = HyblaSpec::default();
+        let quick = HyblaSpec { rtt_0: TimeDelta::from_micros(100), max_slow_start_increment: 40.0, ..usual };
+        vec![usual, quick, HyblaSpec { edition: Edition::Linux, ..quick }]
     }
 }
 
-pub type Hybla = RenoLike<HyblaLaw>;
+pub type Hybla = RenoLike<Editions<HyblaLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HyblaLaw {
@@ -74,7 +81,13 @@ pub struct HyblaLaw {
 
 impl Hybla {
     pub(super) fn new(spec: &HyblaSpec, start: Start) -> Hybla {
-        RenoLike::of(HyblaLaw { spec: *spec, shortest: TimeDelta(u64::MAX), rho: 1.0, start: 1.0 }, start)
+        let rules = match spec.edition {
+            Edition::Document => {
+                Editions::Document(HyblaLaw { spec: *spec, shortest: TimeDelta(u64::MAX), rho: 1.0, start: 1.0 })
+            }
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 

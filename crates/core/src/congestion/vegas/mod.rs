@@ -11,7 +11,10 @@
 //! Thresholds are in segments, as in implementations, or with `alpha_rate` and `beta_rate` rates as in the paper's text: the number of
 //! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
+mod linux;
+
 use super::support::heap_state::HeapState;
+use super::support::least_rtt::LeastRtt;
 use super::support::window::Window;
 use super::support::{Abilities, Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
@@ -51,6 +54,9 @@ words! {
         /// segments, from the segments sent in the round; increases spread over the next round, and a window smaller by an eighth at the end of
         /// slow start.
         Ns2 = "ns2",
+        /// As observed in Linux 6.12: the minimum RTT of a round, whole queued segments relative to the minimum RTT of the flow, and slow start
+        /// that doubles every round.
+        Linux = "linux",
     }
 }
 
@@ -101,10 +107,11 @@ impl Settings for VegasSpec {
         let of = |[alpha, beta, gamma]: [f64; 3]| VegasSpec { alpha, beta, gamma, ..VegasSpec::default() };
         let by_rate = VegasSpec { alpha_rate: Some(100.0), beta_rate: Some(150.0), slow_start: false, ..VegasSpec::default() };
         let of_ns2 = VegasSpec { edition: VegasEdition::Ns2, ..of([1.0, 3.0, 1.0]) };
+        let of_linux = VegasSpec { edition: VegasEdition::Linux, ..of([2.0, 4.0, 1.0]) };
         [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]]
             .map(of)
             .into_iter()
-            .chain([by_rate, of_ns2])
+            .chain([by_rate, of_ns2, of_linux])
             .collect()
     }
 }
@@ -120,6 +127,8 @@ pub struct VegasMemory {
     /// Sum and number of the RTT samples of this round, and growth per acknowledged segment, in [`VegasEdition::Ns2`].
     samples: (TimeDelta, u64),
     growth: f64,
+    /// RTTs of this round in [`VegasEdition::Linux`], where `growth` counts the segments acknowledged at the ends of short rounds.
+    rtts: LeastRtt,
     /// Segments outstanding at the start of this RTT, and acknowledged since; unknown while a loss is repaired.
     round: Option<(u32, u32)>,
     /// The first segment sent after this time is the distinguished one, whose acknowledgement ends the RTT.
@@ -136,6 +145,7 @@ impl Vegas {
             base: None,
             samples: (TimeDelta::ZERO, 0),
             growth: 0.0,
+            rtts: LeastRtt::default(),
             round: Some((0, 0)),
             began: Time::ZERO,
             // In ns-2 the RTT of the segment that opens a connection is the first.
@@ -160,7 +170,7 @@ impl Vegas {
             self.memory.grows = !self.memory.grows;
         } else if queued < alpha && ack.window_validated {
             match edition {
-                VegasEdition::Paper => self.window += 1.0,
+                VegasEdition::Paper | VegasEdition::Linux => self.window += 1.0,
                 VegasEdition::Ns2 => self.memory.growth = 1.0 / self.window,
             }
         } else if queued > beta && self.window > MIN {
@@ -236,6 +246,11 @@ impl Controller for Vegas {
         ..Abilities::NONE
     };
 
+    fn abilities(&self) -> Abilities {
+        let exact_rtt = self.memory.spec.edition == VegasEdition::Linux;
+        Abilities { subscriptions: Subscriptions { exact_rtt, ..Self::ABILITIES.subscriptions }, ..Self::ABILITIES }
+    }
+
     #[inline]
     fn window(&self) -> Cwnd {
         Cwnd(self.window)
@@ -255,6 +270,9 @@ impl Controller for Vegas {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        if self.memory.spec.edition == VegasEdition::Linux {
+            return self.process_as_linux(ack);
+        }
         if ack.window_validated && !self.starts_slowly() {
             self.window += f64::from(ack.counted.0) * self.memory.growth;
         }
@@ -270,8 +288,14 @@ impl Controller for Vegas {
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        let VegasMemory { spec, base, samples, .. } = &mut *self.memory;
+        let VegasMemory { spec, base, samples, rtts, round, .. } = &mut *self.memory;
         match spec.edition {
+            // Samples of a recovery do not count.
+            VegasEdition::Linux if round.is_none() => {}
+            VegasEdition::Linux => {
+                rtts.measure(measured);
+                *base = Some(base.map_or(measured.sample, |base| base.min(measured.sample)));
+            }
             VegasEdition::Paper => *base = Some(base.map_or(measured.sample, |base| base.min(measured.sample))),
             // The segment that opens a connection is a round of its own.
             VegasEdition::Ns2 if base.is_none() => *base = Some(measured.sample),

@@ -5,10 +5,13 @@
 //! Differs: the throughput before a loss is the data in flight over the last RTT. With RTT scaling no increase falls below Reno's. A loss
 //! reduces the part of the window that was in flight, and idle time does not count.
 
+mod linux;
+
+use super::support::editions::{Edition, Editions};
 use super::support::reno_like::{Avoidance, RenoLike};
 use super::support::{Abilities, Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time, TimeDelta};
-use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, PlainWords, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -23,13 +26,16 @@ member! {
         adaptive_backoff: bool = true => Kind::Boolean,
         /// RTT scaling: the increase is proportional to the RTT, 0.1 to 2 times the increase at 100 ms.
         rtt_scaling: bool = true => Kind::Boolean,
+        /// Rules of the window: the draft's, or those of Linux, in whole numbers and ticks of the kernel's clock (`timer.jiffy`).
+        edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }
 
 impl Settings for HTcpSpec {
     fn samples() -> Vec<HTcpSpec> {
         let usual = HTcpSpec::default();
-        vec![usual, HTcpSpec { delta_l: TimeDelta::from_millis(1), adaptive_backoff: false, rtt_scaling: false }]
+        let plain = HTcpSpec { delta_l: TimeDelta::from_millis(1), adaptive_backoff: false, rtt_scaling: false, ..usual };
+        vec![usual, plain, HTcpSpec { edition: Edition::Linux, ..usual }]
     }
 }
 
@@ -42,7 +48,7 @@ const DELTA_B: f64 = 0.2;
 const REFERENCE_S: f64 = 0.1;
 const SCALES: (f64, f64) = (0.1, 2.0);
 
-pub type HTcp = RenoLike<HTcpLaw>;
+pub type HTcp = RenoLike<Editions<HTcpLaw, linux::Linux>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HTcpLaw {
@@ -75,7 +81,11 @@ impl HTcp {
             scale: 1.0,
             shortest: TimeDelta(u64::MAX),
         };
-        RenoLike::of(law, start)
+        let rules = match spec.edition {
+            Edition::Document => Editions::Document(law),
+            Edition::Linux => Editions::Linux(linux::Linux::new(spec, start.jiffy)),
+        };
+        RenoLike::of(rules, start)
     }
 }
 
