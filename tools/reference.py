@@ -266,8 +266,8 @@ FAMILIES = {
 # Applications
 
 `kind` of an `application` above TCP: `application = {kind = "on_off", rate = "5 Mbps", burst = 2}`. `constant`, `poisson` and
-`on_off` are those of [sources](sources.md); their `burst` is the number of full segments per write, 1 to 1,000,000, by default 1. With a
-`stack`, a full segment is the MTU without 52 bytes of headers, the segment of Linux.
+`on_off` are those of [sources](sources.md); their `burst` is the number of full segments per write, 1 to 1,000,000, by default 1.
+With a `stack`, a full segment is the MTU without 52 bytes of headers, the segment of Linux.
 """,
     ),
 }
