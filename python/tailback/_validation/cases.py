@@ -63,7 +63,6 @@ class CaseSet:
 class Setting:
     """Settings of a dumbbell; by default one flow of Reno with SACK at 20 Mbit/s and 40 ms."""
 
-    # Presets, or controllers with which `linux/reno` runs.
     preset: tuple[str, ...] = ("linux/reno",)
     flows: int = 1
     rate_mbps: int = 20
@@ -151,7 +150,7 @@ class Setting:
         flows = {
             f"flow{place}": {
                 **flow,
-                "tcp": {**_sender(preset), "ecn": self.ecn, "delayed_ack": self.delayed_ack, **_recovery(self)},
+                "tcp": {"preset": preset, "ecn": self.ecn, "delayed_ack": self.delayed_ack, **_recovery(self)},
             }
             for place, preset in enumerate(self.preset, 1)
         }
@@ -172,7 +171,7 @@ class Setting:
         if self.size_packets is not None:
             return (measures.COMPLETION, measures.RETRANSMISSIONS)
         some = [measures.UTILISATION, measures.QUEUE]
-        if any("/" not in preset for preset in self.preset):
+        if any(preset in _OTHERS for preset in self.preset):
             return (*some, measures.PERIOD, measures.RETRANSMISSIONS, measures.TIMEOUTS)
         is_undisturbed = not self.queue and not self.loss and not self.jitter_ms and not self.application
         is_sawtooth = self.flows * len(self.preset) == 1 and is_undisturbed and "linux/bbr" not in self.preset
@@ -200,22 +199,18 @@ _EMULATED = {
 }
 _DCTCP = {"linux/dctcp": Algorithm("DCTCP", "dctcp")}
 _OTHERS = {
-    "bic": Algorithm("BIC", "bic"),
-    "hstcp": Algorithm("HighSpeed", "highspeed"),
-    "htcp": Algorithm("H-TCP", "htcp"),
-    "hybla": Algorithm("Hybla", "hybla"),
-    "illinois": Algorithm("Illinois", "illinois"),
-    "stcp": Algorithm("Scalable", "scalable"),
-    "vegas": Algorithm("Vegas", "vegas"),
-    "veno": Algorithm("Veno", "veno"),
-    "westwood": Algorithm("Westwood", "westwood"),
-    "yeah": Algorithm("YeAH", "yeah"),
+    "linux/bic": Algorithm("BIC", "bic"),
+    "linux/highspeed": Algorithm("HighSpeed", "highspeed"),
+    "linux/htcp": Algorithm("H-TCP", "htcp"),
+    "linux/hybla": Algorithm("Hybla", "hybla"),
+    "linux/illinois": Algorithm("Illinois", "illinois"),
+    "linux/scalable": Algorithm("Scalable", "scalable"),
+    "linux/vegas": Algorithm("Vegas", "vegas"),
+    "linux/veno": Algorithm("Veno", "veno"),
+    "linux/westwood": Algorithm("Westwood", "westwood"),
+    "linux/yeah": Algorithm("YeAH", "yeah"),
 }
 _CONTROLLERS = {**_EMULATED, **_DCTCP, **_OTHERS}
-
-
-def _sender(preset: str) -> dict[str, Any]:
-    return {"preset": preset} if "/" in preset else {"preset": "linux/reno", "controller": {"kind": preset}}
 
 
 def _recovery(setting: Setting) -> dict[str, Any]:
@@ -325,8 +320,8 @@ def _full_settings() -> Iterator[Setting]:
 def _module_settings() -> Iterator[Setting]:
     """Settings of congestion modules that only a kernel in virtual time runs."""
     yield Setting(("linux/dctcp",), **_STEP_MARKING)
-    for controller in _OTHERS:
-        yield Setting((controller,))
+    for preset in _OTHERS:
+        yield Setting((preset,))
 
 
 def quick() -> CaseSet:
