@@ -118,7 +118,7 @@ impl DctcpLaw {
     }
 
     /// The window that a mark leaves.
-    fn kept(&self, window: f64) -> f64 {
+    fn kept(&self, Cwnd(window): Cwnd) -> f64 {
         match self.steps {
             Steps::Fractions => window * (1.0 - self.alpha / 2.0),
             Steps::WholeSegments => window.floor() - (window.floor() * self.alpha / 2.0).floor(),
@@ -154,7 +154,7 @@ impl Avoidance for DctcpLaw {
     fn respond(&mut self, seen: &Congestion, window: &mut Window<'_>) {
         match seen.cause {
             Cause::Mark => {
-                *window.cwnd = self.kept(*window.cwnd).max(2.0).min(*window.cwnd);
+                *window.cwnd = self.kept(Cwnd(*window.cwnd)).max(2.0).min(*window.cwnd);
                 window.end_slow_start();
             }
             Cause::Loss => window.reduce_to(Cwnd((f64::from(seen.in_flight.0) / 2.0).floor()), Segments(2)),

@@ -122,14 +122,19 @@ impl Estimator {
         Estimator { srtt: 0, rttvar: 0, backoff: 1, timed: SegmentNumber::NONE, timing: Timing(0) }
     }
 
-    /// Without timestamps, a segment is sent. A new one is timed unless another one is; an acknowledgement of a timed one that was sent again
-    /// would be ambiguous (Karn).
+    /// Without timestamps, a new segment is sent: it is timed unless another one is.
     #[inline(always)]
-    pub(in crate::tcp) fn on_sent(&mut self, segment: SegmentNumber, is_new: bool, now: Time) {
-        if is_new && self.timed == SegmentNumber::NONE {
+    pub(in crate::tcp) fn on_new(&mut self, segment: SegmentNumber, now: Time) {
+        if self.timed == SegmentNumber::NONE {
             self.timed = segment;
             self.timing = Timing::sent_at(now);
-        } else if segment == self.timed {
+        }
+    }
+
+    /// Without timestamps, a segment is retransmitted, and its acknowledgement would be ambiguous (Karn).
+    #[inline(always)]
+    pub(in crate::tcp) fn on_resent(&mut self, segment: SegmentNumber) {
+        if segment == self.timed {
             self.timed = SegmentNumber::NONE;
         }
     }

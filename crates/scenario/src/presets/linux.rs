@@ -51,7 +51,7 @@ pub(super) const BBR: Preset = Preset {
 
 pub(super) const DCTCP: Preset = Preset {
     name: PresetName::LinuxDctcp,
-    source: "DCTCP as in Linux 6.18, RFC 8257: ECN, also in control packets, otherwise as linux/reno",
+    source: "DCTCP as in Linux 6.12, RFC 8257 in whole segments: ECN, also in control packets, otherwise as linux/reno",
     controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0, steps: Steps::WholeSegments }),
     spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
     jitter: HOST_JITTER,

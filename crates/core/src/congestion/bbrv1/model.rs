@@ -1,7 +1,7 @@
 //! The model of the path: bandwidth and minimum RTT, the phases that follow from them, and the limits on data in flight (4.1 to 4.3).
 
 use super::long_term;
-use super::state::{CYCLE, State};
+use super::state::{CYCLE, HIGH_GAIN, State};
 use super::{Bbr1Edition, Bbr1Memory};
 use crate::congestion::support::Ack;
 use crate::congestion::support::bbr::{PacingRate, Repair};
@@ -16,6 +16,16 @@ const MAX_AGGREGATION: TimeDelta = TimeDelta::from_millis(100);
 /// Linux sends at once what the pacing rate carries in this time, in seconds (sk_pacing_shift).
 const LINUX_QUANTUM_S: f64 = 1.0 / 1024.0;
 
+impl Bbr1Edition {
+    /// Gains of Startup and Drain: of the draft, or in Linux in parts of 256 (bbr_high_gain, bbr_drain_gain).
+    pub(super) fn first_gains(self) -> (f64, f64) {
+        match self {
+            Bbr1Edition::Draft00 => (HIGH_GAIN, 1.0 / HIGH_GAIN),
+            Bbr1Edition::Linux => (739.0 / 256.0, 88.0 / 256.0),
+        }
+    }
+}
+
 impl Bbr1Memory {
     pub(super) fn probes_rtt(&self) -> bool {
         matches!(self.state, State::ProbeRtt { .. })
@@ -24,7 +34,7 @@ impl Bbr1Memory {
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
             State::ProbeBw { .. } if self.long_term.bandwidth().is_some() => 1.0,
-            state => state.pacing_gain(self.spec.edition),
+            state => state.pacing_gain(self.spec.edition.first_gains()),
         }
     }
 

@@ -1,6 +1,5 @@
 //! The states of version 1 and their pacing gains.
 
-use super::Bbr1Edition;
 use crate::congestion::support::bbr::ProbeRtt;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
@@ -22,21 +21,12 @@ pub(super) enum State {
     ProbeRtt(ProbeRtt),
 }
 
-impl Bbr1Edition {
-    /// Gains of Startup and Drain: of the draft, or in Linux in parts of 256 (bbr_high_gain, bbr_drain_gain).
-    pub(super) fn first_gains(self) -> (f64, f64) {
-        match self {
-            Bbr1Edition::Draft00 => (HIGH_GAIN, 1.0 / HIGH_GAIN),
-            Bbr1Edition::Linux => (739.0 / 256.0, 88.0 / 256.0),
-        }
-    }
-}
-
 impl State {
-    pub(super) fn pacing_gain(self, edition: Bbr1Edition) -> f64 {
+    /// With these gains of Startup and Drain.
+    pub(super) fn pacing_gain(self, (startup, drain): (f64, f64)) -> f64 {
         match self {
-            State::Startup => edition.first_gains().0,
-            State::Drain => edition.first_gains().1,
+            State::Startup => startup,
+            State::Drain => drain,
             State::ProbeBw { phase, .. } => CYCLE[usize::from(phase)],
             State::ProbeRtt(_) => 1.0,
         }

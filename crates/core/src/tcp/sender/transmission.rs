@@ -58,8 +58,10 @@ impl Tcp<'_> {
         if is_new {
             sequence.snd_max = segment.next();
         }
-        if !self.spec.timestamps {
-            self.sender.timer.estimator.on_sent(segment, is_new, self.now);
+        match &mut self.sender.timer.estimator {
+            _ if self.spec.timestamps => {}
+            estimator if is_new => estimator.on_new(segment, self.now),
+            estimator => estimator.on_resent(segment),
         }
         self.pace();
         let sequence = &mut self.sender.sequence;
