@@ -167,12 +167,10 @@ impl DeliveryRate {
     }
 
     /// The RTT of a retransmission, in ticks of the timestamps: it may be shorter than the path, but is at least a tick (Linux).
-    fn by_timestamp(&mut self, now: Time, newest: Option<(Time, SegmentNumber)>) -> Option<TimeDelta> {
+    fn by_timestamp(&self, now: Time, newest: Option<(Time, SegmentNumber)>) -> Option<TimeDelta> {
         let (at, _) = newest.filter(|_| self.timestamps)?;
         let ticks = (now.0 / TICK.0 - at.0 / TICK.0).max(1);
-        let rtt = TimeDelta(ticks * TICK.0);
-        self.min_round_trip = Some(self.min_round_trip.map_or(rtt, |min| min.min(rtt)));
-        Some(rtt)
+        Some(TimeDelta(ticks * TICK.0))
     }
 
     /// A duplicate reports an arrival without identifying the segment.
