@@ -97,7 +97,7 @@ def test_completion_works_in_bash_as_documented(installed: dict[str, str], typed
             "sweep small.toml --vary topology.dumbbell.queue.policy=co",
             "topology.dumbbell.queue.policy=codel topology.dumbbell.queue.policy=cobalt",
         ),
-        ("sweep small.toml --vary flows.tcp.tcp.preset=reno,linux/b", "flows.tcp.tcp.preset=reno,linux/bbr"),
+        ("sweep small.toml --vary flows.tcp.tcp.preset=reno,linux/bb", "flows.tcp.tcp.preset=reno,linux/bbr"),
         ("sweep missing.toml --vary flows", ""),
     ],
 )
