@@ -257,7 +257,7 @@ def test_events_out_of_order_give_no_negative_durations(tmp_path: Path) -> None:
 
 
 def test_an_unset_threshold_is_missing_and_metrics_have_their_new_name(tmp_path: Path) -> None:
-    # The crate `qlog` 0.18.2, of which quiche is a user, since its schema quic-12.
+    # The crate `qlog` 0.18.2, which quiche uses, since its schema quic-12.
     event = "quic:recovery_metrics_updated"
     metrics = logged(tmp_path / "log", (1.0, event, {"ssthresh": 2**64 - 1, "smoothed_rtt": 20.0})).tables["metrics"].to_rows()
     assert (math.isnan(metrics[0]["ssthresh_bytes"]), metrics[0]["smoothed_rtt_s"]) == (True, 0.02)

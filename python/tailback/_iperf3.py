@@ -204,7 +204,7 @@ def _documents(text: str) -> Iterator[_Object]:
 
 
 def _connections(report: _Object, first: int, start_s: float) -> Iterator[dict[str, Any]]:
-    """Two rows per stream: its data, and the other direction, of which a report has no measurements."""
+    """Two rows per stream: its data, and the other direction, which a report does not measure."""
     start, end = report.object("start"), report.object("end")
     test = start.object("test_start")
     connected, streams = start.objects("connected"), end.objects("streams")

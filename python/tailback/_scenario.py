@@ -80,7 +80,7 @@ class Scenario:
             raise of_tables(error, tables) from None
 
     def _warn_of_graph_file(self) -> None:
-        """Issue the warnings about a graph's file, of which nothing remains when its content becomes part of the scenario."""
+        """Issue the warnings about a graph's file now: its content becomes part of the scenario, the file does not."""
         if not any(value_at(self._description, ("topology", "graph", key)) for key in ("graphml", "gml")):
             return
         # All others, and errors, are reported when the scenario is used.

@@ -151,7 +151,7 @@ _SACK = re.compile(r"\bsack\s+((?:\d+:\d+\s*)+)")
 _CONGESTION = re.compile(r"tcp_congestion_control\s*=\s*\"?(\w+)|TCP_CONGESTION\s*,\s*\[?\s*\"(\w+)\"")
 # Calls that write, with the place of their last required argument. Their result is the number of bytes.
 _WRITES = {"write": 2, "writev": 2, "send": 2, "sendto": 2, "sendmsg": 2, "sendfile": 3}
-# Calls that may write to a connection, of which a script does not say how much.
+# Calls that may write to a connection an amount that a script does not give.
 _UNREAD_WRITES = ("splice", "vmsplice", "tee", "sendmmsg", "io_submit")
 
 

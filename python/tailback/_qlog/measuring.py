@@ -11,14 +11,13 @@ from typing import Any
 
 from tailback._format import quantity
 from tailback._qlog.events import Event, Log, as_object
+from tailback._qlog.outstanding import Outstanding, Payload, SentPacket
 from tailback._table import Table
 
 __all__ = ["tables"]
 
 Packet = tuple[str, int]
 """Packet number space and number (RFC 9000 section 12.3)."""
-Payload = tuple[tuple[str, str], int, int]
-"""Kind and number of a stream, first byte and end."""
 
 _MAX_PACKET = 2**32
 """Sizes of packets and frames are below, in bytes; the packets of simulated runs may exceed an IP packet."""
@@ -114,36 +113,6 @@ class _Ranges:
         first, last = (min(start, self.starts[left]), max(end, self.ends[right - 1])) if left < right else (start, end)
         self.starts[left:right], self.ends[left:right] = [first], [last]
         return end - start - known
-
-
-@dataclass
-class _Sent:
-    """A packet in flight."""
-
-    time_s: float
-    size: int
-    payload: list[Payload]
-
-
-class _Outstanding:
-    """The packets in flight of a packet number space."""
-
-    def __init__(self) -> None:
-        # Sorted, as an acknowledged range may be much longer than the part of it that is in flight.
-        self.numbers: list[int] = []
-        self.packets: dict[int, _Sent] = {}
-
-    def add(self, number: int, sent: _Sent) -> None:
-        if number not in self.packets:
-            insort(self.numbers, number)
-        self.packets[number] = sent
-
-    def take(self, first: int, last: int) -> list[tuple[int, _Sent]]:
-        """Remove the packets from `first` to `last`, in order."""
-        part = slice(bisect_left(self.numbers, first), bisect_right(self.numbers, last))
-        taken = self.numbers[part]
-        del self.numbers[part]
-        return [(number, self.packets.pop(number)) for number in taken]
 
 
 @dataclass
@@ -261,7 +230,7 @@ class _Connection:
         self.counted_losses: int | None = None
         self.sent, self.received = _Direction(), _Direction()
         self.in_flight = _InFlight(number)
-        self.outstanding: dict[str, _Outstanding] = {}
+        self.outstanding: dict[str, Outstanding] = {}
         # When packets without frames were sent: whether they are in flight is not known.
         self.without_frames: dict[Packet, float] = {}
         self.last_sent_s = self.latest_rtt_s = math.nan
@@ -279,7 +248,7 @@ class _Connection:
         self.datagrams = 0
 
     def take(self, event: Event) -> bool:
-        """Measure an event. Returns false if the event is not one of those that are measured."""
+        """Measure an event. Returns false for events of other kinds."""
         match event.name:
             case "packet_sent":
                 self._on_sent(event)
@@ -310,7 +279,7 @@ class _Connection:
         self.last_sent_s = event.time_s
         if packet is not None and elicits:
             size = _size(event.data)
-            self.outstanding.setdefault(packet[0], _Outstanding()).add(packet[1], _Sent(event.time_s, size, payload))
+            self.outstanding.setdefault(packet[0], Outstanding()).add(packet[1], SentPacket(event.time_s, size, payload))
             self.in_flight.change(event.time_s, self.origin_s, size, 1)
         elif packet is not None and not _frames(event.data):
             self.without_frames[packet] = event.time_s
@@ -325,7 +294,7 @@ class _Connection:
 
     def _discard(self, event: Event, space: str) -> None:
         """With the keys of a space its packets leave the flight (RFC 9002 section 6.4)."""
-        left = self.outstanding.pop(space, _Outstanding()).packets
+        left = self.outstanding.pop(space, Outstanding()).packets
         if left:
             self.in_flight.change(event.time_s, self.origin_s, -sum(sent.size for sent in left.values()), -len(left))
 
@@ -344,7 +313,7 @@ class _Connection:
                 self.marks = {name: max(count, seen[name]) for name, count in self.marks.items()}
 
     def _on_ack(self, time_s: float, space: str, ranges: list[tuple[int, int]]) -> None:
-        outstanding, lost = self.outstanding.get(space, _Outstanding()), self.lost.get(space, [])
+        outstanding, lost = self.outstanding.get(space, Outstanding()), self.lost.get(space, [])
         largest = max((last for _, last in ranges), default=-1)
         for first, last in ranges:
             for number, sent in outstanding.take(first, last):
@@ -362,8 +331,8 @@ class _Connection:
         packet = _packet(event.data)
         if packet is None or packet in self.losses:
             return
-        taken = self.outstanding.get(packet[0], _Outstanding()).take(packet[1], packet[1])
-        sent = taken[0][1] if taken else _Sent(self.without_frames.get(packet, math.nan), 0, [])
+        taken = self.outstanding.get(packet[0], Outstanding()).take(packet[1], packet[1])
+        sent = taken[0][1] if taken else SentPacket(self.without_frames.get(packet, math.nan), 0, [])
         if taken:
             self.in_flight.change(event.time_s, self.origin_s, -sent.size, -1)
         repair = "timeout" if "pto" in str(event.data.get("trigger", "")) else "fast"

@@ -22,7 +22,7 @@ member! {
         b: f64 = 0.125 => Kind::Probability,
         /// Window up to which the flow behaves as Reno.
         lwnd: f64 = 16.0 => Kind::Segments { min: 0.0, max: 1e9 },
-        /// Rules of the window: the paper's, or those of Linux, in whole segments, where the increase is at least Reno's and `lwnd` is ignored.
+        /// Rules of the window: the paper's, or Linux's, in whole segments, where the increase is at least Reno's and `lwnd` is ignored.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

@@ -320,7 +320,7 @@ mod tests {
         assert_eq!([timeout_us(114_481, 2, 5), timeout_us(120_541, 3, 5)], [326_204, 327_617]);
         // The next flight ends the round trip of the peak, whose difference from the minimum of 200 ms decreases by a quarter.
         assert_eq!(timeout_us(108_485, 6, 9), 110_377 + 212_727);
-        // 8 ms less than expected: an eighth of the change of 8 ms more.
+        // An RTT 70 ms shorter than expected raises the deviation by an eighth of the increase by one that is 70 ms longer.
         let deviation = |rtt_us| {
             let mut estimator = Estimator::new();
             for us in [100_000, rtt_us] {

@@ -402,7 +402,7 @@ int main(void)
 	int connection, one = 1, is_sender = number("TB_SENDER") != 0;
 	const char *congestion = text("TB_CC");
 
-	/* Sleeps end up to 50 us late by default. */
+	/* By default a sleep may end 50 us late. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (mount("proc", "/proc", "proc", 0, NULL))
 		fail("/proc: %s", strerror(errno));

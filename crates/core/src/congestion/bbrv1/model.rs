@@ -121,16 +121,13 @@ impl Bbr1Memory {
 
     /// BBRSetSendQuantum (4.2.2), in segments.
     pub(super) fn send_quantum(&self) -> f64 {
-        match self.pacing.per_second() * 8.0 * self.packet.0 as f64 {
-            slow if slow < 1.2e6 => 1.0,
-            medium if medium < 24e6 && self.spec.edition == Bbr1Edition::Draft00 => 2.0,
-            _ => {
-                let most = 65_536.0 / self.packet.0 as f64;
-                match self.spec.edition {
-                    Bbr1Edition::Draft00 => (self.pacing.per_second() * 1e-3).min(most),
-                    Bbr1Edition::Linux => (self.pacing.per_second() * LINUX_QUANTUM_S).min(most).floor().max(2.0),
-                }
-            }
+        let (per_second, bits) = (self.pacing.per_second(), 8.0 * self.packet.0 as f64);
+        let most = 8.0 * 65_536.0 / bits;
+        match self.spec.edition {
+            _ if per_second * bits < 1.2e6 => 1.0,
+            Bbr1Edition::Draft00 if per_second * bits < 24e6 => 2.0,
+            Bbr1Edition::Draft00 => (per_second * 1e-3).min(most),
+            Bbr1Edition::Linux => (per_second * LINUX_QUANTUM_S).min(most).floor().max(2.0),
         }
     }
 

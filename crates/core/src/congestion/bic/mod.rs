@@ -33,7 +33,7 @@ member! {
         low_window: f64 = 14.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others.
         fast_convergence: bool = true => Kind::Boolean,
-        /// Rules of the window: the paper's, or those of Linux, where a quarter of the distance is covered per RTT, and five RTTs add a segment
+        /// Rules of the window: the paper's, or Linux's, where a quarter of the distance is covered per RTT, and five RTTs add a segment
         /// near the old window, instead of `s_min`.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }

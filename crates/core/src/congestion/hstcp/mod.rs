@@ -32,7 +32,7 @@ member! {
         high_p: f64 = 1e-7 => Kind::Probability,
         /// Fraction of the window removed by a loss at `high_window` (High_Decrease).
         high_decrease: f64 = 0.1 => Kind::Probability,
-        /// Rules of the window: the RFC's, or those of Linux, where increases are per acknowledgement and in the steps of appendix B.
+        /// Rules of the window: the RFC's, or Linux's, where increases are per acknowledgement and in the steps of appendix B.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

@@ -26,7 +26,7 @@ member! {
         adaptive_backoff: bool = true => Kind::Boolean,
         /// RTT scaling: the increase is proportional to the RTT, 0.1 to 2 times the increase at 100 ms.
         rtt_scaling: bool = true => Kind::Boolean,
-        /// Rules of the window: the draft's, or those of Linux, in whole numbers and ticks of the kernel's clock (`timer.jiffy`).
+        /// Rules of the window: the draft's, or Linux's, in whole numbers and ticks of the kernel's clock (`timer.jiffy`).
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

@@ -28,7 +28,7 @@ member! {
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
         max_slow_start_increment: f64 = 15.0 => Kind::Segments { min: 1.0, max: 1000.0 },
-        /// Rules of the window: the paper's, or those of Linux, where increases are per acknowledgement and in whole 128ths of a segment.
+        /// Rules of the window: the paper's, or Linux's, where increases are per acknowledgement and in whole 128ths of a segment.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

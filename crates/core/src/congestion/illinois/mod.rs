@@ -40,7 +40,7 @@ member! {
         w_thresh: f64 = 10.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Number of RTTs with low delay before the increase returns to `alpha_max`.
         theta: u32 = 5 => Kind::Integer { min: 1, max: 1000 },
-        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        /// Rules of the window: the paper's, or Linux's, in whole numbers.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

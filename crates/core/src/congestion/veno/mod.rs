@@ -22,7 +22,7 @@ member! {
     pub struct VenoSpec {
         /// Number of queued segments from which the path counts as congested.
         beta: f64 = 3.0 => SEGMENTS_IN_QUEUES,
-        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        /// Rules of the window: the paper's, or Linux's, in whole numbers.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

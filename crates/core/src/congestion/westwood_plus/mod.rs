@@ -20,7 +20,7 @@ member! {
     pub struct WestwoodPlusSpec {
         /// Weight of the previous estimate in the bandwidth filter.
         alpha: f64 = 0.9 => Kind::Probability,
-        /// Rules of the window: the paper's, or those of Linux, with samples of at least 50 ms, two filters with a weight of 7/8 instead of
+        /// Rules of the window: the paper's, or Linux's, with samples of at least 50 ms, two filters with a weight of 7/8 instead of
         /// `alpha`, and a window that is halved until recovery ends.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }

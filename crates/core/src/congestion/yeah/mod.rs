@@ -39,7 +39,7 @@ member! {
         rho: u32 = 16 => ROUND_TRIPS,
         /// Number of RTTs in fast mode after which competing loss-based flows are no longer assumed.
         zeta: u32 = 50 => ROUND_TRIPS,
-        /// Rules of the window: the paper's, or those of Linux, in whole numbers.
+        /// Rules of the window: the paper's, or Linux's, in whole numbers.
         edition: Edition = Edition::Document => Kind::Words(&Edition::WORDS),
     }
 }

@@ -58,10 +58,9 @@ impl Tcp<'_> {
         if is_new {
             sequence.snd_max = segment.next();
         }
-        match &mut self.sender.timer.estimator {
-            _ if self.spec.timestamps => {}
-            estimator if is_new => estimator.on_new(segment, self.now),
-            estimator => estimator.on_resent(segment),
+        if !self.spec.timestamps {
+            let estimator = &mut self.sender.timer.estimator;
+            if is_new { estimator.on_new(segment, self.now) } else { estimator.on_resent(segment) }
         }
         self.pace();
         let sequence = &mut self.sender.sequence;
