@@ -1,7 +1,7 @@
 """BBR and CUBIC, by buffer size.
 
 With a buffer of up to one bandwidth-delay product, BBR, which ignores losses, leaves CUBIC 6 to 8 % of the link. With
-a buffer of two products, CUBIC, which fills the buffer, gets 39 %, and with six 56 %.
+a buffer of two products, CUBIC, which fills the buffer, gets 39 ± 9 %, and with six 56 ± 6 %.
 """
 
 import tailback as tb
