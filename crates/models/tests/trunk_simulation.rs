@@ -113,7 +113,7 @@ fn intervals_of_packets_with_their_own_length_have_their_nominal_coverage() -> R
 #[test]
 fn intervals_of_coupled_packets_have_their_nominal_coverage() -> Result<(), ParameterError> {
     // A loss of 4e-6.
-    let settings = Settings { variant: TrunkVariant::Coupled, ..settings((6, 2, 6), 0.3)? };
+    let settings = Settings { variant: TrunkVariant::Coupled, relative_width: 0.3, ..settings((6, 2, 6), 0.3)? };
     assert_covers(settings, exact(&settings)?)
 }
 

@@ -374,7 +374,7 @@ mod tests {
     /// The stack of a test thread is 2 MiB: an unbounded recursion would overflow it.
     #[test]
     fn nesting_without_end_is_refused_not_followed() {
-        let many = 200_000;
+        let many = 50_000;
         let tomls = [
             format!("a = {}", "[".repeat(many)),
             "[".repeat(many),

@@ -14,7 +14,7 @@ use tailback_core::record::{Column, Table};
 use tailback_core::tcp::{Recovery, TcpSpec, WindowValidation};
 use tailback_core::{Engine, NotParallel, ParallelEngine, Results, trace_rows};
 
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 250;
 
 /// Largest payload of a packet of a random network, in bytes.
 const MAX_PAYLOAD: f64 = 5000.0;
@@ -286,7 +286,7 @@ fn hops_computed_ahead_equal_stepped_hops_on_trunks() {
 fn any_number_of_threads_gives_identical_bytes() {
     let some = seeds(3).step_by(SHARED_ONE_IN);
     let shared: u32 = some.map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
-    assert!(shared > 100, "{shared} were shared");
+    assert!(u64::from(shared) > SEEDS / SHARED_ONE_IN as u64, "{shared} were shared");
 }
 
 #[test]

@@ -267,7 +267,7 @@ mod tests {
             std::fs::write(&path, curve).unwrap();
             let profile = path.display();
             let text =
-                format!("{GROUP}size = \"1 kB\"\narrivals = {{mean_interval = \"1 ms\", profile = \"{profile}\"{more}}}\n");
+                format!("{GROUP}size = \"1 kB\"\narrivals = {{mean_interval = \"4 ms\", profile = \"{profile}\"{more}}}\n");
             let link = "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
             Scenario::from_toml(&format!("duration = \"10 s\"\n{link}{text}"), "")
         };
@@ -278,10 +278,10 @@ mod tests {
         };
         let once = starts(", profile_end = \"stop\"");
         let repeated = starts("");
-        // The rate rises to 4000 flows per second after a second and falls to 0: its integral is 2000 (t^2) up to there.
+        // The rate rises to 1000 flows per second after a second and falls to 0: its integral is 500 (t^2) up to there.
         for quarter in 0..8 {
             let (from, to) = (f64::from(quarter) / 4.0, f64::from(quarter + 1) / 4.0);
-            let integral = |t: f64| if t <= 1.0 { 2000.0 * t * t } else { 4000.0 - 2000.0 * (2.0 - t) * (2.0 - t) };
+            let integral = |t: f64| if t <= 1.0 { 500.0 * t * t } else { 1000.0 - 500.0 * (2.0 - t) * (2.0 - t) };
             let expected = integral(to) - integral(from);
             let found = once.iter().filter(|&&start| (from..to).contains(&start)).count() as f64;
             assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{quarter}: {found} {expected}");

@@ -18,7 +18,7 @@ use tailback_scenario::{Errors, Scenario};
 #[test]
 fn a_damaged_text_is_refused_with_a_place_or_begins_to_run() {
     let examples = scenarios("examples");
-    let built = count_built(10_000, |number, chance| {
+    let built = count_built(5_000, |number, chance| {
         let mut text = examples[number as usize % examples.len()].clone().into_bytes();
         for _ in 0..=chance.below(3) {
             text = text::damage(text, chance);
@@ -32,7 +32,7 @@ fn a_damaged_text_is_refused_with_a_place_or_begins_to_run() {
 #[test]
 fn a_scenario_with_other_values_is_refused_with_a_place_or_begins_to_run() {
     let mutator = structure::Mutator::new(&scenarios("examples"), &scenarios("tests/bad_input/meaning"));
-    let built = count_built(2_000, |_, chance| mutator.scenario(chance).into_bytes());
+    let built = count_built(1_000, |_, chance| mutator.scenario(chance).into_bytes());
     assert!((0.1..0.75).contains(&built), "{built} of all were built");
 }
 
@@ -41,7 +41,7 @@ fn a_scenario_with_other_values_is_refused_with_a_place_or_begins_to_run() {
 fn an_unfinished_scenario_with_events_of_its_parts_is_refused_with_a_place_or_begins_to_run() {
     let mutator = structure::Mutator::new(&scenarios("examples"), &scenarios("tests/bad_input/meaning"));
     let examples = unfinished::examples(&scenarios("examples"));
-    let built = count_built(3_000, |_, chance| unfinished::scenario(&mutator, &examples, chance).into_bytes());
+    let built = count_built(1_500, |_, chance| unfinished::scenario(&mutator, &examples, chance).into_bytes());
     assert!((0.02..0.5).contains(&built), "{built} of all were built");
 }
 
