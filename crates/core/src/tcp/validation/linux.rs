@@ -11,7 +11,8 @@ use crate::tcp::sequence::Sequence;
 use crate::tcp::spec::TcpSpec;
 use serde::{Deserialize, Serialize};
 
-/// Maximum data in flight in the last window of data.
+/// Maximum data in flight in the last window of data, which begins again whenever it is full, or whenever the maximum grows before it has been
+/// full: an increase so counts for a whole round trip.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Linux {
     max_packets_out: Segments,
@@ -24,11 +25,10 @@ impl Linux {
     pub(super) fn on_sent(&mut self, sequence: &Sequence, window: Segments) {
         let in_flight = sequence.in_flight();
         let is_full = in_flight >= window;
-        if sequence.snd_una >= self.cwnd_usage_seq {
+        let grows = !self.was_full && in_flight > self.max_packets_out;
+        if is_full || grows || sequence.snd_una >= self.cwnd_usage_seq {
             *self = Linux { max_packets_out: in_flight, was_full: is_full, cwnd_usage_seq: sequence.snd_max };
         }
-        self.max_packets_out = self.max_packets_out.max(in_flight);
-        self.was_full |= is_full;
     }
 
     pub(super) fn may_open(&self, law: &Controllers) -> bool {
