@@ -21,6 +21,7 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
         ("limit_dsacks", spec.limit_dsacks != preset.limit_dsacks, &has_no_rack),
         ("cumulative_rack_rtt", spec.cumulative_rack_rtt != preset.cumulative_rack_rtt, &has_no_rack),
         ("retransmissions_by_min_rtt", spec.retransmissions_by_min_rtt != preset.retransmissions_by_min_rtt, &has_no_rack),
+        ("f_rto_repeats", spec.f_rto_repeats != preset.f_rto_repeats, &has_no_rack),
         ("reo_wnd_growth", spec.reo_wnd_growth != preset.reo_wnd_growth, &has_no_rack),
         (
             "avoid_multiple_fast_retransmits",

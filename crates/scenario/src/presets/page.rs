@@ -114,6 +114,11 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism { name: "SACK information is kept after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },
     Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", is_on: by_time },
+    Mechanism {
+        name: "F-RTO after repeated timeouts",
+        source: "observed in Linux 6.12; RFC 5682 section 3.1 step 1 excludes it",
+        is_on: |spec| spec.f_rto_repeats,
+    },
     Mechanism { name: "unnecessary reductions are undone", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },
     Mechanism {
         name: "the acknowledgement that ends recovery opens the window",

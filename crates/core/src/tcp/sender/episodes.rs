@@ -143,7 +143,6 @@ impl Tcp<'_> {
             self.lose_all();
         }
         self.restart(is_repeated);
-        self.sender.sequence.timed_out = true;
         self.sender.sequence.recovery_point = self.sender.sequence.snd_max;
         self.sender.timer.estimator.back_off(&self.spec.timer);
         self.discard_timing();
@@ -151,6 +150,7 @@ impl Tcp<'_> {
         let lost = recovery.on_timeout(&known);
         lost.into_iter().for_each(|segment| self.lose(segment));
         let sequence = &mut self.sender.sequence;
+        sequence.timed_out = true;
         sequence.phase = Phase::Timeout;
         if is_by_time {
             // The oldest segment is sent immediately, and the others that are lost as the window permits.

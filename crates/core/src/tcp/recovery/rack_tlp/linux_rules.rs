@@ -73,3 +73,22 @@ fn an_acknowledgement_that_advances_and_sacks_measures_the_cumulative_segment() 
     };
     assert_eq!([true, false].map(lost), [false, true]);
 }
+
+/// 44 flows of 200 segments into 26 packets, 10.6 Mbit/s and 5 ms: a flow of Linux 6.12.117 whose first ten segments and probe are lost sends
+/// segments 11 and 12 after its fourth timeout, and retransmits segment 1 when these arrive.
+#[test]
+fn new_data_follows_a_repeated_timeout() {
+    let after_timeouts = |f_rto_repeats, number: u32| {
+        let mut bench = bench(TcpSpec { f_rto_repeats, ..plain() }, 4.0);
+        assert_eq!(bench.send(), [0, 1, 2, 3]);
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [4]);
+        for _ in 0..number {
+            assert!(bench.expire());
+            assert_eq!(bench.send(), [0]);
+        }
+        bench.process_echo(1, &[], bench.now)
+    };
+    assert_eq!([after_timeouts(false, 1), after_timeouts(false, 2)], [[5, 6], [1, 2]]);
+    assert_eq!([after_timeouts(true, 1), after_timeouts(true, 2)], [[5, 6], [5, 6]]);
+}

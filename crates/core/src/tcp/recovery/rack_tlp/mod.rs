@@ -239,7 +239,8 @@ impl LossRecovery for RackTlp {
         let mut lost = Vec::new();
         state.rack.on_timeout(&detection(known, phase), |segment| lost.push(segment));
         state.probe = Probe::None;
-        state.f_rto = if is_recovering(phase) { FRto::Off } else { FRto::Retransmitted };
+        let repeats = known.spec.f_rto_repeats && known.sequence.timed_out;
+        state.f_rto = if is_recovering(phase) && !repeats { FRto::Off } else { FRto::Retransmitted };
         state.rto = known.timeout();
         state.resend = known.sequence.snd_una;
         lost
