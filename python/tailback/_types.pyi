@@ -557,6 +557,7 @@ class Tcp(TypedDict, total=False):
     ecn_capable: EcnCapable
     ecn_fallback: bool
     established: bool
+    f_rto_repeats: bool
     fast_retransmit: FastRetransmit
     handshake: bool
     header: Size

@@ -129,6 +129,7 @@ def validate_drawn(
     hz: int = 1000,
     jobs: int | None = None,
     fresh: bool = False,
+    explain: bool = True,
     bars: Bars | None = None,
 ) -> Campaign:
     """Compare a kernel in virtual time with the presets in drawn scenarios.
@@ -145,6 +146,8 @@ def validate_drawn(
         File of an earlier call, ``kernel.json``: its measurements are compared, and only differences are explained with a kernel.
     linux, hz, jobs, fresh
         As in `validate`.
+    explain : bool
+        Run kernel and presets again to find the first packet that differs and to reduce the worst draws; needs a built kernel.
     bars : callable, optional
         Makes the progress bar of a stage with the given name, as `tailback.RunsBar`.
 
@@ -176,7 +179,8 @@ def validate_drawn(
             for category in (ScenarioWarning, StarvationWarning):
                 warnings.simplefilter("ignore", category)
             stages = _Stages(Path(folder), command, jobs, fresh, bars or (lambda _name: nullcontext(lambda _progress: None)))
-            return _validated(number, seed, built, stored, stages)
+            campaign = _validated(number, seed, built, stored, stages)
+            return replace(campaign, draws=_explained(campaign.draws, built, stages)) if explain else campaign
         except KeyboardInterrupt:
             what = "nothing was stored, because no directory was given" if study is None else f"`{command}` resumes"
             raise ValidationInterrupted(f"interrupted; {what}") from None
@@ -250,7 +254,7 @@ def _validated(number: int, seed: int, built: VirtualKernel, stored: KernelRuns 
         else:
             found = tuple(judge(each, kernel_values[each.name], preset_values[each.name]) for each in played.measures)
             judged.append(JudgedDraw(settings, kinds(settings), found, played.seeds))
-    return Campaign(number, seed, _explained(judged, built, stages), failed, missing, stored, built)
+    return Campaign(number, seed, judged, failed, missing, stored, built)
 
 
 def _explained(judged: list[JudgedDraw], built: VirtualKernel, stages: _Stages) -> list[JudgedDraw]:
