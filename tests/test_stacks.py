@@ -16,6 +16,7 @@ import pytest
 
 import tailback as tb
 from support import ROOT
+from tailback import _core
 from tailback.user_code import _libraries
 
 pytest.importorskip("tailback_stacks", reason="`make stacks` builds the package")
@@ -282,6 +283,14 @@ def test_a_connection_that_quinn_ends_is_a_warning() -> None:
     # Its receiver limits the number of gaps in a stream.
     with pytest.warns(tb.HostWarning, match=r"`web.receiver` ended its connection at 0\.\d+ s: .*too many gaps"):
         tb.simulate(plain.with_({"topology.dumbbell.queue.buffer": "1667 packets"}))
+
+
+def test_the_engine_accepts_the_tables_of_a_library_only() -> None:
+    stacks = _libraries.library_member("stack", "linux").tables
+    assert _core.library_versions("stack", stacks)
+    for kind, tables in (("stack", 5), ("controller", stacks)):
+        with pytest.raises((TypeError, ValueError)):
+            _core.library_versions(kind, tables)
 
 
 def test_a_library_is_loaded_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,7 @@ unsafe impl Sync for Controller {}
 
 impl Table for Controller {
     const NOUN: &'static str = "controller";
+    const CAPSULE: &'static CStr = c"tailback.controllers";
     const POINTERS: &'static [(&'static str, usize)] = &[
         ("name", offset_of!(Controller, name)),
         ("version", offset_of!(Controller, version)),

@@ -98,13 +98,15 @@ pub struct Stack {
     pub offer: Option<unsafe extern "C" fn(host: *mut c_void, written: u64) -> *const c_char>,
 }
 
-// Names and functions of a library are constant.
+// SAFETY: names and functions of a library are constant.
 unsafe impl Sync for Stack {}
 
 /// A table of functions that libraries export.
 pub trait Table: 'static {
     /// For errors.
     const NOUN: &'static str;
+    /// Name of a Python capsule with such tables.
+    const CAPSULE: &'static CStr;
     /// Names and offsets of its functions and texts, none of which may be null.
     const POINTERS: &'static [(&'static str, usize)];
 
@@ -120,6 +122,7 @@ pub struct Header {
 
 impl Table for Stack {
     const NOUN: &'static str = "stack";
+    const CAPSULE: &'static CStr = c"tailback.stacks";
     const POINTERS: &'static [(&'static str, usize)] = &[
         ("name", offset_of!(Stack, name)),
         ("version", offset_of!(Stack, version)),

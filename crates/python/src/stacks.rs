@@ -18,8 +18,8 @@ const RECEIVER: u16 = 443;
 pub fn hosts(py: Python<'_>, hosted: &HostedFlows, raised: &Raised) -> PyResult<Vec<[Box<dyn Host>; 2]>> {
     let open = |stack: &StackSettings| match stack.kind {
         CodeKind::Stack => {
-            let address = registry(py)?.call_method1("stack_library", (&stack.code.name,))?.extract()?;
-            library(py, address).map(Some)
+            let tables = registry(py)?.call_method1("stack_library", (&stack.code.name,))?;
+            library(py, tables.cast()?).map(Some)
         }
         _ => Ok(None),
     };

@@ -9,6 +9,7 @@ from pathlib import Path
 from tailback._demo.buffer_grid import BDP_PACKETS, Needed, Study, scenario
 from tailback._study import Study as SearchedStudy
 from tailback._study import threshold
+from tailback._study.ledger import LEDGER
 from tailback._study.runner import Progress
 
 __all__ = ["TARGET", "needed"]
@@ -35,7 +36,7 @@ def needed(
     low, high = cells[max(place - 2, 0)], cells[min(place + 1, len(cells) - 1)]
     if fresh and kept is not None:
         shutil.rmtree(kept, ignore_errors=True)
-    stored = 0 if kept is None or not kept.exists() else SearchedStudy(kept).counts.done
+    stored = 0 if kept is None or not (kept / LEDGER).exists() else SearchedStudy(kept).counts.done
     found = threshold(
         scenario(low),
         "queues.bottleneck.utilisation",

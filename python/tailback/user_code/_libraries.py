@@ -25,13 +25,20 @@ _GROUPS = {"controller": "tailback.controllers", "stack": "tailback.stacks"}
 # Stacks of this package, each with the function that returns the address of its tables.
 _OWN: dict[str, Callable[[], int]] = {"linux": _core.linux_stacks}
 
+# The engine accepts tables only in a capsule, whose name identifies them. Capsules do not copy their names, which
+# live as long as this module.
+_CAPSULES = {kind: name.encode() for kind, name in _GROUPS.items()}
+_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule.restype = ctypes.py_object
+_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
 
 @dataclass(frozen=True)
 class LibraryMember:
-    """A stack or controller: the address of its library's tables, its version, and the file of the library unless a package
+    """A stack or controller: a capsule with its library's tables, its version, and the file of the library unless a package
     contains it."""
 
-    library: int
+    tables: object
     version: str
     file: str | None = None
 
@@ -121,4 +128,7 @@ def _installed(kind: str, name: str) -> LibraryMember:
 
 def _members(kind: str, function: Callable[[], int], file: str | None = None) -> dict[str, LibraryMember]:
     address = function()
-    return {name: LibraryMember(address, version, file) for name, version in _core.library_versions(kind, address)}
+    if not address:
+        raise ParameterError(f"the library cannot be used: it has no {kind}s")
+    tables = _capsule(address, _CAPSULES[kind], None)
+    return {name: LibraryMember(tables, version, file) for name, version in _core.library_versions(kind, tables)}

@@ -193,7 +193,7 @@ def conflict(kind: str, name: str, parameters: str, mtu: int, has_size: bool) ->
     values, or None."""
     given: dict[str, Any] = json.loads(parameters)
     if member := of_library(kind, name):
-        problem = _core.library_conflict(kind, member.library, name, parameters, mtu, has_size)
+        problem = _core.library_conflict(kind, member.tables, name, parameters, mtu, has_size)
         return _refusal(problem, kind, given) if problem else None
     cls = registered_class(kind, name)
     try:
@@ -260,12 +260,12 @@ def _version(kind: str, name: str) -> str:
     return member.version if member else required(kind, name).fingerprint.sha256
 
 
-def stack_library(name: str) -> int:
-    """The address of the stacks of the library that has the stack with this name, which must exist."""
-    return library_member("stack", name).library
+def stack_library(name: str) -> object:
+    """The stacks of the library that has the stack with this name, which must exist, in a capsule."""
+    return library_member("stack", name).tables
 
 
-def controller_library(name: str) -> int | None:
+def controller_library(name: str) -> object | None:
     """Likewise of a controller; None if it is a class."""
     member = of_library("controller", name)
-    return member.library if member else None
+    return member.tables if member else None

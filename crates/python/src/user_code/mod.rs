@@ -20,6 +20,7 @@ use crate::libraries::library;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use pyo3::types::{PyDict, PyTuple};
 use std::error::Error;
 use std::sync::Arc;
@@ -40,8 +41,8 @@ pub struct Registered;
 
 impl Code for Registered {
     fn subscriptions(&self, code: &UserCode) -> Subscriptions {
-        let of_library = attached(|py| match controller_address(py, code)? {
-            Some(address) => Ok(library(py, address)?.subscriptions(&code.name).ok()),
+        let of_library = attached(|py| match controller_tables(py, code)? {
+            Some(tables) => Ok(library(py, &tables)?.subscriptions(&code.name).ok()),
             None => Ok(None),
         });
         if let Ok(Some(subscriptions)) = of_library {
@@ -87,15 +88,16 @@ impl Code for Registered {
     }
 }
 
-/// The address of the library that has the controller with this name, if one has.
-fn controller_address(py: Python<'_>, code: &UserCode) -> PyResult<Option<usize>> {
-    registry(py)?.call_method1("controller_library", (&code.name,))?.extract()
+/// The tables of the library that has the controller with this name, if one has.
+fn controller_tables<'py>(py: Python<'py>, code: &UserCode) -> PyResult<Option<Bound<'py, PyCapsule>>> {
+    let tables = registry(py)?.call_method1("controller_library", (&code.name,))?;
+    Ok(if tables.is_none() { None } else { Some(tables.cast_into()?) })
 }
 
 /// The controller of a flow, if a library has the one with this name.
 fn library_controller(py: Python<'_>, code: &UserCode, start: congestion::Start) -> PyResult<Option<Box<dyn UserController>>> {
-    let Some(address) = controller_address(py, code)? else { return Ok(None) };
-    let made = library(py, address)?.controller(&code.name, start, &code.parameters);
+    let Some(tables) = controller_tables(py, code)? else { return Ok(None) };
+    let made = library(py, &tables)?.controller(&code.name, start, &code.parameters);
     made.map(Some).map_err(|LibraryError(why)| errors::parameter_text(py, &why))
 }
 

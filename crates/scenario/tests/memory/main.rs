@@ -22,16 +22,19 @@ fn grow(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.dealloc(place, layout) }
     }
 
@@ -42,6 +45,7 @@ unsafe impl GlobalAlloc for Counting {
         } else {
             ALLOCATED.fetch_sub(layout.size() - bytes, Relaxed);
         }
+        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.realloc(place, layout, bytes) }
     }
 }
