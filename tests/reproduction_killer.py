@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 from matplotlib.figure import Figure
 
 import tailback as tb
@@ -51,7 +52,8 @@ WAYS = {"reproduce": (reproduce, range(1, 22, 4)), "demo": (demonstrate, range(1
 def savefig(figure: Figure, file: TextIO, **_options: object) -> None:
     """Write a figure's lines and texts, which are all of its results, as an element without a drawing."""
     axes = [
-        ([line.get_xydata().tolist() for line in axis.lines], [text.get_text() for text in axis.texts]) for axis in figure.axes
+        ([np.asarray(line.get_xydata()).tolist() for line in axis.lines], [text.get_text() for text in axis.texts])
+        for axis in figure.axes
     ]
     file.write(f'<svg width="0" height="0"><desc>{html.escape(repr(axes))}</desc></svg>')
 
