@@ -73,9 +73,9 @@ def shown(snippet: Snippet) -> list[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `make docs` builds it."""
+    """The site as `make docs` builds it, with shorter navigation."""
     folder = tmp_path_factory.mktemp("site")
-    strict = ["--quiet", "--fail-on-warning", "--keep-going", "--show-traceback"]
+    strict = ["--quiet", "--fail-on-warning", "--keep-going", "--show-traceback", "--tag", "collapsed"]
     places = ["--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
     done = subprocess.run([sys.executable, "-m", "sphinx", *strict, *places], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

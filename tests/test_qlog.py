@@ -312,12 +312,12 @@ def test_old_round_trips_in_milliseconds_are_no_seconds(tmp_path: Path) -> None:
 
 def test_a_range_costs_the_packets_in_flight_and_not_its_length(tmp_path: Path) -> None:
     # A packet that is neither acknowledged nor declared lost, as in quiche's logs, and numbers far apart.
-    numbers = [0, *range(1, 40_000), 2**61]
+    numbers = [0, *range(1, 10_000), 2**61]
     sends = [(0.01 * place, SENT, packet(number, stream(1000 * place))) for place, number in enumerate(numbers)]
     acks = [(1000.0 + place, RECEIVED, packet(place, ack([1, number]))) for place, number in enumerate(numbers[1:])]
     analysis = logged(tmp_path / "log", *sends, *acks)
-    assert analysis.in_flight.head("in_flight_packets", 80_001)[-1] == 1
-    assert len(analysis.rtt) == 40_000
+    assert analysis.in_flight.head("in_flight_packets", 20_001)[-1] == 1
+    assert len(analysis.rtt) == 10_000
 
 
 def test_round_trips_of_draft_00_are_in_the_unit_of_its_trace(tmp_path: Path) -> None:

@@ -449,12 +449,12 @@ def test_invalid_flow_lists_are_reported(table: Any, said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_a_million_errors_are_counted(tmp_path: Path) -> None:
+def test_many_errors_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
-    file.write_text("source,sink,size\n" + "host0,host1,-1 kB\n" * 1_000_000)
+    file.write_text("source,sink,size\n" + "host0,host1,-1 kB\n" * 100_000)
     with pytest.raises(tb.ScenarioError) as caught:
         listed(str(file))
-    assert "999980 more lines have similar errors" in str(caught.value)
+    assert "99980 more lines have similar errors" in str(caught.value)
     assert str(caught.value).endswith("21 errors; nothing was run")
 
 

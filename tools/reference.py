@@ -15,6 +15,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -314,15 +315,22 @@ def members(table: str, scenario: str) -> dict[str, tuple[str, str]]:
     }
 
 
+@cache
+def _definitions() -> dict[str, Any]:
+    """The definitions of the schema."""
+    definitions: dict[str, Any] = tb.schema()["$defs"]
+    return definitions
+
+
 def _values(scenario: str) -> dict[str, str]:
     """Links to the definitions of values."""
-    definitions = tb.schema()["$defs"]
+    definitions = _definitions()
     return {name: f"{scenario}values.md#{name.lower()}" for name, one in definitions.items() if not any(forms(one))}
 
 
 def _members(table: str) -> dict[str, tuple[str, dict[str, Any], set[str]]]:
     """The description with its source, the settings, and the required ones, of each member that `table` selects."""
-    definitions = tb.schema()["$defs"]
+    definitions = _definitions()
     found = forms(definitions[table])
     tag = next(key for key, value in found[0].items() if "const" in value)
     common = {key for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}

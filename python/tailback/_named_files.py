@@ -13,12 +13,17 @@ __all__ = ["KEYS_OF_FILES", "may_name_files", "put_contents"]
 KEYS_OF_FILES = frozenset({"cdf", "file", "gml", "graphml", "profile", "table", "trace", "weights", "writes"})
 
 
-def may_name_files(value: Any) -> bool:
+def may_name_files(value: dict[str, Any] | list[Any]) -> bool:
     """Whether one of these keys has text, at any depth, or a table is given."""
-    if isinstance(value, Mapping):
-        named = (key == "table" or (key in KEYS_OF_FILES and isinstance(inner, str)) for key, inner in value.items())
-        return any(named) or any(map(may_name_files, value.values()))
-    return isinstance(value, list) and any(map(may_name_files, value))
+    # Loops, because documents define thousands of scenarios, and most values are text.
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in KEYS_OF_FILES and (key == "table" or isinstance(inner, str)):
+                return True
+            if isinstance(inner, (dict, list)) and may_name_files(inner):
+                return True
+        return False
+    return any(isinstance(inner, (dict, list)) and may_name_files(inner) for inner in value)
 
 
 def put_contents(description: dict[str, Any], complete: Mapping[str, Any], read: list[str]) -> None:

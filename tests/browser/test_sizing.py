@@ -91,7 +91,7 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_page_gives_the_answers_of_the_command(calculator: Page) -> None:
     beyond = {"rate": "10000 Gbps", "base_rtt": "10000 s", "transmitters": 10**6, "packet_size": "1 B", "flows": 1}
-    asked = [*questions(1500), {**beyond, "target": 1}, {**beyond, "target": 0.7}]
+    asked = [*questions(750), {**beyond, "target": 1}, {**beyond, "target": 0.7}]
     of_page = calculator.evaluate(ANSWERS, asked)
     reasons, recommended = set(), set()
     for question, answer in zip(asked, of_page, strict=True):

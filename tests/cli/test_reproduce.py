@@ -53,10 +53,10 @@ def test_a_bug_in_an_experiment_exits_with_3(toys: list[Experiment]) -> None:
     assert re.search(r"toy/fig9 \(policy drop_tail, packets \d+\), seed \d+: .*: ValueError", done.stderr)
 
 
-def test_the_list_names_every_experiment(command: Command) -> None:
-    done = command("reproduce", "list")
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = json.loads(command("reproduce", "list", "--json").stdout)
+def test_the_list_names_every_experiment() -> None:
+    done = CliRunner().invoke(app, ["reproduce", "list"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    rows = json.loads(CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout)
     assert set(rows[0]) == {"id", "title", "claims", "runs"}
     assert [row["id"] for row in rows] == [experiment.id for experiment in papers.experiments()]
     assert all(row["id"] in done.stdout for row in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -22,15 +23,17 @@ from tailback._demo.buffer_needed import TARGET, needed
 
 
 @pytest.fixture(scope="module")
-def study() -> grid.Study:
-    """The default grid with fewer buffers and seeds."""
-    brief = grid.plan(full=False)
-    cells = tuple(cell for cell in brief.cells if cell.share not in (0.2, 0.5))
-    measured, _ = buffer.measured(replace(brief, cells=cells, seeds=2))
-    # The searches for fewer flows take longer, and differ only in the number.
-    found, _ = needed(measured, 100)
-    measured.needed = dict.fromkeys(measured.plan.flows, found)
-    return measured
+def study() -> Iterator[grid.Study]:
+    """The default grid with fewer buffers and seeds, and shorter runs of the single flow."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(grid, "_TIMES", {**grid._TIMES, 1: grid.Times(40, 80, 160)})
+        brief = grid.plan(full=False)
+        cells = tuple(cell for cell in brief.cells if cell.share not in (0.2, 0.5))
+        measured, _ = buffer.measured(replace(brief, cells=cells, seeds=2))
+        # The searches for fewer flows take longer, and differ only in the number.
+        found, _ = needed(measured, 100)
+        measured.needed = dict.fromkeys(measured.plan.flows, found)
+        yield measured
 
 
 def test_the_buffer_for_the_target_is_between_points_of_the_grid_and_has_an_interval(study: grid.Study) -> None:

@@ -33,7 +33,7 @@ def exported(study: tb.Study, folder: Path) -> dict[str, bytes]:
 
 
 def test_runs_of_killed_workers_are_repeated_and_counted_once(small: tb.Scenario, tmp_path: Path) -> None:
-    alone = tb.sweep(small, VARY, seeds=25)
+    alone = tb.sweep(small, VARY, seeds=10)
     alive: list[int] = []
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
@@ -43,12 +43,12 @@ def test_runs_of_killed_workers_are_repeated_and_counted_once(small: tb.Scenario
 
         def watch(progress: Any) -> None:
             """One worker dies when runs are submitted, the other when some are finished; their nannies start new ones."""
-            if alive and progress.done >= (0, 20)[len(alive) == 1]:
+            if alive and progress.done >= (0, 10)[len(alive) == 1]:
                 os.kill(alive.pop(), signal.SIGKILL)
 
-        study = tb.sweep(small, VARY, seeds=25, executor=client.get_executor(), workers=2, out=tmp_path / "study", progress=watch)
+        study = tb.sweep(small, VARY, seeds=10, executor=client.get_executor(), workers=2, out=tmp_path / "study", progress=watch)
     assert alive == []
-    assert (study.counts.done, study.counts.failed, study.counts.total) == (100, 0, 100)
+    assert (study.counts.done, study.counts.failed, study.counts.total) == (40, 0, 40)
     assert exported(study, tmp_path / "a") == exported(alone, tmp_path / "b")
 
 
