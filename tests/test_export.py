@@ -302,7 +302,7 @@ def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:
 
 
 def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) -> None:
-    links: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = []
+    links: list[tuple[str, str, Any, Any]] = []
     commands: list[tuple[str, str]] = []
 
     class Host:
@@ -319,28 +319,31 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
         def addHost(self, name: str, ip: None) -> Host:
             return Host(name)
 
-        def addLink(self, one: Host, other: Host, params1: dict[str, Any], params2: dict[str, Any], **names: str) -> None:
-            links.append((one.name, other.name, params1, params2))
+        def addLink(self, one: Host, other: Host, **options: Any) -> None:
+            links.append((one.name, other.name, options.get("params1"), options.get("params2")))
 
         def start(self) -> None:
             pass
 
     for name in ("mininet", "mininet.cli", "mininet.link", "mininet.net"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    for module, member in (("cli", "CLI"), ("link", "TCLink"), ("net", "Mininet")):
+    for module, member in (("cli", "CLI"), ("link", "Link"), ("link", "TCLink"), ("net", "Mininet")):
         setattr(sys.modules[f"mininet.{module}"], member, Mininet)
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(CHAIN.with_({"topology.chain.delays": ["3 ms", "0 ms"]}).export("mininet").text, "chain.py", "exec"), names)
     names["built"]()
     # Rates with Ethernet headers.
     slow = {"bw": 10.093333, "delay": "3000us"}
-    fast = {"bw": 20.186667, "delay": "1us", "max_queue_size": 40}
+    fast = {"bw": 20.186667, "max_queue_size": 40}
     assert links == [
         # 40 packets, and 2.5 on the delay line. Data cross the second link in both directions.
-        ("h0", "h1", {**slow, "max_queue_size": 42}, {**slow, "max_queue_size": 10_000_000}),
-        ("h1", "h2", fast, fast),
+        ("n0", "n1", {**slow, "max_queue_size": 42}, {**slow, "max_queue_size": 10_000_000}),
+        ("n1", "n2", fast, fast),
+        # Senders and receivers are behind their nodes.
+        *((f"n{number}", f"h{number}", None, None) for number in range(3)),
     ]
-    assert ("h0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a src 10.128.0.1") in commands
+    assert ("n0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a") in commands
+    assert ("h0", "ip route add default via 169.254.0.1 src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
 
 
