@@ -51,14 +51,19 @@ node() {  # name, address
 }
 
 wire() {  # number, node at each end, address at each end
+    local end near far
     ip -n "$WIRES" link add "b$1" type bridge
     ip -n "$WIRES" link set "b$1" up
-    for end in "a $2 $4" "z $3 $5"; do
+    for end in "a $2 $4 1 $5 2" "z $3 $5 2 $4 1"; do
         set -- "$1" $end
-        ip -n "$WIRES" link add "w$1$2" mtu MTU type veth peer name "l$1$2" mtu MTU netns "$PREFIX$3"
+        # Neighbours are known: the first packet would wait for an answer of ARP, which takes a round trip.
+        printf -v near 02:%02x:%02x:%02x:00:0%d $(($1 >> 16)) $(($1 >> 8 & 255)) $(($1 & 255)) "$5"
+        printf -v far 02:%02x:%02x:%02x:00:0%d $(($1 >> 16)) $(($1 >> 8 & 255)) $(($1 & 255)) "$7"
+        ip -n "$WIRES" link add "w$1$2" mtu MTU type veth peer name "l$1$2" mtu MTU address "$near" netns "$PREFIX$3"
         ip -n "$PREFIX$3" link set "l$1$2" gso_max_segs 1 up
         ip -n "$WIRES" link set "w$1$2" gso_max_segs 1 master "b$1" up
         ip -n "$PREFIX$3" addr add "$4/30" dev "l$1$2"
+        ip -n "$PREFIX$3" neigh add "$6" lladdr "$far" dev "l$1$2" nud permanent
     done
 }"""
 
