@@ -128,7 +128,7 @@ def test_queues_and_wires_become_qdiscs() -> None:
         "pie limit 100 target 15000us tupdate 15000us ecn",
         "red limit 200000 min 20000 max 60000 avpkt 1000 burst 106 bandwidth 12000000bit probability 0.1 ecn",
         "fq_codel limit 1000 flows 1024 quantum 1514 target 4000us interval 100000us ecn",
-        "sfq limit 100",
+        "sfq limit 100 quantum 1500 headdrop",
         "delay 10000us loss 1% duplicate 0.1%",
         "loss gemodel 0.1% 20% 50% 0.01%",
         "delay 12000us 1000us rate 12000000bit -14\n",

@@ -165,7 +165,8 @@ def _sfq(port: Port, omitted: Omissions) -> str:
         omitted.add(f"{port.at}.queue.buffer", f"sfq has {_SFQ_LEAST} to {_SFQ_FLOWS * _SFQ_DEPTH} packets; {packets} are used")
     if packets > _SFQ_DEPTH:
         omitted.add(f"{port.at}.queue.buffer", f"sfq holds at most {_SFQ_DEPTH} packets of a flow")
-    return f"sfq limit {packets}"
+    # Room is made at the head of a queue, and each sends one packet in turn (`schedule/sfq.rs`).
+    return f"sfq limit {packets} quantum {_PACKET} headdrop"
 
 
 def _codel(port: Port, omitted: Omissions) -> str:
