@@ -1,10 +1,10 @@
 """Linux network namespaces with tc: every node is a namespace, every queue a qdisc, and every flow an iperf3 transfer.
 
-The queue of a link is at the sending node, behind a token bucket that releases a packet when its transmission begins.
+The queue of a link is at the sending node, below a class of htb that takes a packet out when its transmission begins.
 Transmission, delay and losses come behind the queue, in netem at a bridge between the nodes: netem in front of the queue would
 delay packets before the policy sees them, and count them as queued.
 
-In front of the token bucket, a netem of 1 us takes packets away from their sockets. Otherwise TCP Small Queues counts the queue
+In front of htb, a netem of 1 us takes packets away from their sockets. Otherwise TCP Small Queues counts the queue
 of a sender's own interface, and stops each flow at about two packets (`tcp_limit_output_bytes`). With it, the queue is that of a
 router. The queue of an interface that the scenario does not describe remains one.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
 from tailback._export.network import Network, Omissions, Port, host_routes
-from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, netem, queue_discipline, rate_limiter
+from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, jitter, netem, queue_discipline, rate_class
 from tailback._export.target import Target
 
 __all__ = ["TARGET"]
@@ -125,16 +125,19 @@ def _commands(port: Port, number: int, network: Network, changing: set[str], omi
         if not port.is_interface:
             found["release"] = f"{at} qdisc VERB {dev} root handle 1: {BYTES_OF_IP} netem limit {UNLIMITED} delay 1us"
             place = "parent 1:1"
-        limiter = rate_limiter(port, network.largest_packet(), omitted)
-        found["rate"] = f"{at} qdisc VERB {dev} {place} handle 3: {BYTES_OF_IP + ' ' if port.is_interface else ''}{limiter}"
+        of_interface = f"{BYTES_OF_IP} " if port.is_interface else ""
+        found["limiter"] = f"{at} qdisc VERB {dev} {place} handle 3: {of_interface}htb default 1"
+        found["rate"] = f"{at} class VERB {dev} parent 3: classid 3:1 {rate_class(port, network.largest_packet(), omitted)}"
         classes = class_commands(network, port, omitted)
         if classes is None:
             classes = [("qdisc", f"parent 3:1 handle 2: {queue_discipline(port, omitted)}")]
         for kind, words in classes:
             found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB {dev} {words}"
-    wire = netem(port, omitted)
-    if port.name in changing or set(wire.split()) & {"delay", "loss", "duplicate", "rate"}:
+    wire, later = netem(port, omitted), jitter(port, omitted)
+    if later or port.name in changing or set(wire.split()) & {"delay", "loss", "duplicate", "rate"}:
         found["wire"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} root handle 1: {wire}'
+    if later:
+        found["jitter"] = f'-n "$WIRES" qdisc VERB dev w{number}{far} parent 1:1 handle 2: {later}'
     return found
 
 
@@ -150,13 +153,7 @@ def _changes(network: Network, numbers: dict[str, int], changing: set[str], omit
         before, after = (_commands(port, numbers[name], network, changing, omitted) for port in (change.before, change.after))
         if change.after.delay_s < change.before.delay_s:
             omitted.add(f"{change.after.at}.delay", "packets overtake others when the delay falls")
-        # A change of the token bucket gives a FIFO behind it the limit of the bucket.
-        renewed = before.get("rate") != after.get("rate")
-        lines = [
-            f"tc {words.replace('VERB', 'replace')}"
-            for key, words in after.items()
-            if words != before.get(key) or (renewed and " parent 3:1 handle 2: " in words and "fifo" in words)
-        ]
+        lines = [f"tc {words.replace('VERB', 'replace')}" for key, words in after.items() if words != before.get(key)]
         if change.after.is_down != change.before.is_down and change.after.name == name:
             lines.append(f'ip -n "$WIRES" link set b{numbers[name]} {"down" if change.after.is_down else "up"}')
         if lines:
