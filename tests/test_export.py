@@ -116,7 +116,7 @@ def test_scripts_are_valid_shell(tmp_path: Path) -> None:
 
 
 def test_queues_and_wires_become_qdiscs() -> None:
-    # With W = 2^-8, 256 (1 - (1 - W)^b) reaches b - 19 up to b = 105: 106 is the first burst with
+    # With W = 2^-8, 256 (1 - (1 - W)^b) reaches b - 29 up to b = 132: 133 is the first burst with
     # W = 2^-9, which is nearest to 0.002.
     lines = "\n".join(scenario.export("tc").text for scenario in ALL)
     for words in (
@@ -126,7 +126,7 @@ def test_queues_and_wires_become_qdiscs() -> None:
         "codel limit 100 target 7000us interval 100000us ecn",
         "htb rate 12000000bit burst 16 ceil 12000000bit cburst 16 quantum 1514",
         "pie limit 100 target 15000us tupdate 15000us ecn",
-        "red limit 200000 min 20000 max 60000 avpkt 1000 burst 106 bandwidth 12000000bit probability 0.1 ecn",
+        "red limit 300000 min 30000 max 90000 avpkt 1000 burst 133 bandwidth 12000000bit probability 0.1 ecn",
         "fq_codel limit 1000 flows 1024 quantum 1514 target 5000us interval 100000us ecn",
         "sfq limit 100 quantum 1500 headdrop",
         "delay 10000us loss 1% duplicate 0.1%",

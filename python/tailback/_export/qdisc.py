@@ -212,16 +212,21 @@ def _pie(port: Port, omitted: Omissions) -> str:
 def _red(port: Port, omitted: Omissions) -> str:
     queue, at = port.queue, f"{port.at}.queue"
     packet = number(queue["mean_packet_size"])
+    # Data packets are full; with the smaller default of `mean_packet_size`, thresholds in packets would be too low.
+    counted = packet if queue["queue_unit"] == "bytes" else _PACKET
     room = buffer_of(port)
-    limit = UNLIMITED * packet if room is None else room[0] * (1 if room[1] == "bytes" else packet)
+    limit = UNLIMITED * counted if room is None else room[0] * (1 if room[1] == "bytes" else counted)
 
     def length(key: str) -> int:
         size, unit = _core.in_column_units(queue[key]) or (0.0, "bytes")
-        return round(limit * size / 100 if unit == "percent" else size * (1 if unit == "bytes" else packet))
+        return round(limit * size / 100 if unit == "percent" else size * (1 if unit == "bytes" else counted))
 
     low, high = length("min_threshold"), length("max_threshold")
     if queue["queue_unit"] != "bytes":
-        omitted.add(f"{at}.queue_unit", f"the kernel averages bytes; a packet counts as `mean_packet_size`, {packet} bytes")
+        omitted.add(f"{at}.queue_unit", f"the kernel averages bytes; a packet counts as {counted} bytes")
+    elif packet != _PACKET:
+        text = f"in the kernel, {_PACKET} bytes have the probability of {packet} bytes, and not {_PACKET / packet:.3g} times it"
+        omitted.add(f"{at}.mean_packet_size", text)
     if queue["gentle"]:
         marks = "marks all ECT packets and discards all others" if queue["signals"] == "marks" else "discards all packets"
         omitted.add(f"{at}.gentle", f"above `max_threshold` the kernel {marks}")
