@@ -10,7 +10,7 @@ from tailback import _core
 from tailback._export.common import kind_of, number, omit_of_link, omit_outage
 from tailback._export.network import Omissions, Port, buffer_of, seconds
 
-__all__ = ["BYTES_OF_IP", "UNLIMITED", "jitter", "netem", "queue_discipline", "rate_class"]
+__all__ = ["BYTES_OF_IP", "UNLIMITED", "jitter", "netem", "omit_of_small_queues", "queue_discipline", "rate_class"]
 
 # A limit that is never reached: qdiscs have none that is unlimited.
 UNLIMITED = 10_000_000
@@ -55,6 +55,16 @@ def rate_class(port: Port, packet: int, omitted: Omissions) -> str:
     elif shaper is not None:
         long, burst = number(shaper["rate"]), max(number(shaper["burst"]) - packet, _EMPTY)
     return f"htb rate {long}bit burst {burst} ceil {rate}bit cburst {_EMPTY} quantum {packet + 14}"
+
+
+def omit_of_small_queues(port: Port, flows: int, omitted: Omissions) -> None:
+    """A difference of fq_codel where several flows share a target of few packets."""
+    queue = port.queue
+    if kind_of(queue.get("scheduler")) != "flow_queue" or queue.get("policy") != "codel" or queue.get("classes") or flows < 2:
+        return
+    if flows * 8 * _PACKET / (port.rate_bps or math.inf) > seconds(queue["target"]) / 2:
+        text = "the kernel discards from a queue of one packet while other flows have packets; here, one packet is never too many"
+        omitted.add(f"{port.at}.queue.scheduler", text)
 
 
 def queue_discipline(port: Port, omitted: Omissions) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
 from tailback._export.network import Network, Omissions, Port, host_routes
-from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, jitter, netem, queue_discipline, rate_class
+from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, jitter, netem, omit_of_small_queues, queue_discipline, rate_class
 from tailback._export.target import Target
 
 __all__ = ["TARGET"]
@@ -28,8 +28,8 @@ _MAX_LINKS = 2**21
 # Bytes of UDP and IP around a payload: qdiscs count IP packets, see `BYTES_OF_IP` in qdisc.py.
 _HEADERS = 28
 
-# Above, late timers cost about one percent and more. Measured in Linux 6.12.
-_PRECISE_BPS = 200e6
+# Above, late timers cost more than one percent: 0.4 us per packet. Measured in Linux 6.12.
+_PRECISE_BPS = 300e6
 
 _USAGE = """\
 # Usage, as root: {name} up; {name} run; {name} down
@@ -84,7 +84,7 @@ def written(network: Network, omitted: Omissions) -> str:
     changing = {change.after.name for change in network.changes if _wire(change.before) != _wire(change.after)}
     for port in network.ports.values():
         if port.rate_bps is not None and port.rate_bps > _PRECISE_BPS:
-            omitted.add(f"{port.at}.rate", "a bucket of one packet carries about 99.6 % of 100 Mbit/s and 97 % of 1 Gbit/s")
+            omitted.add(f"{port.at}.rate", "late timers of the kernel cost about 1 % at 300 Mbit/s and 3 % at 1 Gbit/s")
     mtu = network.largest_packet()
     lines = [_FUNCTIONS.replace("MTU", str(mtu)), "", "up() {", '    ip netns add "$WIRES"']
     lines += [f"    node {node} {address}" for node, address in addresses.items()]
@@ -129,6 +129,8 @@ def _commands(port: Port, number: int, network: Network, changing: set[str], omi
         found["limiter"] = f"{at} qdisc VERB {dev} {place} handle 3: {of_interface}htb default 1"
         found["rate"] = f"{at} class VERB {dev} parent 3: classid 3:1 {rate_class(port, network.largest_packet(), omitted)}"
         classes = class_commands(network, port, omitted)
+        flows = sum(port.name in (*flow.forward, *flow.backward) for flow in network.flows)
+        omit_of_small_queues(port, flows, omitted)
         if classes is None:
             classes = [("qdisc", f"parent 3:1 handle 2: {queue_discipline(port, omitted)}")]
         for kind, words in classes:
