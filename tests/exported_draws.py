@@ -37,6 +37,9 @@ KINDS = (
 # Both sides of a run have the same. Otherwise a chance meeting of packets would decide about a draw.
 RUNS, _SHIFT = 4, 0.004
 
+# Student's t of 95 % with six degrees of freedom, for two samples of RUNS runs.
+_T = 2.447
+
 # Packets of a run, about.
 _PACKETS = 25_000
 
@@ -59,10 +62,10 @@ class Compared:
     simulator: list[Measures]
 
     def means(self) -> Iterator[tuple[float, float, float]]:
-        """Of each measure: both means, and twice the standard error of their difference."""
+        """Of each measure: both means, and half the 95 % interval of their difference (Welch, six degrees of freedom)."""
         for ours, theirs in zip(zip(*self.script, strict=True), zip(*self.simulator, strict=True), strict=True):
             spread = sum(variance(values) / len(values) for values in (ours, theirs)) if len(ours) > 1 else 0.0
-            yield fmean(ours), fmean(theirs), 2 * math.sqrt(spread)
+            yield fmean(ours), fmean(theirs), _T * math.sqrt(spread)
 
     def differences(self, with_spread: bool = True) -> list[str]:
         """The measures that are too far apart, also for the spread of the runs."""
@@ -176,7 +179,7 @@ def _shifted(table: dict[str, Any], seed: int) -> dict[str, Any]:
 
 def _with_kernels(table: dict[str, Any]) -> tb.Scenario:
     """The scenario with kernels as hosts, which have the settings of the script."""
-    buffers = {"net": {"ipv4": {"tcp_rmem": "4096 131072 67108864", "tcp_wmem": "4096 16384 67108864"}}}
+    buffers = {"net": {"ipv4": {"tcp_rmem": "4096 6291456 67108864", "tcp_wmem": "4096 4194304 67108864"}}}
     flows = {}
     for name, flow in table["flows"].items():
         law = flow["tcp"]["preset"].removeprefix("linux/")

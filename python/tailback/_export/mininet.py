@@ -65,8 +65,8 @@ def built():
         host.cmd(f"ip addr add {own} peer 169.254.0.1 dev node && ip link set node gso_max_segs 1 up")
         host.cmd(f"ip route add default via 169.254.0.1 src {own}")
         # The windows of the scenario have no limit by buffers of sockets.
-        host.cmd(f"sysctl -qw net.ipv4.tcp_no_metrics_save=1 'net.ipv4.tcp_rmem=4096 131072 {BUFFER}'")
-        host.cmd(f"sysctl -qw 'net.ipv4.tcp_wmem=4096 16384 {BUFFER}'")
+        host.cmd(f"sysctl -qw net.ipv4.tcp_no_metrics_save=1 'net.ipv4.tcp_rmem=4096 6291456 {BUFFER}'")
+        host.cmd(f"sysctl -qw 'net.ipv4.tcp_wmem=4096 4194304 {BUFFER}'")
     for node, end, link, far in ROUTES:
         other = address((10 << 24) + (1 << 23) + end + 1)
         nodes[node].cmd(f"ip route add {other} via {address((10 << 24) + 4 * link + far)} dev l{link}{'za'[far - 1]}")
