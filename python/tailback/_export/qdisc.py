@@ -1,4 +1,4 @@
-"""Queues and links as qdiscs of Linux: tc(8), tc-tbf(8), tc-netem(8), tc-red(8), tc-pie(8), tc-codel(8), tc-fq_codel(8)."""
+"""Queues and links as qdiscs of Linux: tc(8), tc-htb(8), tc-netem(8), tc-red(8), tc-pie(8), tc-codel(8), tc-fq_codel(8)."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _codel_times(port: Port) -> str:
 def _pie(port: Port, omitted: Omissions) -> str:
     queue = port.queue
     text = "the kernel spaces its discards and marks (RFC 8033, section 5.4) and measures the delay of packets that leave"
-    omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer, by half at 4 Mbit/s")
+    omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer, by a third at 4 Mbit/s")
     for key, usual in (("max_burst", "150 ms"), ("max_mark_probability", 0.1)):
         if queue[key] != usual:
             omitted.add(f"{port.at}.queue.{key}", "the kernel's value is fixed")
