@@ -44,7 +44,7 @@ PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not find modules that are declared inside macros.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help demo setup stacks lab test test-rust test-wasm test-python format lint lint-sources docs site bench soak clean
+.PHONY: help demo setup stacks lab test test-rust test-wasm test-python format lint lint-sources docs site bench soak exports clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -115,6 +115,11 @@ bench: $(VENV)/.complete-release  ## Compare speed and results with ns-2 and ns-
 soak: setup  ## Run a million random scenarios, and as many damaged ones; takes hours
 	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test engine properties
 	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-scenario --test mutations
+
+exports: setup  ## Run 50 exported networks and programs of ns-3 beside their scenarios; takes an hour
+	$(BIN)/tailback kernel build
+	PYTHONPATH=tests $(BIN)/python tests/exported_draws.py
+	PYTHONPATH=tests $(BIN)/python tests/exported_ns3.py
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out web/node_modules $(dir $(SCRIPT))

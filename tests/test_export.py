@@ -116,23 +116,24 @@ def test_scripts_are_valid_shell(tmp_path: Path) -> None:
 
 
 def test_queues_and_wires_become_qdiscs() -> None:
-    # With W = 2^-8, 256 (1 - (1 - W)^b) reaches b - 19 up to b = 105: 106 is the first burst with
+    # With W = 2^-8, 256 (1 - (1 - W)^b) reaches b - 29 up to b = 132: 133 is the first burst with
     # W = 2^-9, which is nearest to 0.002.
     lines = "\n".join(scenario.export("tc").text for scenario in ALL)
     for words in (
-        "tbf rate 12000000bit burst 1514 limit 3028",
-        "tbf rate 5000000bit burst 15000 peakrate 12000000bit mtu 1514 limit 30000",
+        "htb rate 5000000bit burst 13500 ceil 12000000bit cburst 16 quantum 1514",
         "bfifo limit 150000",
         "pfifo limit 50",
-        "codel limit 100 target 6000us interval 100000us ecn",
+        "codel limit 100 target 7000us interval 100000us ecn",
+        "htb rate 12000000bit burst 16 ceil 12000000bit cburst 16 quantum 1514",
         "pie limit 100 target 15000us tupdate 15000us ecn",
-        "red limit 200000 min 20000 max 60000 avpkt 1000 burst 106 bandwidth 12000000bit probability 0.1 ecn",
-        "fq_codel limit 1000 flows 1024 quantum 1514 target 4000us interval 100000us ecn",
-        "sfq limit 100",
+        "red limit 300000 min 30000 max 90000 avpkt 1000 burst 133 bandwidth 12000000bit probability 0.1 ecn",
+        "fq_codel limit 1000 flows 1024 quantum 1514 target 5000us interval 100000us ecn",
+        "sfq limit 100 quantum 1500 headdrop",
         "delay 10000us loss 1% duplicate 0.1%",
         "loss gemodel 0.1% 20% 50% 0.01%",
-        "delay 12000us 1000us rate 12000000bit -14\n",
-        "delay 16000us 1000us distribution normal\n",
+        "delay 10000us rate 12000000bit -14\n",
+        "parent 1:1 handle 2: netem limit 10000000 delay 2000us 1000us rate 1000gbit\n",
+        "parent 1:1 handle 2: netem limit 10000000 delay 5000us 1000us distribution normal\n",
         "dualpi2 limit 1000 coupling_factor 2 step_thresh 1000us classic_protection 6% target 15000us tupdate 15000us",
     ):
         assert words in lines, words
@@ -140,16 +141,14 @@ def test_queues_and_wires_become_qdiscs() -> None:
 
 def test_changes_of_links_become_commands_at_their_times() -> None:
     found = CHANGING.export("tc")
-    # A FIFO behind the token bucket is renewed with it.
-    tbf = "parent 1:1 handle 3: tbf rate 6000000bit burst 1514 limit 3028"
-    left, wires = 'tc -n "${PREFIX}left" qdisc replace dev l0a', 'tc -n "$WIRES" qdisc replace dev w0z'
+    rate = "parent 3: classid 3:1 htb rate 6000000bit burst 16 ceil 6000000bit cburst 16 quantum 1514"
+    left, wires = 'tc -n "${PREFIX}left" KIND replace dev l0a', 'tc -n "$WIRES" qdisc replace dev w0z'
     assert found.text[found.text.index("changes() {") : found.text.index("run() {")].splitlines()[1:-2] == [
         "    at 1000000",
-        f"    {left} {tbf}",
-        f"    {left} parent 3:1 handle 2: pfifo limit 20",
+        f"    {left.replace('KIND', 'class')} {rate}",
         f"    {wires} root handle 1: netem limit 10000000 delay 20000us loss 1% rate 6000000bit -14",
         "    at 2000000",
-        f"    {left} parent 3:1 handle 2: pfifo limit 50",
+        f"    {left.replace('KIND', 'qdisc')} parent 3:1 handle 2: pfifo limit 50",
         "    at 3000000",
         '    ip -n "$WIRES" link set b0 down',
         "    at 3500000",
@@ -166,9 +165,9 @@ def test_a_table_of_rates_becomes_changes(tmp_path: Path) -> None:
     table = {"trace": str(tmp_path / "leo.csv")}
     scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": table, "duration": "3 s"})
     text = scenario.export("tc").text
-    assert re.findall(r"add dev l0a parent 1:1 .* rate (\d+)bit", text) == ["12000000"]
+    assert re.findall(r"class add dev l0a .* ceil (\d+)bit", text) == ["12000000"]
     # The table repeats after 2 s.
-    times = re.findall(r"at (\d+)\n.*dev l0a .* rate (\d+)bit.*\n.*\n.*(netem .*)", text)
+    times = re.findall(r"at (\d+)\n.*dev l0a .* ceil (\d+)bit.*\n.*(netem .*)", text)
     assert times == [
         ("1000000", "24000000", "netem limit 10000000 delay 30000us loss 1% rate 24000000bit -14"),
         ("2000000", "12000000", "netem limit 10000000 delay 10000us rate 12000000bit -14"),
@@ -185,7 +184,7 @@ def test_packets_are_lost_while_the_rate_of_a_table_is_zero(tmp_path: Path) -> N
     found = {target: scenario.export(target) for target in ("tc", "ns3")}
     texts = {target: export.text for target, export in found.items()}
     assert re.findall(r"at (\d+)\n.*dev w0z .*delay 10000us(.*)", texts["tc"]) == [("1000000", " loss 100% rate 12000000bit -14")]
-    assert re.findall(r" (\d+)bit.* burst", texts["tc"])[0] == "12000000"
+    assert re.findall(r" ceil (\d+)bit", texts["tc"])[0] == "12000000"
     assert '0.01, "12000000bps", "20p", 1.0)' in texts["ns3"]
     assert not [text for text in texts.values() if "rate 0bit" in text or '"0bps"' in text]
     for export in found.values():
@@ -261,8 +260,8 @@ def test_classes_become_a_classful_qdisc() -> None:
     for scenario, first in zip(SHARED, ("drr", "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"), strict=True):
         found = scenario.export("tc")
         words = [line.split(" dev l0a ")[1] for line in found.text.splitlines() if " parent " in line and " dev l0a " in line]
-        assert words[1] == f"parent 3:1 handle 2: {first}"
-        children = ["codel limit 100 target 4000us interval 100000us ecn", "pfifo limit 30"]
+        assert words[2] == f"parent 3:1 handle 2: {first}"
+        children = ["codel limit 100 target 5000us interval 100000us ecn", "pfifo limit 30"]
         assert [line.split(": ")[1] for line in words if line.startswith("parent 2:") and "handle" in line] == children
         assert "parent 2: protocol ip prio 1 u32 match ip dport 5201 0xffff flowid 2:1" in words
         assert [at for at, _ in found.omissions] == ["links.bottleneck.queue.classes"]
@@ -302,7 +301,7 @@ def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:
 
 
 def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) -> None:
-    links: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = []
+    links: list[tuple[str, str, Any, Any]] = []
     commands: list[tuple[str, str]] = []
 
     class Host:
@@ -319,28 +318,31 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
         def addHost(self, name: str, ip: None) -> Host:
             return Host(name)
 
-        def addLink(self, one: Host, other: Host, params1: dict[str, Any], params2: dict[str, Any], **names: str) -> None:
-            links.append((one.name, other.name, params1, params2))
+        def addLink(self, one: Host, other: Host, **options: Any) -> None:
+            links.append((one.name, other.name, options.get("params1"), options.get("params2")))
 
         def start(self) -> None:
             pass
 
     for name in ("mininet", "mininet.cli", "mininet.link", "mininet.net"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    for module, member in (("cli", "CLI"), ("link", "TCLink"), ("net", "Mininet")):
+    for module, member in (("cli", "CLI"), ("link", "Link"), ("link", "TCLink"), ("net", "Mininet")):
         setattr(sys.modules[f"mininet.{module}"], member, Mininet)
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(CHAIN.with_({"topology.chain.delays": ["3 ms", "0 ms"]}).export("mininet").text, "chain.py", "exec"), names)
     names["built"]()
     # Rates with Ethernet headers.
     slow = {"bw": 10.093333, "delay": "3000us"}
-    fast = {"bw": 20.186667, "delay": "1us", "max_queue_size": 40}
+    fast = {"bw": 20.186667, "max_queue_size": 40}
     assert links == [
         # 40 packets, and 2.5 on the delay line. Data cross the second link in both directions.
-        ("h0", "h1", {**slow, "max_queue_size": 42}, {**slow, "max_queue_size": 10_000_000}),
-        ("h1", "h2", fast, fast),
+        ("n0", "n1", {**slow, "max_queue_size": 42}, {**slow, "max_queue_size": 10_000_000}),
+        ("n1", "n2", fast, fast),
+        # Senders and receivers are behind their nodes.
+        *((f"n{number}", f"h{number}", None, None) for number in range(3)),
     ]
-    assert ("h0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a src 10.128.0.1") in commands
+    assert ("n0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a") in commands
+    assert ("h0", "ip route add default via 169.254.0.1 src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
 
 

@@ -1,4 +1,9 @@
-"""Mininet: a Python script with a host for each node, TCLinks, static routes and iperf3."""
+"""Mininet: a Python script with a host for each node, TCLinks, static routes and iperf3.
+
+The ends of flows are hosts of their own behind their nodes, on links without settings. If a sender had the queue of a TCLink at
+its own interface, TCP Small Queues would stop it at about two packets, and a full queue would only slow it down: it would refuse
+packets, which TCP keeps and does not count as lost.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +29,12 @@ import threading
 import time
 
 from mininet.cli import CLI
-from mininet.link import TCLink
+from mininet.link import Link, TCLink
 from mininet.net import Mininet
+
+
+# Largest buffer of a socket, in bytes.
+BUFFER = 67108864
 
 
 def address(number):
@@ -33,25 +42,34 @@ def address(number):
 
 
 def built():
-    """Hosts h0, h1, ..., in the order of NODES; every node may forward packets."""
+    """Nodes n0, n1, ... in the order of NODES, which forward packets, and a host behind each that sends or receives."""
     net = Mininet(controller=None, link=TCLink)
-    hosts = [net.addHost(f"h{number}", ip=None) for number in range(len(NODES))]
+    nodes = [net.addHost(f"n{number}", ip=None) for number in range(len(NODES))]
+    hosts = {number: net.addHost(f"h{number}", ip=None) for number in ENDS}
     for number, (source, sink, forward, backward) in enumerate(LINKS):
         names = {"intfName1": f"l{number}a", "intfName2": f"l{number}z"}
-        net.addLink(hosts[source], hosts[sink], params1=forward, params2=backward, **names)
+        net.addLink(nodes[source], nodes[sink], params1=forward, params2=backward, **names)
+    for number, host in hosts.items():
+        net.addLink(nodes[number], host, cls=Link, intfName1="host", intfName2="node")
     net.start()
-    for number, host in enumerate(hosts):
-        host.cmd("sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
-        host.cmd(f"ip addr add {address((10 << 24) + (1 << 23) + number + 1)}/32 dev lo")
+    for node in nodes:
+        node.cmd("sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
     for number, (source, sink, _, _) in enumerate(LINKS):
-        for host, end in ((hosts[source], 1), (hosts[sink], 2)):
+        for node, end in ((nodes[source], 1), (nodes[sink], 2)):
             interface = f"l{number}{'az'[end - 1]}"
-            host.cmd(f"ip addr add {address((10 << 24) + 4 * number + end)}/30 dev {interface}")
-            host.cmd(f"ip link set {interface} gso_max_segs 1 up")
+            node.cmd(f"ip addr add {address((10 << 24) + 4 * number + end)}/30 dev {interface}")
+            node.cmd(f"ip link set {interface} gso_max_segs 1 up")
+    for number, host in hosts.items():
+        own = address((10 << 24) + (1 << 23) + number + 1)
+        nodes[number].cmd(f"ip addr add 169.254.0.1 peer {own} dev host && ip link set host up")
+        host.cmd(f"ip addr add {own} peer 169.254.0.1 dev node && ip link set node gso_max_segs 1 up")
+        host.cmd(f"ip route add default via 169.254.0.1 src {own}")
+        # The windows of the scenario have no limit by buffers of sockets.
+        host.cmd(f"sysctl -qw net.ipv4.tcp_no_metrics_save=1 'net.ipv4.tcp_rmem=4096 6291456 {BUFFER}'")
+        host.cmd(f"sysctl -qw 'net.ipv4.tcp_wmem=4096 4194304 {BUFFER}'")
     for node, end, link, far in ROUTES:
-        own, other = (address((10 << 24) + (1 << 23) + number + 1) for number in (node, end))
-        via = f"via {address((10 << 24) + 4 * link + far)} dev l{link}{'za'[far - 1]}"
-        hosts[node].cmd(f"ip route add {other} {via} src {own}")
+        other = address((10 << 24) + (1 << 23) + end + 1)
+        nodes[node].cmd(f"ip route add {other} via {address((10 << 24) + 4 * link + far)} dev l{link}{'za'[far - 1]}")
     return net, hosts
 
 
@@ -102,9 +120,11 @@ def written(network: Network, omitted: Omissions) -> str:
         options = iperf3_options(flow, network.duration_s, _HEADERS, omitted)
         if options is not None:
             flows.append((nodes[flow.source], nodes[flow.sink], flow.start_s, options))
-    tables = {"NODES": network.nodes, "LINKS": listed, "ROUTES": routes, "FLOWS": flows}
+    ends = sorted({nodes[end] for flow in network.flows for end in (flow.source, flow.sink)})
+    tables = {"NODES": network.nodes, "ENDS": ends, "LINKS": listed, "ROUTES": routes, "FLOWS": flows}
     comments = {
         "NODES": "Names in the scenario.",
+        "ENDS": "Nodes that send or receive.",
         "LINKS": "Ends, and the options of TCLink for each direction.",
         "ROUTES": "Node, destination, link, and end of the link that is the next hop.",
         "FLOWS": "Sender, receiver, start in seconds, and options of iperf3.",
@@ -128,8 +148,8 @@ def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
             omitted.add(f"{port.at}.rate", "TCLink ignores rates above 1 Gbit/s")
     if port.opportunities:
         omitted.add(f"{port.at}.rate", "TCLink has a constant rate; the mean of the trace is used")
-    # Without any, TCP Small Queues stops a sender at about two packets in the queue of its own interface.
-    options["delay"] = f"{max(port.delay_s, 1e-6) * 1e6:.9g}us"
+    if port.delay_s:
+        options["delay"] = f"{port.delay_s * 1e6:.9g}us"
     size = buffer_of(port)
     if size is None:
         # Otherwise netem has 1000 packets, those in flight included.

@@ -1,4 +1,4 @@
-"""Queues and links as qdiscs of Linux: tc(8), tc-tbf(8), tc-netem(8), tc-red(8), tc-pie(8), tc-codel(8), tc-fq_codel(8)."""
+"""Queues and links as qdiscs of Linux: tc(8), tc-htb(8), tc-netem(8), tc-red(8), tc-pie(8), tc-codel(8), tc-fq_codel(8)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tailback import _core
 from tailback._export.common import kind_of, number, omit_of_link, omit_outage
 from tailback._export.network import Omissions, Port, buffer_of, seconds
 
-__all__ = ["BYTES_OF_IP", "UNLIMITED", "netem", "queue_discipline", "rate_limiter"]
+__all__ = ["BYTES_OF_IP", "UNLIMITED", "jitter", "netem", "omit_of_small_queues", "queue_discipline", "rate_class"]
 
 # A limit that is never reached: qdiscs have none that is unlimited.
 UNLIMITED = 10_000_000
@@ -19,6 +19,12 @@ _PACKET = 1500
 
 # Parts of a target up to which a difference of the kernel is not listed.
 _NEAR = 0.25
+
+# Bytes in a bucket that is almost empty.
+_EMPTY = 16
+
+# A transmission takes no time: 12 ns for 1500 bytes.
+_FAST = "1000gbit"
 
 # The longest tick of usual kernels (CONFIG_HZ of 250).
 _JIFFY_S = 4e-3
@@ -32,25 +38,33 @@ _RED_LEAST = 128
 BYTES_OF_IP = "stab overhead -14 linklayer ethernet"
 
 
-def rate_limiter(port: Port, packet: int, omitted: Omissions) -> str:
-    """A token bucket with the rate of the link, or of its shaper; the queue behind it is another qdisc.
+def rate_class(port: Port, packet: int, omitted: Omissions) -> str:
+    """A class of htb with the rate of the link and of its shaper; `packet` is the largest.
 
-    Its bucket holds one `packet`, the largest, with its Ethernet header. A larger bucket would let as many packets pass the queue
-    at once, after each pause and each change of the rate.
+    Its buckets are almost empty: htb sends a packet while there is anything in them, and charges it afterwards. It takes a packet
+    out of the queue when the transmission begins, so that policies see the whole delay. tbf takes it out when the one before it
+    leaves, fills its bucket when its rate changes, and then gives a FIFO behind it another limit.
     """
     omit_of_link(port, omitted)
     if port.opportunities:
         omitted.add(f"{port.at}.rate", "a qdisc has a constant rate; the mean of the trace is used")
-    rate = round(port.rate_bps or 0)
-    burst, shaper = packet + 14, port.queue.get("shaper")
-    link = f"tbf rate {rate}bit burst {burst} limit {2 * burst}"
-    if shaper is None:
-        return link
-    long, size = number(shaper["rate"]), max(number(shaper["burst"]), burst)
-    if long >= rate:
-        omitted.add(f"{port.at}.queue.shaper", "tbf refuses a rate that is not below that of the link, which limits alone")
-        return link
-    return f"tbf rate {long}bit burst {size} peakrate {rate}bit mtu {burst} limit {2 * size}"
+    rate, shaper = round(port.rate_bps or 0), port.queue.get("shaper")
+    long, burst = rate, _EMPTY
+    if shaper is not None and number(shaper["rate"]) >= rate:
+        omitted.add(f"{port.at}.queue.shaper", "is left out, because its rate is not below that of the link, which limits alone")
+    elif shaper is not None:
+        long, burst = number(shaper["rate"]), max(number(shaper["burst"]) - packet, _EMPTY)
+    return f"htb rate {long}bit burst {burst} ceil {rate}bit cburst {_EMPTY} quantum {packet + 14}"
+
+
+def omit_of_small_queues(port: Port, flows: int, omitted: Omissions) -> None:
+    """A difference of fq_codel where several flows share a target of few packets."""
+    queue = port.queue
+    if kind_of(queue.get("scheduler")) != "flow_queue" or queue.get("policy") != "codel" or queue.get("classes") or flows < 2:
+        return
+    if flows * 8 * _PACKET / (port.rate_bps or math.inf) > seconds(queue["target"]) / 2:
+        text = "the kernel discards from a queue of one packet while other flows have packets; here, one packet is never too many"
+        omitted.add(f"{port.at}.queue.scheduler", text)
 
 
 def queue_discipline(port: Port, omitted: Omissions) -> str:
@@ -82,39 +96,35 @@ def queue_discipline(port: Port, omitted: Omissions) -> str:
     return f"bfifo limit {round(size[0])}" if size[1] == "bytes" else f"pfifo limit {_packets(port, omitted)}"
 
 
-def netem(port: Port, omitted: Omissions) -> str:
-    """Transmission, delay and impairments of the wire.
+def jitter(port: Port, omitted: Omissions) -> str | None:
+    """A netem of the jitter alone, behind that of the wire; None without jitter.
 
-    netem reorders packets with jitter unless it has a rate; a FIFO behind it changes nothing since Linux 3.3. With a rate, it
-    transmits one packet after the other.
+    netem reorders packets unless it has a rate; a FIFO behind it changes nothing since Linux 3.3. With the rate of the link, it
+    would transmit packets that the jitter has bunched a second time, and move them apart.
     """
-    words, in_order = [f"limit {UNLIMITED}"], True
-    delay, spread = port.delay_s, ""
-    jitter = port.settings.get("jitter")
-    if jitter:
-        added, in_order = jitter["delay"], not jitter["reordering"]
-        if isinstance(added, str):
-            delay += seconds(added)
-        elif "uniform" in added:
-            low, high = map(seconds, added["uniform"])
-            delay, spread = delay + (low + high) / 2, f" {_us((high - low) / 2)}"
-        elif "normal" in added:
-            delay, spread = (
-                delay + seconds(added["normal"]["mean"]),
-                f" {_us(seconds(added['normal']['deviation']))} distribution normal",
-            )
-        else:
-            omitted.add(f"{port.at}.jitter", "netem has no exponential delay; the mean is used")
-            delay += seconds(added["exponential"])
-    if in_order and spread and port.rate_bps is None:
-        omitted.add(f"{port.at}.jitter", "netem keeps the order of packets only on links with a rate")
-    if not in_order and port.rate_bps is not None:
-        omitted.add(
-            f"{port.at}.jitter", f"each packet has the transmission time of one of {_PACKET} bytes, as netem keeps order else"
-        )
-        delay += 8 * _PACKET / port.rate_bps
-    if delay or spread:
-        words.append(f"delay {_us(delay)}{spread}")
+    given = port.settings.get("jitter")
+    if not given:
+        return None
+    added, words = given["delay"], f"netem limit {UNLIMITED}"
+    if isinstance(added, str):
+        words += f" delay {_us(seconds(added))}"
+    elif "uniform" in added:
+        low, high = map(seconds, added["uniform"])
+        words += f" delay {_us((low + high) / 2)} {_us((high - low) / 2)}"
+    elif "normal" in added:
+        normal = added["normal"]
+        words += f" delay {_us(seconds(normal['mean']))} {_us(seconds(normal['deviation']))} distribution normal"
+    else:
+        omitted.add(f"{port.at}.jitter", "netem has no exponential delay; the mean is used")
+        words += f" delay {_us(seconds(added['exponential']))}"
+    return words if given["reordering"] else f"{words} rate {_FAST}"
+
+
+def netem(port: Port, omitted: Omissions) -> str:
+    """Transmission, delay and impairments of the wire, without jitter."""
+    words = [f"limit {UNLIMITED}"]
+    if port.delay_s:
+        words.append(f"delay {_us(port.delay_s)}")
     loss = port.settings.get("loss") or {}
     if loss.get("at") == "before_queue":
         omitted.add(f"{port.at}.loss.at", "packets are lost behind the queue")
@@ -132,7 +142,7 @@ def netem(port: Port, omitted: Omissions) -> str:
     # Copies would survive an outage.
     if port.settings.get("duplication") and not port.is_out:
         words.append(f"duplicate {_share(port.settings['duplication'])}")
-    if in_order and port.rate_bps is not None:
+    if port.rate_bps is not None:
         words.append(f"rate {round(port.rate_bps)}bit -14")
     return "netem " + " ".join(words)
 
@@ -165,11 +175,12 @@ def _sfq(port: Port, omitted: Omissions) -> str:
         omitted.add(f"{port.at}.queue.buffer", f"sfq has {_SFQ_LEAST} to {_SFQ_FLOWS * _SFQ_DEPTH} packets; {packets} are used")
     if packets > _SFQ_DEPTH:
         omitted.add(f"{port.at}.queue.buffer", f"sfq holds at most {_SFQ_DEPTH} packets of a flow")
-    return f"sfq limit {packets}"
+    # Room is made at the head of a queue, and each sends one packet in turn (`schedule/sfq.rs`).
+    return f"sfq limit {packets} quantum {_PACKET} headdrop"
 
 
 def _codel(port: Port, omitted: Omissions) -> str:
-    return f"codel limit {_packets(port, omitted)} {_codel_times(port, omitted)} ecn"
+    return f"codel limit {_packets(port, omitted)} {_codel_times(port)} ecn"
 
 
 def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
@@ -183,23 +194,17 @@ def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> s
     words = f"flows {min(flows or _FQ_CODEL_FLOWS, _FQ_CODEL_FLOWS)} quantum {max(quantum, _FQ_CODEL_QUANTUM)}"
     # Its default of 32 MB ends longer queues: a packet of 1500 bytes takes some 2300 bytes of memory.
     memory = f" memory_limit {min(packets * 4096, 2**32 - 1)}" if packets > 8000 else ""
-    return f"fq_codel limit {packets} {words} {_codel_times(port, omitted)}{memory} ecn"
+    return f"fq_codel limit {packets} {words} {_codel_times(port)}{memory} ecn"
 
 
-def _codel_times(port: Port, omitted: Omissions) -> str:
-    """Target and interval. tbf takes a packet out of CoDel when the transmission of the packet before it begins.
-
-    The target is less by this time, which CoDel does not see.
-    """
-    target, ahead = seconds(port.queue["target"]), 8 * _PACKET / (port.rate_bps or math.inf)
-    if ahead > target / 2:
-        omitted.add(f"{port.at}.queue.target", "below tbf, packets wait for the transmission of one more packet")
-        ahead = 0.0
-    return f"target {_us(target - ahead)} interval {_us(seconds(port.queue['interval']))}"
+def _codel_times(port: Port) -> str:
+    return f"target {_us(seconds(port.queue['target']))} interval {_us(seconds(port.queue['interval']))}"
 
 
 def _pie(port: Port, omitted: Omissions) -> str:
     queue = port.queue
+    text = "the kernel spaces its discards and marks (RFC 8033, section 5.4) and measures the delay of packets that leave"
+    omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer, by a third at 4 Mbit/s")
     for key, usual in (("max_burst", "150 ms"), ("max_mark_probability", 0.1)):
         if queue[key] != usual:
             omitted.add(f"{port.at}.queue.{key}", "the kernel's value is fixed")
@@ -217,16 +222,21 @@ def _pie(port: Port, omitted: Omissions) -> str:
 def _red(port: Port, omitted: Omissions) -> str:
     queue, at = port.queue, f"{port.at}.queue"
     packet = number(queue["mean_packet_size"])
+    # Data packets are full; with the smaller default of `mean_packet_size`, thresholds in packets would be too low.
+    counted = packet if queue["queue_unit"] == "bytes" else _PACKET
     room = buffer_of(port)
-    limit = UNLIMITED * packet if room is None else room[0] * (1 if room[1] == "bytes" else packet)
+    limit = UNLIMITED * counted if room is None else room[0] * (1 if room[1] == "bytes" else counted)
 
     def length(key: str) -> int:
         size, unit = _core.in_column_units(queue[key]) or (0.0, "bytes")
-        return round(limit * size / 100 if unit == "percent" else size * (1 if unit == "bytes" else packet))
+        return round(limit * size / 100 if unit == "percent" else size * (1 if unit == "bytes" else counted))
 
     low, high = length("min_threshold"), length("max_threshold")
     if queue["queue_unit"] != "bytes":
-        omitted.add(f"{at}.queue_unit", f"the kernel averages bytes; a packet counts as `mean_packet_size`, {packet} bytes")
+        omitted.add(f"{at}.queue_unit", f"the kernel averages bytes; a packet counts as {counted} bytes")
+    elif packet != _PACKET:
+        text = f"in the kernel, {_PACKET} bytes have the probability of {packet} bytes, and not {_PACKET / packet:.3g} times it"
+        omitted.add(f"{at}.mean_packet_size", text)
     if queue["gentle"]:
         marks = "marks all ECT packets and discards all others" if queue["signals"] == "marks" else "discards all packets"
         omitted.add(f"{at}.gentle", f"above `max_threshold` the kernel {marks}")
