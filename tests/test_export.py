@@ -160,6 +160,64 @@ def test_changes_of_links_become_commands_at_their_times() -> None:
     assert ("timeline[0].loss", "is not exported") in CHANGING.export("mahimahi").omissions
 
 
+def test_changes_of_queues_are_those_that_the_kernel_accepts() -> None:
+    def changed(queue: dict[str, Any], **change: str) -> tuple[str, dict[str, str]]:
+        found = dumbbell(queue).with_({"timeline": [{"at": "1 s", "link": "bottleneck", **change}]}).export("tc")
+        lines = [line for line in found.text.splitlines() if "qdisc replace dev l0a" in line]
+        return "".join(line.partition(" handle 2: ")[2] for line in lines), dict(found.omissions)
+
+    fair = {"buffer": "1000 packets", "policy": "codel", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+    assert changed(fair, buffer="500 packets")[0].startswith("fq_codel limit 500 quantum 1514 ")
+    words, omitted = changed({"buffer": "100 packets", "scheduler": "sfq"}, buffer="50 packets")
+    assert words == ""
+    assert "keeps its first buffer" in omitted["links.bottleneck.queue.buffer"]
+    red = {"buffer": "200 kB", "policy": "red", "min_threshold": "20 kB", "max_threshold": "60 kB", "queue_unit": "bytes"}
+    words, omitted = changed(red, rate="6 Mbps")
+    assert words == ""
+    assert "falls as at 12000000 bit/s" in omitted["links.bottleneck.queue.weight"]
+    words, omitted = changed(red, buffer="100 kB")
+    assert words.startswith("red limit 100000 ")
+    assert "empties a red" in omitted["links.bottleneck.queue.buffer"]
+
+
+def test_a_run_without_changes_does_not_begin_them() -> None:
+    still = {"at": "1 s", "link": "bottleneck", "rate": "12 Mbps"}
+    assert "changes" not in dumbbell({"buffer": "20 packets"}).with_({"timeline": [still]}).export("tc").text.partition("up()")[2]
+
+
+@pytest.mark.parametrize(
+    ("queue", "words"),
+    [
+        ({"buffer": "50 %", "bdp_rtt": "100 ms"}, "pfifo limit 50"),
+        ({"buffer": "100 ms"}, "bfifo limit 150000"),
+        ({"buffer": "100 ms", "policy": "red", "min_threshold": "25 %", "max_threshold": "75 %"}, "red limit 150000 min 37500 "),
+    ],
+)
+def test_buffers_relative_to_the_rate_keep_their_size_when_it_changes(queue: dict[str, Any], words: str) -> None:
+    slower = {"at": "1 s", "link": "bottleneck", "rate": "3 Mbps"}
+    text = dumbbell(queue).with_({"timeline": [slower]}).export("tc").text
+    assert [
+        line.partition(" handle 2: ")[2].startswith(words) for line in text.splitlines() if " dev l0a parent 3:1 " in line
+    ] == [True]
+
+
+def test_copies_beside_jitter_are_listed() -> None:
+    found = dumbbell({"buffer": "20 packets"}, duplication="1 %", jitter={"delay": "1 ms"}).export("tc")
+    assert "duplicate" not in found.text.partition("up()")[2]
+    assert [at for at, _ in found.omissions] == ["links.bottleneck.duplication"]
+
+
+def test_sizes_of_packets_that_change_a_queue_count() -> None:
+    fair = {"buffer": "5000 packets", "policy": "codel", "target": "6 ms", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+    assert "memory_limit" not in dumbbell(fair).export("tc").text
+    assert f"memory_limit {5000 * 3 * 9000} " in dumbbell(fair).with_({"flows.web.tcp.mss": "8948 B"}).export("tc").text
+    tcp = {"from": "left", "to": "right", "tcp": {"preset": "linux/cubic"}}
+    mixed = {"large": tcp, "small": {**tcp, "tcp": {"preset": "linux/cubic", "mss": "500 B"}}}
+    turns = dumbbell({"buffer": "100 packets", "scheduler": "sfq"})
+    assert turns.export("tc").omissions == ()
+    assert [at for at, _ in turns.with_({"flows": mixed}).export("tc").omissions] == ["links.bottleneck.queue.scheduler"]
+
+
 def test_a_table_of_rates_becomes_changes(tmp_path: Path) -> None:
     (tmp_path / "leo.csv").write_text("at_s,rate_Mbps,delay_ms,loss\n0,12,10,0\n1,24,30,0.01\n")
     table = {"trace": str(tmp_path / "leo.csv")}
@@ -289,6 +347,15 @@ def test_queues_of_mahimahi_count_the_packet_that_waits_and_its_header() -> None
     assert '"packets=20"' in dumbbell({"buffer": "20 packets", "counts_in_service": True}).export("mahimahi").text
     jumbo = dumbbell({"buffer": "20 packets"}).with_({"flows.web.tcp.mss": "8948 B"}).export("mahimahi")
     assert ("flows", "mm-link ends at packets above 1500 bytes; use a smaller MSS") in jumbo.omissions
+
+
+@pytest.mark.parametrize(("accounting", "lost"), [("mahimahi", []), ("ip", ["flows.web", "links.bottleneck.rate.accounting"])])
+def test_bytes_that_mahimahi_counts_are_listed(accounting: str, lost: list[str], tmp_path: Path) -> None:
+    (tmp_path / "cell.trace").write_text("1\n2\n")
+    rate = {"trace": str(tmp_path / "cell.trace"), "accounting": accounting}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": rate, "flows.web.tcp.mss": "500 B"})
+    found = scenario.export("mahimahi").omissions
+    assert [at for at, reason in found if "counts" in reason and "reverse" not in at] == lost
 
 
 def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:
