@@ -408,9 +408,21 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
         # Senders and receivers are behind their nodes.
         *((f"n{number}", f"h{number}", None, None) for number in range(3)),
     ]
+    assert ("n0", "ip link set l0a gso_max_segs 1 mtu 1500 up") in commands
     assert ("n0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a") in commands
     assert ("h0", "ip route add default via 169.254.0.1 src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
+
+
+def test_packets_of_other_sizes_are_listed_for_mininet() -> None:
+    found = CHAIN.with_({"flows.web.tcp.mss": "8948 B", "flows.back.tcp.mss": "500 B"}).export("mininet")
+    assert "\nMTU = 9000\n" in found.text
+    lost = [reason.partition(",")[0::2] for _, reason in found.omissions if "Ethernet" in reason]
+    # 1514/1500 of the rate, less 14 of 9014 or 566 bytes.
+    assert [(size, rate.split("%")[0]) for size, rate in lost] == [
+        ("of packets of 9000 bytes", " a link carries 100.8 "),
+        ("of packets of 552 bytes", " a link carries 98.4 "),
+    ]
 
 
 def test_private_links_become_nodes() -> None:
