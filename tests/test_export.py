@@ -414,9 +414,10 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
 
 
-def test_packets_of_other_sizes_are_listed_for_mininet() -> None:
+def test_links_carry_packets_of_other_sizes() -> None:
     found = CHAIN.with_({"flows.web.tcp.mss": "8948 B", "flows.back.tcp.mss": "500 B"}).export("mininet")
     assert "\nMTU = 9000\n" in found.text
+    assert "->SetMtu(9000);" in CHAIN.with_({"flows.web.tcp.mss": "8948 B"}).export("ns3").text
     lost = [reason.partition(",")[0::2] for _, reason in found.omissions if "Ethernet" in reason]
     # 1514/1500 of the rate, less 14 of 9014 or 566 bytes.
     assert [(size, rate.split("%")[0]) for size, rate in lost] == [
