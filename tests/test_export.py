@@ -158,6 +158,7 @@ def test_changes_of_links_become_commands_at_their_times() -> None:
     assert CHANGING.export("mininet").omissions[0] == ("timeline[0].rate", "is not exported")
     assert 'Seconds(1.0), Change, 0, 0, 0.015, "6000000bps", "20p", 0.01)' in CHANGING.export("ns3").text
     assert ("timeline[0].loss", "is not exported") in CHANGING.export("mahimahi").omissions
+    assert ("links.bottleneck", "while it is down, packets wait instead of being lost") in CHANGING.export("mahimahi").omissions
 
 
 def test_changes_of_queues_are_those_that_the_kernel_accepts() -> None:
@@ -177,7 +178,19 @@ def test_changes_of_queues_are_those_that_the_kernel_accepts() -> None:
     assert "falls as at 12000000 bit/s" in omitted["links.bottleneck.queue.weight"]
     words, omitted = changed(red, buffer="100 kB")
     assert words.startswith("red limit 100000 ")
-    assert "empties a red" in omitted["links.bottleneck.queue.buffer"]
+    assert "a change empties the queue" in omitted["links.bottleneck.queue.buffer"]
+
+
+def test_bridges_have_a_namespace_of_their_own() -> None:
+    link = {"from": "wires", "to": "b", "rate": "1 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}
+    flows = {"web": {"from": "wires", "to": "b", "tcp": {"preset": "linux/cubic"}}}
+    text = (
+        tb.Scenario({"duration": "1 s", "nodes": {"wires": {}, "b": {}}, "links": {"link": link}, "flows": flows})
+        .export("tc")
+        .text
+    )
+    assert "\nWIRES=${PREFIX}wires_\n" in text
+    assert "    for name in wires_ " in text
 
 
 def test_a_run_without_changes_does_not_begin_them() -> None:
@@ -355,7 +368,7 @@ def test_bytes_that_mahimahi_counts_are_listed(accounting: str, lost: list[str],
     rate = {"trace": str(tmp_path / "cell.trace"), "accounting": accounting}
     scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": rate, "flows.web.tcp.mss": "500 B"})
     found = scenario.export("mahimahi").omissions
-    assert [at for at, reason in found if "counts" in reason and "reverse" not in at] == lost
+    assert [at for at, reason in found if ("counts" in reason or "accounting" in reason) and "reverse" not in at] == lost
 
 
 def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:

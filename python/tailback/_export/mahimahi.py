@@ -95,7 +95,7 @@ def _shells(network: Network, uplink: Port, traces: list[str], omitted: Omission
             omitted.add(f"{port.at}.loss.gilbert_elliott", "mm-loss loses packets independently only")
         omit_of_link(port, omitted)
         if port.opportunities and not _counts_headers(network, port.name):
-            omitted.add(f"{port.at}.rate.accounting", "mm-link counts as with `mahimahi`")
+            omitted.add(f"{port.at}.rate.accounting", "mm-link has the accounting `mahimahi`")
     if uplink.rate_bps is None:
         return
     number = sum(line.startswith("cat ") for line in traces) // 2
@@ -127,6 +127,8 @@ def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[in
     states = [(0.0, port), *((change.at_s, change.after) for change in network.changes if change.after.name == port.name)]
     if len(states) == 1:
         return ()
+    if any(state.is_down for _, state in states):
+        omitted.add(port.at, "while it is down, packets wait instead of being lost")
     ends = [*(at for at, _ in states[1:]), network.duration_s]
     if max(state.rate_bps or 0.0 for _, state in states) * network.duration_s > _MAX_LINES * _OPPORTUNITY:
         omitted.add(f"{port.at}.rate", f"a trace of its changes has more than {_MAX_LINES:,} lines; the first rate is used")

@@ -65,7 +65,9 @@ def omit_of_turns(network: Network, port: Port, omitted: Omissions) -> None:
         # Acknowledgements count as a size of their own.
         sizes = {flow.packet_bytes if port.name in flow.forward else 0 for flow in network.flows if port.name in flow.ports}
         if len(sizes) > 1:
-            omitted.add(f"{port.at}.queue.scheduler", f"flows send about {_PACKET} bytes in turn, and not one packet")
+            omitted.add(
+                f"{port.at}.queue.scheduler", f"the kernel sends about {_PACKET} bytes of a flow in turn, instead of one packet"
+            )
     flows = sum(port.name in flow.ports for flow in network.flows)
     if kind_of(queue.get("scheduler")) != "flow_queue" or queue.get("policy") != "codel" or queue.get("classes") or flows < 2:
         return
@@ -77,11 +79,11 @@ def omit_of_turns(network: Network, port: Port, omitted: Omissions) -> None:
 def changed(words: str, at: str, omitted: Omissions) -> str | None:
     """The words of an object of tc that change an existing one; None if the kernel cannot change it."""
     if ": sfq " in words:
-        omitted.add(f"{at}.queue.buffer", "the kernel does not change a sfq, which keeps its first buffer")
+        omitted.add(f"{at}.queue.buffer", "the kernel cannot change sfq, which keeps its first buffer")
         return None
     if ": red " in words:
-        omitted.add(f"{at}.queue.buffer", "the kernel empties a red that changes, and its average begins at 0")
-    # The kernel refuses to hear the number of queues again.
+        omitted.add(f"{at}.queue.buffer", "a change empties the queue of the kernel's red, and its average begins at 0")
+    # The kernel rejects a change with a number of queues, even with the same one.
     return re.sub(r"(: fq_codel limit \d+) flows \d+", r"\1", words)
 
 
@@ -160,7 +162,9 @@ def netem(port: Port, omitted: Omissions) -> str:
     elif single:
         words.append(f"loss {_share(single)}")
     if port.settings.get("duplication") and port.settings.get("jitter"):
-        omitted.add(f"{port.at}.duplication", "is left out: netem refuses to copy beside a second netem, which has the jitter")
+        omitted.add(
+            f"{port.at}.duplication", "is left out: the kernel rejects netem's copies with a second netem, which has the jitter"
+        )
     # Copies would survive an outage.
     elif port.settings.get("duplication") and not port.is_out:
         words.append(f"duplicate {_share(port.settings['duplication'])}")

@@ -38,7 +38,7 @@ _USAGE = """\
 _FUNCTIONS = """\
 set -eu
 PREFIX=${PREFIX:-tb-}
-WIRES=${PREFIX}wires
+WIRES=${PREFIX}BRIDGES
 # No buffer of a socket limits the windows, also at the beginning: a small receive buffer would hold up slow start.
 BUFFER=67108864
 
@@ -91,9 +91,11 @@ def written(network: Network, omitted: Omissions) -> str:
     for port in network.ports.values():
         if port.rate_bps is not None and port.rate_bps > _PRECISE_BPS:
             omitted.add(f"{port.at}.rate", "late timers of the kernel cost about 1 % at 300 Mbit/s and 3 % at 1 Gbit/s")
-    mtu = network.largest_packet()
+    bridges = "wires"
+    while bridges in network.nodes:
+        bridges += "_"
     lines = [
-        _FUNCTIONS.replace("MTU", str(mtu)),
+        _FUNCTIONS.replace("MTU", str(network.largest_packet())).replace("BRIDGES", bridges),
         "",
         "up() {",
         '    ip netns add "$WIRES"',
@@ -119,7 +121,7 @@ def written(network: Network, omitted: Omissions) -> str:
     if changes := [f"    {line}" for line in _changes(network, numbers, changing, omitted)]:
         lines += [_CLOCK, "changes() {", *changes, "}", ""]
     lines += ["run() {", *(f"    {line}" for line in _transfers(network, addresses, bool(changes), omitted)), _WAIT, "}", ""]
-    lines += ["down() {", "    for name in wires " + " ".join(network.nodes) + "; do"]
+    lines += ["down() {", "    for name in " + " ".join([bridges, *network.nodes]) + "; do"]
     lines += ['        [ ! -e "/run/netns/$PREFIX$name" ] || ip netns del "$PREFIX$name"', "    done", "}", ""]
     lines += ['case "${1:-}" in', 'up | run | down) "$1" ;;', '*) echo "usage: $0 up | run | down" >&2; exit 2 ;;', "esac"]
     return "\n".join(lines) + "\n"
