@@ -23,7 +23,7 @@ from typing import Any
 import exported_guest
 import tailback as tb
 
-__all__ = ["KINDS", "Compared", "compared", "drawn", "is_random"]
+__all__ = ["NUMBER", "Compared", "compared", "judged"]
 
 NUMBER = 50
 

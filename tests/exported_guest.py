@@ -58,12 +58,11 @@ done
 
 @dataclass(frozen=True)
 class Measured:
-    """Goodput in bit/s by the number of the flow, mean queue and drops of the first link, and mean RTT by flow."""
+    """Goodput in bit/s by the number of the flow, and mean queue and drops of the first link."""
 
     goodput_bps: list[float]
     mean_queue: float
     drops: int
-    mean_rtt_s: list[float]
 
 
 @cache
@@ -137,12 +136,9 @@ def _read(scenario: tb.Scenario, folder: Path) -> Measured:
     zero = min(sent[0][0] - start for sent, start in zip(rows["sender"], starts, strict=True))
     end = zero + duration_s
     goodput = [8 * _at(received, end) / duration_s for received in rows["receiver"]]
-    rtts = [[row[3] for row in sent if row[3] and row[0] <= end] for sent in rows["sender"]]
     queue = [row for row in _rows(folder / "queues.txt", 16) if row[1] == 2 and zero <= row[0] <= end]
     mean = sum(row[2] for row in queue) / len(queue)
-    return Measured(
-        goodput, mean, int(queue[-1][3] - queue[0][3]), [sum(each) / len(each) * 1e-6 if each else 0.0 for each in rtts]
-    )
+    return Measured(goodput, mean, int(queue[-1][3] - queue[0][3]))
 
 
 def _at(rows: list[list[float]], end: float) -> float:

@@ -158,6 +158,77 @@ def test_changes_of_links_become_commands_at_their_times() -> None:
     assert CHANGING.export("mininet").omissions[0] == ("timeline[0].rate", "is not exported")
     assert 'Seconds(1.0), Change, 0, 0, 0.015, "6000000bps", "20p", 0.01)' in CHANGING.export("ns3").text
     assert ("timeline[0].loss", "is not exported") in CHANGING.export("mahimahi").omissions
+    assert ("links.bottleneck", "while it is down, packets wait instead of being lost") in CHANGING.export("mahimahi").omissions
+
+
+def test_changes_of_queues_are_those_that_the_kernel_accepts() -> None:
+    def changed(queue: dict[str, Any], **change: str) -> tuple[str, dict[str, str]]:
+        found = dumbbell(queue).with_({"timeline": [{"at": "1 s", "link": "bottleneck", **change}]}).export("tc")
+        lines = [line for line in found.text.splitlines() if "qdisc replace dev l0a" in line]
+        return "".join(line.partition(" handle 2: ")[2] for line in lines), dict(found.omissions)
+
+    fair = {"buffer": "1000 packets", "policy": "codel", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+    assert changed(fair, buffer="500 packets")[0].startswith("fq_codel limit 500 quantum 1514 ")
+    words, omitted = changed({"buffer": "100 packets", "scheduler": "sfq"}, buffer="50 packets")
+    assert words == ""
+    assert "keeps its first buffer" in omitted["links.bottleneck.queue.buffer"]
+    red = {"buffer": "200 kB", "policy": "red", "min_threshold": "20 kB", "max_threshold": "60 kB", "queue_unit": "bytes"}
+    words, omitted = changed(red, rate="6 Mbps")
+    assert words == ""
+    assert "falls as at 12000000 bit/s" in omitted["links.bottleneck.queue.weight"]
+    words, omitted = changed(red, buffer="100 kB")
+    assert words.startswith("red limit 100000 ")
+    assert "a change empties the queue" in omitted["links.bottleneck.queue.buffer"]
+
+
+def test_bridges_have_a_namespace_of_their_own() -> None:
+    link = {"from": "wires", "to": "b", "rate": "1 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}
+    flows = {"web": {"from": "wires", "to": "b", "tcp": {"preset": "linux/cubic"}}}
+    text = (
+        tb.Scenario({"duration": "1 s", "nodes": {"wires": {}, "b": {}}, "links": {"link": link}, "flows": flows})
+        .export("tc")
+        .text
+    )
+    assert "\nWIRES=${PREFIX}wires_\n" in text
+    assert "    for name in wires_ " in text
+
+
+def test_a_run_without_changes_does_not_begin_them() -> None:
+    still = {"at": "1 s", "link": "bottleneck", "rate": "12 Mbps"}
+    assert "changes" not in dumbbell({"buffer": "20 packets"}).with_({"timeline": [still]}).export("tc").text.partition("up()")[2]
+
+
+@pytest.mark.parametrize(
+    ("queue", "words"),
+    [
+        ({"buffer": "50 %", "bdp_rtt": "100 ms"}, "pfifo limit 50"),
+        ({"buffer": "100 ms"}, "bfifo limit 150000"),
+        ({"buffer": "100 ms", "policy": "red", "min_threshold": "25 %", "max_threshold": "75 %"}, "red limit 150000 min 37500 "),
+    ],
+)
+def test_buffers_relative_to_the_rate_keep_their_size_when_it_changes(queue: dict[str, Any], words: str) -> None:
+    slower = {"at": "1 s", "link": "bottleneck", "rate": "3 Mbps"}
+    text = dumbbell(queue).with_({"timeline": [slower]}).export("tc").text
+    assert [
+        line.partition(" handle 2: ")[2].startswith(words) for line in text.splitlines() if " dev l0a parent 3:1 " in line
+    ] == [True]
+
+
+def test_copies_beside_jitter_are_listed() -> None:
+    found = dumbbell({"buffer": "20 packets"}, duplication="1 %", jitter={"delay": "1 ms"}).export("tc")
+    assert "duplicate" not in found.text.partition("up()")[2]
+    assert [at for at, _ in found.omissions] == ["links.bottleneck.duplication"]
+
+
+def test_sizes_of_packets_that_change_a_queue_count() -> None:
+    fair = {"buffer": "5000 packets", "policy": "codel", "target": "6 ms", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+    assert "memory_limit" not in dumbbell(fair).export("tc").text
+    assert f"memory_limit {5000 * 3 * 9000} " in dumbbell(fair).with_({"flows.web.tcp.mss": "8948 B"}).export("tc").text
+    tcp = {"from": "left", "to": "right", "tcp": {"preset": "linux/cubic"}}
+    mixed = {"large": tcp, "small": {**tcp, "tcp": {"preset": "linux/cubic", "mss": "500 B"}}}
+    turns = dumbbell({"buffer": "100 packets", "scheduler": "sfq"})
+    assert turns.export("tc").omissions == ()
+    assert [at for at, _ in turns.with_({"flows": mixed}).export("tc").omissions] == ["links.bottleneck.queue.scheduler"]
 
 
 def test_a_table_of_rates_becomes_changes(tmp_path: Path) -> None:
@@ -291,6 +362,15 @@ def test_queues_of_mahimahi_count_the_packet_that_waits_and_its_header() -> None
     assert ("flows", "mm-link ends at packets above 1500 bytes; use a smaller MSS") in jumbo.omissions
 
 
+@pytest.mark.parametrize(("accounting", "lost"), [("mahimahi", []), ("ip", ["flows.web", "links.bottleneck.rate.accounting"])])
+def test_bytes_that_mahimahi_counts_are_listed(accounting: str, lost: list[str], tmp_path: Path) -> None:
+    (tmp_path / "cell.trace").write_text("1\n2\n")
+    rate = {"trace": str(tmp_path / "cell.trace"), "accounting": accounting}
+    scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": rate, "flows.web.tcp.mss": "500 B"})
+    found = scenario.export("mahimahi").omissions
+    assert [at for at, reason in found if ("counts" in reason or "accounting" in reason) and "reverse" not in at] == lost
+
+
 def test_a_delivery_trace_is_kept_by_mahimahi(tmp_path: Path) -> None:
     (tmp_path / "cell.trace").write_text("1\n1\n4\n")
     scenario = dumbbell({"buffer": "20 packets"}).with_({"topology.dumbbell.rate": {"trace": str(tmp_path / "cell.trace")}})
@@ -341,9 +421,22 @@ def test_mininet_builds_the_links_and_routes(monkeypatch: pytest.MonkeyPatch) ->
         # Senders and receivers are behind their nodes.
         *((f"n{number}", f"h{number}", None, None) for number in range(3)),
     ]
+    assert ("n0", "ip link set l0a gso_max_segs 1 mtu 1500 up") in commands
     assert ("n0", "ip route add 10.128.0.3 via 10.0.0.2 dev l0a") in commands
     assert ("h0", "ip route add default via 169.254.0.1 src 10.128.0.1") in commands
     assert [flow[:2] for flow in names["FLOWS"]] == [(0, 2), (2, 1)]
+
+
+def test_links_carry_packets_of_other_sizes() -> None:
+    found = CHAIN.with_({"flows.web.tcp.mss": "8948 B", "flows.back.tcp.mss": "500 B"}).export("mininet")
+    assert "\nMTU = 9000\n" in found.text
+    assert "->SetMtu(9000);" in CHAIN.with_({"flows.web.tcp.mss": "8948 B"}).export("ns3").text
+    lost = [reason.partition(",")[0::2] for _, reason in found.omissions if "Ethernet" in reason]
+    # 1514/1500 of the rate, less 14 of 9014 or 566 bytes.
+    assert [(size, rate.split("%")[0]) for size, rate in lost] == [
+        ("of packets of 9000 bytes", " a link carries 100.8 "),
+        ("of packets of 552 bytes", " a link carries 98.4 "),
+    ]
 
 
 def test_private_links_become_nodes() -> None:

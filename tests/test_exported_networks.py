@@ -34,6 +34,7 @@ EDGES = [
     queue(**RED, min_threshold="20 packets", weight=1e-7),
     queue(policy="red", queue_unit="bytes", min_threshold="1 MB", max_threshold="500 MB", buffer="1 GB", weight=0.001),
     queue(buffer="1 packets"),
+    dumbbell({"buffer": "100 packets"}, duplication="1 %", jitter={"delay": {"uniform": ["0 ms", "5 ms"]}}),
     tb.dumbbell(rate="10 kbps", delay="0 ms", buffer="5 packets", duration="5 s", flows=1),
     tb.dumbbell(rate="100 Gbps", delay="1 us", buffer="5 packets", duration="5 s", flows=1),
 ]

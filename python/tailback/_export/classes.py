@@ -37,7 +37,7 @@ def class_commands(network: Network, port: Port, omitted: Omissions) -> list[tup
     if kind == "strict_priority":
         return [
             ("qdisc", f"parent 3:1 handle 2: prio bands {max(2, len(classes))} priomap {' '.join([str(default)] * 16)}"),
-            *_children(port, classes, omitted),
+            *_children(port, classes, network.largest_packet(), omitted),
             *_filters(network, port, classes, default),
         ]
     quantum = number(scheduler.get("quantum", "1500 B") if isinstance(scheduler, Mapping) else "1500 B")
@@ -49,20 +49,20 @@ def class_commands(network: Network, port: Port, omitted: Omissions) -> list[tup
     return [
         ("qdisc", "parent 3:1 handle 2: drr"),
         *shares,
-        *_children(port, classes, omitted),
+        *_children(port, classes, network.largest_packet(), omitted),
         *_filters(network, port, classes, default),
         # Packets without a class, such as ARP, would be discarded.
         ("filter", f"parent 2: protocol all prio 2 u32 match u32 0 0 flowid 2:{default + 1:x}"),
     ]
 
 
-def _children(port: Port, classes: list[dict[str, Any]], omitted: Omissions) -> Iterator[tuple[str, str]]:
+def _children(port: Port, classes: list[dict[str, Any]], packet: int, omitted: Omissions) -> Iterator[tuple[str, str]]:
     """The queue of each class."""
     for index, each in enumerate(classes):
         own = {**each, "buffer": port.queue["buffer"] if each["buffer"] == "unlimited" else each["buffer"]}
         for key in ("bdp_rtt", "bdp_packet_size"):
             own.setdefault(key, port.queue.get(key))
-        words = queue_discipline(replace(port, queue=own), omitted)
+        words = queue_discipline(replace(port, queue=own), packet, omitted)
         yield "qdisc", f"parent 2:{index + 1:x} handle {16 + index:x}: {words}"
 
 

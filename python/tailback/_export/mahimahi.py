@@ -20,6 +20,9 @@ __all__ = ["TARGET"]
 _OPPORTUNITY = 12_000
 _TUN_BYTES = 4
 
+# Part of a rate up to which a difference is not listed.
+_NEAR = 1e-3
+
 # Largest IP packet.
 _LARGEST = 1500
 
@@ -43,6 +46,11 @@ def written(network: Network, omitted: Omissions) -> str:
     if network.largest_packet() > _LARGEST:
         omitted.add("flows", f"mm-link ends at packets above {_LARGEST} bytes; use a smaller MSS")
     for flow in network.flows:
+        size = flow.packet_bytes or _LARGEST
+        share = (_LARGEST + _TUN_BYTES) / _LARGEST * size / (size + _TUN_BYTES)
+        if share < 1 - _NEAR and not all(_counts_headers(network, name) for name in flow.forward):
+            text = f"of packets of {size} bytes, mm-link carries {100 * (1 - share):.2g} % less, because it counts 4 more of each"
+            omitted.add(f"flows.{flow.group}", text)
         if (flow.forward[-1], flow.backward[0]) != (first.forward[-1], first.backward[0]) or len(flow.forward) != len(
             first.forward
         ):
@@ -86,6 +94,8 @@ def _shells(network: Network, uplink: Port, traces: list[str], omitted: Omission
         if loss.get("gilbert_elliott"):
             omitted.add(f"{port.at}.loss.gilbert_elliott", "mm-loss loses packets independently only")
         omit_of_link(port, omitted)
+        if port.opportunities and not _counts_headers(network, port.name):
+            omitted.add(f"{port.at}.rate.accounting", "mm-link has the accounting `mahimahi`")
     if uplink.rate_bps is None:
         return
     number = sum(line.startswith("cat ") for line in traces) // 2
@@ -117,6 +127,8 @@ def _varying(network: Network, port: Port, omitted: Omissions) -> tuple[tuple[in
     states = [(0.0, port), *((change.at_s, change.after) for change in network.changes if change.after.name == port.name)]
     if len(states) == 1:
         return ()
+    if any(state.is_down for _, state in states):
+        omitted.add(port.at, "while it is down, packets wait instead of being lost")
     ends = [*(at for at, _ in states[1:]), network.duration_s]
     if max(state.rate_bps or 0.0 for _, state in states) * network.duration_s > _MAX_LINES * _OPPORTUNITY:
         omitted.add(f"{port.at}.rate", f"a trace of its changes has more than {_MAX_LINES:,} lines; the first rate is used")
@@ -171,6 +183,13 @@ def _queue(port: Port, word: str, omitted: Omissions) -> Iterator[str]:
         omitted.add(f"{port.at}.queue.period", text)
         burst = max(1, round(seconds(queue["max_burst"]) * 1e3))
         yield f'--{word}-queue=pie --{word}-queue-args="packets={packets}, qdelay_ref={target}, max_burst={burst}"'
+
+
+def _counts_headers(network: Network, name: str) -> bool:
+    """Whether a link has a trace with the accounting of mm-link, or no rate."""
+    port = network.ports[name]
+    rate = port.settings.get("rate") or network.ports[name.removesuffix(".reverse")].settings.get("rate")
+    return port.rate_bps is None or (isinstance(rate, dict) and rate.get("accounting") != "ip")
 
 
 def _private(network: Network, name: str) -> tuple[float | None, float]:

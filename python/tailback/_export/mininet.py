@@ -18,6 +18,12 @@ __all__ = ["TARGET"]
 
 # Bytes of UDP, IP and Ethernet around a payload, which TCLink counts.
 _HEADERS = 42
+_ETHERNET = 14
+
+_PACKET = 1500
+
+# Part of a rate up to which a difference is not listed.
+_NEAR = 1e-3
 
 _USAGE = """\
 # Usage, as root: python3 {name}          opens Mininet's command line
@@ -58,11 +64,11 @@ def built():
         for node, end in ((nodes[source], 1), (nodes[sink], 2)):
             interface = f"l{number}{'az'[end - 1]}"
             node.cmd(f"ip addr add {address((10 << 24) + 4 * number + end)}/30 dev {interface}")
-            node.cmd(f"ip link set {interface} gso_max_segs 1 up")
+            node.cmd(f"ip link set {interface} gso_max_segs 1 mtu {MTU} up")
     for number, host in hosts.items():
         own = address((10 << 24) + (1 << 23) + number + 1)
-        nodes[number].cmd(f"ip addr add 169.254.0.1 peer {own} dev host && ip link set host up")
-        host.cmd(f"ip addr add {own} peer 169.254.0.1 dev node && ip link set node gso_max_segs 1 up")
+        nodes[number].cmd(f"ip addr add 169.254.0.1 peer {own} dev host && ip link set host mtu {MTU} up")
+        host.cmd(f"ip addr add {own} peer 169.254.0.1 dev node && ip link set node gso_max_segs 1 mtu {MTU} up")
         host.cmd(f"ip route add default via 169.254.0.1 src {own}")
         # The windows of the scenario have no limit by buffers of sockets.
         host.cmd(f"sysctl -qw net.ipv4.tcp_no_metrics_save=1 'net.ipv4.tcp_rmem=4096 6291456 {BUFFER}'")
@@ -120,6 +126,13 @@ def written(network: Network, omitted: Omissions) -> str:
         options = iperf3_options(flow, network.duration_s, _HEADERS, omitted)
         if options is not None:
             flows.append((nodes[flow.source], nodes[flow.sink], flow.start_s, options))
+    for flow in network.flows:
+        size = flow.packet_bytes or _PACKET
+        # Rates are those of full packets.
+        share = size * (_PACKET + _ETHERNET) / ((size + _ETHERNET) * _PACKET)
+        if abs(share - 1) > _NEAR:
+            text = f"of packets of {size} bytes, a link carries {100 * share:.1f} % of its rate: TCLink counts Ethernet headers"
+            omitted.add(f"flows.{flow.group}", text)
     ends = sorted({nodes[end] for flow in network.flows for end in (flow.source, flow.sink)})
     tables = {"NODES": network.nodes, "ENDS": ends, "LINKS": listed, "ROUTES": routes, "FLOWS": flows}
     comments = {
@@ -133,7 +146,8 @@ def written(network: Network, omitted: Omissions) -> str:
         f"# {comments[name]}\n{name} = [\n{''.join(f'    {_literal(row)},{chr(10)}' for row in rows)}]"
         for name, rows in tables.items()
     ]
-    return "\n".join(parts) + "\n" + _PROGRAM
+    mtu = f"# Bytes of the largest packet.\nMTU = {network.largest_packet()}"
+    return "\n".join([*parts, mtu]) + "\n" + _PROGRAM
 
 
 def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
@@ -143,7 +157,7 @@ def _options(port: Port, omitted: Omissions) -> dict[str, Any]:
     queue, at = port.queue, f"{port.at}.queue"
     if port.rate_bps is not None:
         # TCLink counts Ethernet headers: full packets have the rate of the scenario.
-        options["bw"] = round(port.rate_bps / 1e6 * 1514 / 1500, 6)
+        options["bw"] = round(port.rate_bps / 1e6 * (_PACKET + _ETHERNET) / _PACKET, 6)
         if options["bw"] > 1000:
             omitted.add(f"{port.at}.rate", "TCLink ignores rates above 1 Gbit/s")
     if port.opportunities:

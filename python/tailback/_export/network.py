@@ -39,7 +39,8 @@ class Port:
 
     `rate_bps` is the rate of all transmitters, or the mean of a trace or table; None: no serialisation. `settings` is the table
     of the link, or its reverse table. `table` has the columns of a table of rates, or is empty. While a rate is 0, `is_out` is
-    true, and `rate_bps` is the rate before.
+    true, and `rate_bps` is the rate before. Buffers in percent or as a time are relative to `buffer_bps`, the first or mean rate,
+    also after changes.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Port:
     transmitters: int = 1
     is_down: bool = False
     is_out: bool = False
+    buffer_bps: float = 0.0
 
     @property
     def is_interface(self) -> bool:
@@ -90,6 +92,18 @@ class Flow:
     def name(self) -> str:
         return f"{self.group}[{self.index}]"
 
+    @property
+    def ports(self) -> tuple[str, ...]:
+        return self.forward + self.backward
+
+    @property
+    def packet_bytes(self) -> int | None:
+        """A full data packet with its headers of IP and of TCP or UDP; None if the size is not one number."""
+        tcp, size = self.settings.get("tcp") or {}, (self.settings.get("source") or {}).get("packet_size")
+        if isinstance(size, str):
+            return round(quantity(size)[0])
+        return round(quantity(tcp["mss"])[0] + (52 if tcp["timestamps"] else 40)) if "timestamps" in tcp else None
+
     def window_s(self, duration_s: float) -> float:
         """The time in which the flow may send."""
         return min(duration_s, duration_s if self.stop_s is None else self.stop_s) - self.start_s
@@ -124,12 +138,7 @@ class Network:
 
     def largest_packet(self) -> int:
         """In bytes, at least 1500: of all flows."""
-        tcp = [flow.settings["tcp"] for flow in self.flows if flow.settings.get("tcp")]
-        # Headers of IP and TCP, and timestamps.
-        sizes = [quantity(each["mss"])[0] + (52 if each["timestamps"] else 40) for each in tcp if "timestamps" in each]
-        sources = [flow.settings["source"].get("packet_size") for flow in self.flows if flow.settings.get("source")]
-        sizes += [quantity(size)[0] for size in sources if isinstance(size, str)]
-        return max([1500, *map(round, sizes)])
+        return max([1500, *(flow.packet_bytes or 0 for flow in self.flows)])
 
     def reverse(self, port: Port) -> Port | None:
         """The other direction of a link."""
@@ -207,6 +216,7 @@ def _port(name: str, source: str, sink: str, link: Mapping[str, Any], own: Mappi
         trace,
         table or {},
         transmitters,
+        buffer_bps=mean * transmitters,
     )
 
 
@@ -235,10 +245,18 @@ def buffer_of(port: Port) -> Quantity | None:
     if written == "unlimited":
         return None
     size, unit = quantity(written)
+    if unit not in ("percent", "s"):
+        return size, unit
     if unit == "percent":
-        bits = (port.rate_bps or 0.0) * seconds(port.queue["bdp_rtt"])
-        return float(round(size / 100 * bits / (8 * quantity(port.queue["bdp_packet_size"])[0]))), "packets"
-    return size, unit
+        length = size / 100 * port.buffer_bps / 8 * seconds(port.queue["bdp_rtt"])
+    else:
+        length = size * port.buffer_bps / 8
+        # A buffer as a time has bytes, unless the thresholds of its policy count packets.
+        keys = ("min_threshold", "max_threshold", "threshold", *(["target"] if port.queue.get("policy") == "rem" else []))
+        units = {quantity(port.queue[key])[1] for key in keys if key in port.queue}
+        if not units or "bytes" in units:
+            return float(round(length)), "bytes"
+    return float(round(length / quantity(port.queue["bdp_packet_size"])[0])), "packets"
 
 
 def host_routes(network: Network, omitted: Omissions) -> dict[tuple[str, str], Port]:

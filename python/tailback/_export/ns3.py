@@ -94,6 +94,7 @@ Connect(Ptr<Node> from, Ptr<Node> to, double delay, const Direction& forward, co
         const Direction& own = end == 0 ? forward : backward;
         Ptr<PointToPointNetDevice> device = DynamicCast<PointToPointNetDevice>(devices.Get(end));
         device->SetAttribute("DataRate", StringValue(own.rate));
+        device->SetMtu(MTU);
         device->GetQueue()->SetMaxSize(QueueSize(own.deviceQueue));
         if (own.disc)
         {
@@ -220,7 +221,7 @@ def written(network: Network, omitted: Omissions) -> str:
     lines.append("")
     lines += [f"    {line}" for line in _flows(network, nodes, homes, omitted)]
     lines += [f"    {line}" for line in _changes(network, numbers, omitted)]
-    return _PROGRAM + "\n" + "\n".join(lines) + "\n" + _END
+    return _PROGRAM.replace("MTU", str(network.largest_packet())) + "\n" + "\n".join(lines) + "\n" + _END
 
 
 def _homes(network: Network, numbers: dict[str, int]) -> dict[str, str]:

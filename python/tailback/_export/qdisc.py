@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tailback import _core
 from tailback._export.common import kind_of, number, omit_of_link, omit_outage
-from tailback._export.network import Omissions, Port, buffer_of, seconds
+from tailback._export.network import Network, Omissions, Port, buffer_of, seconds
 
-__all__ = ["BYTES_OF_IP", "UNLIMITED", "jitter", "netem", "omit_of_small_queues", "queue_discipline", "rate_class"]
+__all__ = ["BYTES_OF_IP", "UNLIMITED", "changed", "jitter", "netem", "omit_of_turns", "queue_discipline", "rate_class"]
 
 # A limit that is never reached: qdiscs have none that is unlimited.
 UNLIMITED = 10_000_000
@@ -31,7 +32,7 @@ _JIFFY_S = 4e-3
 
 # Limits of Linux 6.12.
 _SFQ_LEAST, _SFQ_DEPTH, _SFQ_FLOWS = 2, 127, 128
-_FQ_CODEL_FLOWS, _FQ_CODEL_QUANTUM = 65536, 256
+_FQ_CODEL_FLOWS, _FQ_CODEL_QUANTUM, _FQ_CODEL_MEMORY = 65536, 256, 32 << 20
 _RED_LEAST = 128
 
 # Rates of a scenario count IP packets; without this, qdiscs also count the Ethernet header.
@@ -57,9 +58,17 @@ def rate_class(port: Port, packet: int, omitted: Omissions) -> str:
     return f"htb rate {long}bit burst {burst} ceil {rate}bit cburst {_EMPTY} quantum {packet + 14}"
 
 
-def omit_of_small_queues(port: Port, flows: int, omitted: Omissions) -> None:
-    """A difference of fq_codel where several flows share a target of few packets."""
+def omit_of_turns(network: Network, port: Port, omitted: Omissions) -> None:
+    """Differences of schedulers that depend on the flows: packets of several sizes in sfq, and short queues in fq_codel."""
     queue = port.queue
+    if kind_of(queue.get("scheduler")) == "sfq":
+        # Acknowledgements count as a size of their own.
+        sizes = {flow.packet_bytes if port.name in flow.forward else 0 for flow in network.flows if port.name in flow.ports}
+        if len(sizes) > 1:
+            omitted.add(
+                f"{port.at}.queue.scheduler", f"the kernel sends about {_PACKET} bytes of a flow in turn, instead of one packet"
+            )
+    flows = sum(port.name in flow.ports for flow in network.flows)
     if kind_of(queue.get("scheduler")) != "flow_queue" or queue.get("policy") != "codel" or queue.get("classes") or flows < 2:
         return
     if flows * 8 * _PACKET / (port.rate_bps or math.inf) > seconds(queue["target"]) / 2:
@@ -67,8 +76,19 @@ def omit_of_small_queues(port: Port, flows: int, omitted: Omissions) -> None:
         omitted.add(f"{port.at}.queue.scheduler", text)
 
 
-def queue_discipline(port: Port, omitted: Omissions) -> str:
-    """The qdisc of the queue: its policy, scheduler and buffer."""
+def changed(words: str, at: str, omitted: Omissions) -> str | None:
+    """The words of an object of tc that change an existing one; None if the kernel cannot change it."""
+    if ": sfq " in words:
+        omitted.add(f"{at}.queue.buffer", "the kernel cannot change sfq, which keeps its first buffer")
+        return None
+    if ": red " in words:
+        omitted.add(f"{at}.queue.buffer", "a change empties the queue of the kernel's red, and its average begins at 0")
+    # The kernel rejects a change with a number of queues, even with the same one.
+    return re.sub(r"(: fq_codel limit \d+) flows \d+", r"\1", words)
+
+
+def queue_discipline(port: Port, packet: int, omitted: Omissions) -> str:
+    """The qdisc of the queue: its policy, scheduler and buffer; `packet` is the largest."""
     queue, at = port.queue, f"{port.at}.queue"
     scheduler = queue.get("scheduler")
     kind = kind_of(scheduler)
@@ -80,12 +100,14 @@ def queue_discipline(port: Port, omitted: Omissions) -> str:
     elif kind == "dualpi2" and isinstance(scheduler, Mapping):
         return _dualpi2(port, scheduler, omitted)
     elif kind == "flow_queue" and policy == "codel" and isinstance(scheduler, Mapping):
-        return _fq_codel(port, scheduler, omitted)
+        return _fq_codel(port, scheduler, packet, omitted)
     elif kind == "sfq" and policy == "drop_tail":
         return _sfq(port, omitted)
     if kind not in ("", "fifo"):
         omitted.add(f"{at}.scheduler", f"`{kind}` with `{policy}` is not exported; one queue is used")
-    known = {"codel": _codel, "red": _red, "pie": _pie}
+    if policy == "pie":
+        return _pie(port, packet, omitted)
+    known = {"codel": _codel, "red": _red}
     if policy in known:
         return known[policy](port, omitted)
     if policy != "drop_tail":
@@ -139,8 +161,12 @@ def netem(port: Port, omitted: Omissions) -> str:
         omitted.add(f"{port.at}.loss.probability", "netem has one kind of loss, and loses in bursts")
     elif single:
         words.append(f"loss {_share(single)}")
+    if port.settings.get("duplication") and port.settings.get("jitter"):
+        omitted.add(
+            f"{port.at}.duplication", "is left out: the kernel rejects netem's copies with a second netem, which has the jitter"
+        )
     # Copies would survive an outage.
-    if port.settings.get("duplication") and not port.is_out:
+    elif port.settings.get("duplication") and not port.is_out:
         words.append(f"duplicate {_share(port.settings['duplication'])}")
     if port.rate_bps is not None:
         words.append(f"rate {round(port.rate_bps)}bit -14")
@@ -183,7 +209,7 @@ def _codel(port: Port, omitted: Omissions) -> str:
     return f"codel limit {_packets(port, omitted)} {_codel_times(port)} ecn"
 
 
-def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> str:
+def _fq_codel(port: Port, scheduler: Mapping[str, Any], packet: int, omitted: Omissions) -> str:
     at, flows = f"{port.at}.queue.scheduler", scheduler.get("queues")
     if flows is None or flows > _FQ_CODEL_FLOWS:
         omitted.add(at, f"flows share {_FQ_CODEL_FLOWS} queues by a hash" + ("" if flows else " instead of having one each"))
@@ -193,7 +219,8 @@ def _fq_codel(port: Port, scheduler: Mapping[str, Any], omitted: Omissions) -> s
     packets = _packets(port, omitted)
     words = f"flows {min(flows or _FQ_CODEL_FLOWS, _FQ_CODEL_FLOWS)} quantum {max(quantum, _FQ_CODEL_QUANTUM)}"
     # Its default of 32 MB ends longer queues: a packet of 1500 bytes takes some 2300 bytes of memory.
-    memory = f" memory_limit {min(packets * 4096, 2**32 - 1)}" if packets > 8000 else ""
+    room = packets * max(4096, 3 * packet)
+    memory = f" memory_limit {min(room, 2**32 - 1)}" if room > _FQ_CODEL_MEMORY else ""
     return f"fq_codel limit {packets} {words} {_codel_times(port)}{memory} ecn"
 
 
@@ -201,7 +228,7 @@ def _codel_times(port: Port) -> str:
     return f"target {_us(seconds(port.queue['target']))} interval {_us(seconds(port.queue['interval']))}"
 
 
-def _pie(port: Port, omitted: Omissions) -> str:
+def _pie(port: Port, packet: int, omitted: Omissions) -> str:
     queue = port.queue
     text = "the kernel spaces its discards and marks (RFC 8033, section 5.4) and measures the delay of packets that leave"
     omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer, by a third at 4 Mbit/s")
@@ -209,9 +236,9 @@ def _pie(port: Port, omitted: Omissions) -> str:
         if queue[key] != usual:
             omitted.add(f"{port.at}.queue.{key}", "the kernel's value is fixed")
     # A queue of less than two packets of this size is never signalled.
-    excess = 2 * abs(_PACKET + 14 - number(queue["mean_packet_size"])) * 8 / (port.rate_bps or math.inf)
+    excess = 2 * abs(packet + 14 - number(queue["mean_packet_size"])) * 8 / (port.rate_bps or math.inf)
     if excess > _NEAR * seconds(queue["target"]):
-        omitted.add(f"{port.at}.queue.mean_packet_size", f"the kernel's value is fixed: {_PACKET + 14} bytes, the MTU and 14")
+        omitted.add(f"{port.at}.queue.mean_packet_size", f"the kernel's value is fixed: {packet + 14} bytes, the MTU and 14")
     period = seconds(queue["period"])
     if math.ceil(period / _JIFFY_S - 1e-9) * _JIFFY_S > (1 + _NEAR) * period:
         omitted.add(f"{port.at}.queue.period", "the kernel rounds it up to ticks of its timer, often 4 ms")
@@ -253,9 +280,12 @@ def _red(port: Port, omitted: Omissions) -> str:
     if not math.isclose(weight, queue["weight"], rel_tol=0.01):
         omitted.add(f"{at}.weight", f"the kernel has powers of two; {weight:g} is used")
     signals = " ecn" if queue["signals"] == "marks" else ""
+    if port.rate_bps != port.buffer_bps:
+        text = f"while the queue is empty, the average falls as at {round(port.buffer_bps)} bit/s, because a change empties red"
+        omitted.add(f"{at}.weight", text)
     return (
         f"red limit {round(limit)} min {low} max {high} avpkt {packet} burst {burst} "
-        f"bandwidth {round(port.rate_bps or 0)}bit probability {queue['max_probability']:g}{signals}"
+        f"bandwidth {round(port.buffer_bps)}bit probability {queue['max_probability']:g}{signals}"
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from tailback._export.classes import class_commands, port_of_flow
 from tailback._export.common import iperf3_options
 from tailback._export.network import Network, Omissions, Port, host_routes
-from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, jitter, netem, omit_of_small_queues, queue_discipline, rate_class
+from tailback._export.qdisc import BYTES_OF_IP, UNLIMITED, changed, jitter, netem, omit_of_turns, queue_discipline, rate_class
 from tailback._export.target import Target
 
 __all__ = ["TARGET"]
@@ -38,7 +38,7 @@ _USAGE = """\
 _FUNCTIONS = """\
 set -eu
 PREFIX=${PREFIX:-tb-}
-WIRES=${PREFIX}wires
+WIRES=${PREFIX}BRIDGES
 # No buffer of a socket limits the windows, also at the beginning: a small receive buffer would hold up slow start.
 BUFFER=67108864
 
@@ -67,6 +67,12 @@ wire() {  # number, node at each end, address at each end
     done
 }"""
 
+_WAIT = """\
+    # A change or a transfer that fails is the exit code.
+    local job code=0
+    for job in $(jobs -p); do wait "$job" || code=$?; done
+    return "$code\""""
+
 _CLOCK = """\
 at() {  # microseconds
     local left=$((BEGAN + $1 - ${EPOCHREALTIME//[.,]/}))
@@ -85,9 +91,11 @@ def written(network: Network, omitted: Omissions) -> str:
     for port in network.ports.values():
         if port.rate_bps is not None and port.rate_bps > _PRECISE_BPS:
             omitted.add(f"{port.at}.rate", "late timers of the kernel cost about 1 % at 300 Mbit/s and 3 % at 1 Gbit/s")
-    mtu = network.largest_packet()
+    bridges = "wires"
+    while bridges in network.nodes:
+        bridges += "_"
     lines = [
-        _FUNCTIONS.replace("MTU", str(mtu)),
+        _FUNCTIONS.replace("MTU", str(network.largest_packet())).replace("BRIDGES", bridges),
         "",
         "up() {",
         '    ip netns add "$WIRES"',
@@ -112,8 +120,8 @@ def written(network: Network, omitted: Omissions) -> str:
     lines += ["    trap - EXIT", "}", ""]
     if changes := [f"    {line}" for line in _changes(network, numbers, changing, omitted)]:
         lines += [_CLOCK, "changes() {", *changes, "}", ""]
-    lines += ["run() {", *(f"    {line}" for line in _transfers(network, addresses, omitted)), "    wait", "}", ""]
-    lines += ["down() {", "    for name in wires " + " ".join(network.nodes) + "; do"]
+    lines += ["run() {", *(f"    {line}" for line in _transfers(network, addresses, bool(changes), omitted)), _WAIT, "}", ""]
+    lines += ["down() {", "    for name in " + " ".join([bridges, *network.nodes]) + "; do"]
     lines += ['        [ ! -e "/run/netns/$PREFIX$name" ] || ip netns del "$PREFIX$name"', "    done", "}", ""]
     lines += ['case "${1:-}" in', 'up | run | down) "$1" ;;', '*) echo "usage: $0 up | run | down" >&2; exit 2 ;;', "esac"]
     return "\n".join(lines) + "\n"
@@ -136,10 +144,9 @@ def _commands(port: Port, number: int, network: Network, changing: set[str], omi
         found["limiter"] = f"{at} qdisc VERB {dev} {place} handle 3: {of_interface}htb default 1"
         found["rate"] = f"{at} class VERB {dev} parent 3: classid 3:1 {rate_class(port, network.largest_packet(), omitted)}"
         classes = class_commands(network, port, omitted)
-        flows = sum(port.name in (*flow.forward, *flow.backward) for flow in network.flows)
-        omit_of_small_queues(port, flows, omitted)
+        omit_of_turns(network, port, omitted)
         if classes is None:
-            classes = [("qdisc", f"parent 3:1 handle 2: {queue_discipline(port, omitted)}")]
+            classes = [("qdisc", f"parent 3:1 handle 2: {queue_discipline(port, network.largest_packet(), omitted)}")]
         for kind, words in classes:
             found[f"{kind} {words.partition(': ')[0]} {len(found)}"] = f"{at} {kind} VERB {dev} {words}"
     wire, later = netem(port, omitted), jitter(port, omitted)
@@ -162,7 +169,8 @@ def _changes(network: Network, numbers: dict[str, int], changing: set[str], omit
         before, after = (_commands(port, numbers[name], network, changing, omitted) for port in (change.before, change.after))
         if change.after.delay_s < change.before.delay_s:
             omitted.add(f"{change.after.at}.delay", "packets overtake others when the delay falls")
-        lines = [f"tc {words.replace('VERB', 'replace')}" for key, words in after.items() if words != before.get(key)]
+        found = [changed(words, change.after.at, omitted) for key, words in after.items() if words != before.get(key)]
+        lines = [f"tc {words.replace('VERB', 'replace')}" for words in found if words is not None]
         if change.after.is_down != change.before.is_down and change.after.name == name:
             lines.append(f'ip -n "$WIRES" link set b{numbers[name]} {"down" if change.after.is_down else "up"}')
         if lines:
@@ -170,7 +178,7 @@ def _changes(network: Network, numbers: dict[str, int], changing: set[str], omit
             yield from lines
 
 
-def _transfers(network: Network, addresses: dict[str, str], omitted: Omissions) -> Iterator[str]:
+def _transfers(network: Network, addresses: dict[str, str], has_changes: bool, omitted: Omissions) -> Iterator[str]:
     """One iperf3 server and client per flow."""
     clients = []
     for number, flow in enumerate(network.flows):
@@ -184,7 +192,7 @@ def _transfers(network: Network, addresses: dict[str, str], omitted: Omissions) 
         words = f'ip netns exec "${{PREFIX}}{flow.source}" iperf3 -J -c {addresses[flow.sink]} {bind} -p {port} {options}'
         clients.append(f"{{ sleep {flow.start_s:.6f}; {words}; }} &  # {flow.name}")
     yield "sleep 1"
-    if network.changes:
+    if has_changes:
         yield "BEGAN=${EPOCHREALTIME//[.,]/}"
         yield "changes &"
     yield from clients
