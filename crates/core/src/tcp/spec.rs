@@ -85,8 +85,8 @@ settings! {
         /// in Linux, instead of by the echo of its timestamp.
         retransmissions_by_min_rtt: bool = false => Kind::Boolean,
         // Off: RFC 5682 section 3.1 step 1.
-        /// With `rack_tlp`: a repeated timeout of a segment begins F-RTO again, so that new data follows the acknowledgement of its
-        /// retransmission, as in Linux.
+        /// With `rack_tlp`: a repeated timeout of a segment begins F-RTO, even if the first was during a recovery, so that new data follows
+        /// the acknowledgement of its retransmission, as in Linux.
         f_rto_repeats: bool = false => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
