@@ -7,7 +7,7 @@
 
 use super::receiver::TICK;
 use super::scoreboard::Scoreboard;
-use super::spec::TcpSpec;
+use super::spec::{TcpSpec, WindowValidation};
 use super::steps::count_step;
 use crate::congestion::Lost;
 use crate::primitives::ring::Ring;
@@ -25,8 +25,10 @@ pub(crate) struct DeliveryRate {
     delivered_time: Time,
     /// Transmission time of the most recently delivered segment, or of the first segment after an idle time.
     first_sent_time: Time,
-    /// Data sent before this many deliveries was application-limited; 0 if that phase is over.
-    app_limited_end: u64,
+    /// Data sent before more than this many deliveries is application-limited; `None` if that phase is over.
+    app_limited_end: Option<u64>,
+    /// Linux: nothing is left to send, and the next write begins such a phase. Other senders begin it when they have sent everything.
+    next_write_limits: Option<bool>,
     /// Segments found lost in total, for a controller that requests losses (C.lost), and the last of them.
     lost: u32,
     last_lost: Option<SegmentNumber>,
@@ -68,7 +70,8 @@ struct Newest {
 impl DeliveryRate {
     pub(crate) fn of(spec: &TcpSpec) -> DeliveryRate {
         let inferred = (!spec.recovery.uses_sack()).then_some(SegmentNumber::FIRST);
-        DeliveryRate { inferred, timestamps: spec.timestamps, ..DeliveryRate::default() }
+        let next_write_limits = (spec.window_validation == WindowValidation::Linux).then_some(true);
+        DeliveryRate { inferred, next_write_limits, timestamps: spec.timestamps, ..DeliveryRate::default() }
     }
 
     /// A segment is about to be sent while none is outstanding.
@@ -78,6 +81,12 @@ impl DeliveryRate {
 
     /// A segment is sent. `in_flight` includes it, for a controller that requests losses.
     pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time, in_flight: Segments) {
+        let is_new = segment.position_from(self.oldest).is_none_or(|place| place >= self.sent.len());
+        if is_new && self.next_write_limits == Some(true) {
+            self.next_write_limits = Some(false);
+            let outstanding = self.sent.iter().filter(|known| !known.is_delivered).count();
+            self.app_limited_end = Some(self.delivered + outstanding as u64);
+        }
         let sent = Sent {
             at: now,
             delivered: self.delivered,
@@ -85,7 +94,7 @@ impl DeliveryRate {
             first_sent_time: self.first_sent_time,
             in_flight: in_flight.0,
             lost: self.lost,
-            app_limited: self.app_limited_end > 0,
+            app_limited: self.app_limited_end.is_some(),
             again: false,
             is_delivered: false,
             is_lost: false,
@@ -122,9 +131,7 @@ impl DeliveryRate {
         let newest = newest.any.and_then(|(_, segment)| self.sent.get((segment - self.oldest).0 as usize).copied());
         self.sent.drop_front(acked);
         self.oldest = end;
-        if self.delivered > self.app_limited_end {
-            self.app_limited_end = 0;
-        }
+        self.app_limited_end = self.app_limited_end.filter(|&end| self.delivered <= end);
         let newest = newest?;
         (self.delivered_time, self.first_sent_time) = (now, newest.at);
         let interval = newest.at.since(newest.first_sent_time).max(now.since(newest.delivered_time));
@@ -206,10 +213,15 @@ impl DeliveryRate {
         }
     }
 
-    /// There is no more data to send although the window has room. Data in flight, and data sent until it is delivered, underestimates the
-    /// path (CheckIfApplicationLimited).
-    pub(crate) fn mark_app_limited(&mut self, in_flight: Segments) {
-        self.app_limited_end = (self.delivered + u64::from(in_flight.0)).max(1);
+    /// The sender has sent all that it may send now. If it is `dry`, there is no more data although the window has room: data in flight, and
+    /// data sent until it is delivered, underestimates the path (CheckIfApplicationLimited). Linux checks this only when the application
+    /// writes, so that its retransmissions of the last data measure the path.
+    pub(crate) fn on_all_sent(&mut self, is_dry: bool, in_flight: Segments) {
+        match &mut self.next_write_limits {
+            Some(limits) => *limits = is_dry,
+            None if is_dry => self.app_limited_end = Some((self.delivered + u64::from(in_flight.0)).max(1)),
+            None => {}
+        }
     }
 }
 
@@ -333,7 +345,7 @@ mod tests {
     #[test]
     fn segments_sent_after_the_data_ran_out_are_app_limited_until_delivered() {
         let mut rate = four();
-        rate.mark_app_limited(Segments(4));
+        rate.on_all_sent(true, Segments(4));
         rate.on_sent(n(4), at(50), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), n(5), &[], None);
@@ -350,6 +362,31 @@ mod tests {
         rate.begin_flight(at(200));
         rate.on_sent(n(5), at(200), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(300), 6), &[], None), Some(10.0));
+    }
+
+    /// 44 Mbit/s, 0.6 ms, 7 packets, eleven segments every 3.4 ms: BBR of Linux 6.12.117 leaves Startup by the samples of retransmissions at the
+    /// end of a write, and has 13 retransmissions instead of 39.
+    #[test]
+    fn linux_begins_an_app_limited_phase_with_the_next_write() {
+        let spec = TcpSpec { window_validation: WindowValidation::Linux, ..TcpSpec::default() };
+        let mut rate = DeliveryRate::of(&spec);
+        let send = |rate: &mut DeliveryRate, segment, time| rate.on_sent(n(segment), at(time), Segments(1));
+        let limited =
+            |rate: &mut DeliveryRate, time, ack| rate.on_ack(at(time), n(ack), &[], None).map(|sample| sample.app_limited);
+        // The first write, and segments after its first delivery.
+        rate.begin_flight(at(0));
+        (0..3).for_each(|segment| send(&mut rate, segment, 0));
+        rate.on_all_sent(false, Segments(3));
+        assert_eq!(limited(&mut rate, 100, 1), Some(true));
+        send(&mut rate, 3, 100);
+        rate.on_all_sent(true, Segments(3));
+        assert_eq!(limited(&mut rate, 110, 3), Some(true));
+        // The last segment again, although nothing else is left to send, and then another write.
+        send(&mut rate, 3, 120);
+        assert_eq!(limited(&mut rate, 220, 4), Some(false));
+        rate.begin_flight(at(300));
+        send(&mut rate, 4, 300);
+        assert_eq!(limited(&mut rate, 400, 5), Some(true));
     }
 
     #[test]

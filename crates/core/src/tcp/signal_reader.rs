@@ -232,8 +232,8 @@ impl SignalReader {
     pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: impl Fn() -> Segments) {
         let is_dry =
             sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window();
-        if self.samples_rate() && is_dry {
-            self.rate.mark_app_limited(sequence.in_flight());
+        if self.samples_rate() {
+            self.rate.on_all_sent(is_dry, sequence.in_flight());
         }
     }
 }

@@ -119,6 +119,11 @@ const MECHANISMS: &[Mechanism] = &[
         source: "observed in Linux 6.12; RFC 5682 section 3.1 step 1 excludes it",
         is_on: |spec| spec.f_rto_repeats,
     },
+    Mechanism {
+        name: "a write that finds nothing unsent begins an application-limited phase of the delivery rate, not the end of the data",
+        source: "observed in Linux 6.12",
+        is_on: |spec| spec.window_validation == WindowValidation::Linux,
+    },
     Mechanism { name: "unnecessary reductions are undone", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },
     Mechanism {
         name: "the acknowledgement that ends recovery opens the window",
