@@ -78,6 +78,8 @@ class VirtualKernel:
         changes: dict[str, Any] = {}
         for group, module in zip(case.groups, case.modules, strict=True):
             tcp = f"flows.{group}.tcp"
+            # A kernel in virtual time sends without delay.
+            changes[f"flows.{group}.jitter"] = "0 ns"
             if "recovery" not in case.scenario.to_dict()["flows"][group]["tcp"]:
                 changes[f"{tcp}.timer.jiffy"] = f"{1000 / self.hz:g} ms"
             if module == "cubic" and has_low_window:
