@@ -20,12 +20,16 @@ from typing import Any
 from unittest import mock
 
 import tailback as tb
+from tailback import _validation
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests/reduced.json"
 
 # The cases of a reduced validation: a small buffer.
 _VALIDATED = "*, 0.25 BDP"
+
+# Number of draws that a reduced comparison of drawn scenarios has at most.
+_DRAWS = 5
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class Reduction:
                 stack.enter_context(mock.patch.object(tb, name, self._reduced(getattr(tb, name))))
             # The cases of a validation are not shortened, because the kernel's runs are of their duration.
             stack.enter_context(mock.patch.object(tb, "validate", partial(tb.validate, cases=_VALIDATED)))
+            drawn = _validation.validate_drawn
+            stack.enter_context(
+                mock.patch.object(_validation, "validate_drawn", lambda number, *of, **to: drawn(min(number, _DRAWS), *of, **to))
+            )
             yield
 
     def _reduced(self, function: Callable[..., Any]) -> Callable[..., Any]:
