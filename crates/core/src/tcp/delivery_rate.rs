@@ -213,15 +213,19 @@ impl DeliveryRate {
         }
     }
 
-    /// The sender has sent all that it may send now. If it is `dry`, there is no more data although the window has room: data in flight, and
-    /// data sent until it is delivered, underestimates the path (CheckIfApplicationLimited). Linux checks this only when the application
-    /// writes, so that its retransmissions of the last data measure the path.
-    pub(crate) fn on_all_sent(&mut self, is_dry: bool, in_flight: Segments) {
+    /// The sender has sent all of its data, and the window has room: data in flight, and data sent until it is delivered, underestimates the
+    /// path (CheckIfApplicationLimited). Linux checks this only when the application writes, so that its retransmissions of the last data
+    /// measure the path.
+    pub(crate) fn on_dry(&mut self, in_flight: Segments) {
         match &mut self.next_write_limits {
-            Some(limits) => *limits = is_dry,
-            None if is_dry => self.app_limited_end = Some((self.delivered + u64::from(in_flight.0)).max(1)),
-            None => {}
+            Some(limits) => *limits = true,
+            None => self.app_limited_end = Some((self.delivered + u64::from(in_flight.0)).max(1)),
         }
+    }
+
+    /// The sender has sent all that it may send now, and the window or the pacer holds back the rest.
+    pub(crate) fn on_held_back(&mut self) {
+        self.next_write_limits = self.next_write_limits.map(|_| false);
     }
 }
 
@@ -345,7 +349,7 @@ mod tests {
     #[test]
     fn segments_sent_after_the_data_ran_out_are_app_limited_until_delivered() {
         let mut rate = four();
-        rate.on_all_sent(true, Segments(4));
+        rate.on_dry(Segments(4));
         rate.on_sent(n(4), at(50), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), n(5), &[], None);
@@ -376,10 +380,10 @@ mod tests {
         // The first write, and segments after its first delivery.
         rate.begin_flight(at(0));
         (0..3).for_each(|segment| send(&mut rate, segment, 0));
-        rate.on_all_sent(false, Segments(3));
+        rate.on_held_back();
         assert_eq!(limited(&mut rate, 100, 1), Some(true));
         send(&mut rate, 3, 100);
-        rate.on_all_sent(true, Segments(3));
+        rate.on_dry(Segments(3));
         assert_eq!(limited(&mut rate, 110, 3), Some(true));
         // The last segment again, although nothing else is left to send, and then another write.
         send(&mut rate, 3, 120);

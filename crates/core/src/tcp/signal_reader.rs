@@ -232,8 +232,10 @@ impl SignalReader {
     pub(crate) fn on_all_sent(&mut self, sequence: &Sequence, window: impl Fn() -> Segments) {
         let is_dry =
             sequence.snd_max >= sequence.limit && sequence.snd_nxt >= sequence.snd_max && sequence.in_flight() < window();
-        if self.samples_rate() {
-            self.rate.on_all_sent(is_dry, sequence.in_flight());
+        match self.samples_rate() {
+            true if is_dry => self.rate.on_dry(sequence.in_flight()),
+            true => self.rate.on_held_back(),
+            false => {}
         }
     }
 }
