@@ -15,6 +15,7 @@ import tailback as tb
 from support import ROOT
 from tailback import _core
 from tailback.user_code import _libraries
+from tailback.user_code._libraries import tables_at
 
 ALONE = ("quinn-cubic", "quinn-newreno", "noq-cubic", "noq-newreno", "s2n-cubic")
 
@@ -116,7 +117,7 @@ class TestControllersOfQuic:
 
         for kind, address in (("controller", tailback_stacks.controllers()), ("stack", tailback_stacks.stacks())):
             names = {entry.name for entry in entry_points(group=f"tailback.{kind}s") if entry.module == "tailback_stacks"}
-            assert names == {name for name, _ in _core.library_versions(kind, address)}
+            assert names == {name for name, _ in _core.library_versions(kind, tables_at(kind, address))}
 
     @pytest.mark.parametrize("name", ALONE)
     def test_it_fills_a_link_with_a_buffer_of_a_bandwidth_delay_product(self, name: str) -> None:

@@ -15,7 +15,7 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback.errors import ParameterError
 
-__all__ = ["LibraryMember", "library_member", "library_names", "load_controllers", "load_stacks"]
+__all__ = ["LibraryMember", "library_member", "library_names", "load_controllers", "load_stacks", "tables_at"]
 
 # For each kind, the group of entry points in which packages name their members, each with a function that returns the address of
 # the tables of its library. Files export a function `tailback_stacks` or `tailback_controllers`.
@@ -127,8 +127,13 @@ def _installed(kind: str, name: str) -> LibraryMember:
 
 
 def _members(kind: str, function: Callable[[], int], file: str | None = None) -> dict[str, LibraryMember]:
-    address = function()
+    tables = tables_at(kind, function())
+    return {name: LibraryMember(tables, version, file) for name, version in _core.library_versions(kind, tables)}
+
+
+def tables_at(kind: str, address: int | None) -> object:
+    """The tables of stacks or controllers at an address that a library has returned, for the engine."""
     if not address:
         raise ParameterError(f"the library cannot be used: it has no {kind}s")
-    tables = _capsule(address, _CAPSULES[kind], None)
-    return {name: LibraryMember(tables, version, file) for name, version in _core.library_versions(kind, tables)}
+    capsule: object = _capsule(address, _CAPSULES[kind], None)
+    return capsule
