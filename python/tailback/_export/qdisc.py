@@ -231,7 +231,7 @@ def _codel_times(port: Port) -> str:
 def _pie(port: Port, packet: int, omitted: Omissions) -> str:
     queue = port.queue
     text = "the kernel spaces its discards and marks (RFC 8033, section 5.4) and measures the delay of packets that leave"
-    omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer, by a third at 4 Mbit/s")
+    omitted.add(f"{port.at}.queue.policy", f"{text}: the queue is longer")
     for key, usual in (("max_burst", "150 ms"), ("max_mark_probability", 0.1)):
         if queue[key] != usual:
             omitted.add(f"{port.at}.queue.{key}", "the kernel's value is fixed")

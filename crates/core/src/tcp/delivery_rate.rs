@@ -27,8 +27,7 @@ pub(crate) struct DeliveryRate {
     first_sent_time: Time,
     /// Data sent before more than this many deliveries is application-limited; `None` if that phase is over.
     app_limited_end: Option<u64>,
-    /// Linux: nothing is left to send, and the next write begins such a phase. Other senders begin it when they have sent everything.
-    next_write_limits: Option<bool>,
+    begin: Begin,
     /// Segments found lost in total, for a controller that requests losses (C.lost), and the last of them.
     lost: u32,
     last_lost: Option<SegmentNumber>,
@@ -40,6 +39,18 @@ pub(crate) struct DeliveryRate {
     /// Number of the first segment in `sent`: the oldest unacknowledged one.
     oldest: SegmentNumber,
     sent: Ring<Sent>,
+}
+
+/// When an application-limited phase begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+enum Begin {
+    /// As soon as all data has been sent.
+    #[default]
+    WhenDry,
+    /// As in Linux, with the next write: all data has been sent.
+    WithNextWrite,
+    /// As in Linux, but not with the next write.
+    Later,
 }
 
 /// A segment in flight, with the state at its last transmission (P in the draft).
@@ -70,8 +81,8 @@ struct Newest {
 impl DeliveryRate {
     pub(crate) fn of(spec: &TcpSpec) -> DeliveryRate {
         let inferred = (!spec.recovery.uses_sack()).then_some(SegmentNumber::FIRST);
-        let next_write_limits = (spec.window_validation == WindowValidation::Linux).then_some(true);
-        DeliveryRate { inferred, next_write_limits, timestamps: spec.timestamps, ..DeliveryRate::default() }
+        let begin = if spec.window_validation == WindowValidation::Linux { Begin::WithNextWrite } else { Begin::WhenDry };
+        DeliveryRate { inferred, begin, timestamps: spec.timestamps, ..DeliveryRate::default() }
     }
 
     /// A segment is about to be sent while none is outstanding.
@@ -81,9 +92,9 @@ impl DeliveryRate {
 
     /// A segment is sent. `in_flight` includes it, for a controller that requests losses.
     pub(crate) fn on_sent(&mut self, segment: SegmentNumber, now: Time, in_flight: Segments) {
-        let is_new = segment.position_from(self.oldest).is_none_or(|place| place >= self.sent.len());
-        if is_new && self.next_write_limits == Some(true) {
-            self.next_write_limits = Some(false);
+        let place = segment.position_from(self.oldest).unwrap_or(0);
+        if self.begin == Begin::WithNextWrite && place >= self.sent.len() {
+            self.begin = Begin::Later;
             let outstanding = self.sent.iter().filter(|known| !known.is_delivered).count();
             self.app_limited_end = Some(self.delivered + outstanding as u64);
         }
@@ -99,7 +110,7 @@ impl DeliveryRate {
             is_delivered: false,
             is_lost: false,
         };
-        match self.sent.get_mut(segment.position_from(self.oldest).unwrap_or(0)) {
+        match self.sent.get_mut(place) {
             Some(known) => *known = Sent { again: true, is_delivered: known.is_delivered, ..sent },
             None => self.sent.push(sent),
         }
@@ -217,15 +228,18 @@ impl DeliveryRate {
     /// path (CheckIfApplicationLimited). Linux checks this only when the application writes, so that its retransmissions of the last data
     /// measure the path.
     pub(crate) fn on_dry(&mut self, in_flight: Segments) {
-        match &mut self.next_write_limits {
-            Some(limits) => *limits = true,
-            None => self.app_limited_end = Some((self.delivered + u64::from(in_flight.0)).max(1)),
+        if self.begin == Begin::WhenDry {
+            self.app_limited_end = Some((self.delivered + u64::from(in_flight.0)).max(1));
+        } else {
+            self.begin = Begin::WithNextWrite;
         }
     }
 
     /// The sender has sent all that it may send now, and the window or the pacer holds back the rest.
     pub(crate) fn on_held_back(&mut self) {
-        self.next_write_limits = self.next_write_limits.map(|_| false);
+        if self.begin == Begin::WithNextWrite {
+            self.begin = Begin::Later;
+        }
     }
 }
 

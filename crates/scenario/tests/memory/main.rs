@@ -18,23 +18,20 @@ fn grow(bytes: usize) {
 }
 
 // SAFETY: all calls are those of the system's allocator.
-#[expect(unsafe_code, reason = "an allocator is unsafe")]
+#[expect(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "each function passes on its arguments")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.dealloc(place, layout) }
     }
 
@@ -45,7 +42,6 @@ unsafe impl GlobalAlloc for Counting {
         } else {
             ALLOCATED.fetch_sub(layout.size() - bytes, Relaxed);
         }
-        // SAFETY: the caller fulfils the contract of the system's allocator.
         unsafe { System.realloc(place, layout, bytes) }
     }
 }
