@@ -18,7 +18,7 @@ mod window;
 use super::support::bbr::{ExtraAcked, FullPipe, MinRtt, PacingRate, ProbeRtt, Recovery, Repair, Rounds};
 use super::support::heap_state::HeapState;
 use super::support::windowed_max::WindowedMax;
-use super::support::{Abilities, Ack, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
+use super::support::{Abilities, Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
@@ -238,9 +238,10 @@ impl Controller for Bbr1 {
         }
     }
 
+    /// A mark has no effect but that the window before it may be restored.
     fn on_congestion(&mut self, context: &Congestion) {
         self.save_window();
-        if matches!(self.memory.recovery.repair, Repair::Fast { .. }) {
+        if context.cause == Cause::Mark || matches!(self.memory.recovery.repair, Repair::Fast { .. }) {
             return;
         }
         // In Linux the next acknowledgement sets the window, after a detection by the timer, too.

@@ -215,7 +215,7 @@ impl Bbr1Memory {
 mod tests {
     use super::super::{Bbr1, Bbr1Spec};
     use super::*;
-    use crate::congestion::support::{Congestion, Controller, Start};
+    use crate::congestion::support::{Cause, Congestion, Controller, Start};
     use crate::primitives::signal::Signal;
     use crate::primitives::units::Bytes;
 
@@ -261,6 +261,21 @@ mod tests {
         };
         assert_eq!(window_after_timer(Bbr1Edition::Draft00), (14.0, 14.0));
         assert_eq!(window_after_timer(Bbr1Edition::Linux), (20.0, 14.0));
+    }
+
+    /// Linux 6.12.117 with ECN at 17.7 Mbit/s and 274 ms behind FQ-CoDel: Startup goes on after the first marks, and the losses after them begin
+    /// to conserve packets.
+    #[test]
+    fn marks_leave_the_window_and_losses_after_them_do_not() {
+        let spec = Bbr1Spec { edition: Bbr1Edition::Linux, ..Bbr1Spec::default() };
+        let mut law = Bbr1::new(&spec, Start { window: 20.0, packet: Bytes(1500), ..Start::default() });
+        let mut after = |ms, cause| {
+            let now = Time(TimeDelta::from_millis(ms).0);
+            law.on_congestion(&Congestion { pipe: Segments(13), cause, ..Congestion::of(now, Segments(20)) });
+            law.on_other_ack(&Ack { in_flight: Segments(14), now, ..Ack::of_one(now) });
+            law.window().0
+        };
+        assert_eq!([(10, Cause::Mark), (11, Cause::Loss)].map(|(ms, cause)| after(ms, cause)), [21.0, 14.0]);
     }
 
     /// The same: Drain begins with 11 segments in flight, which its limit of 12 permits, and lasts until the next acknowledgement.

@@ -66,11 +66,11 @@ impl Tcp<'_> {
         }
     }
 
-    /// Fast recovery begins, and with it a reduction unless one is in progress. Times no segment whose RTT would include a retransmission,
+    /// Fast recovery begins, and with it a reduction unless one is in progress, which a controller of its own recovery judges. Times no segment whose RTT would include a retransmission,
     /// and gives the segment that is retransmitted a full timeout (as in BSD, NS and Linux; RFC 6298 does not specify it).
     pub(super) fn enter_recovery(&mut self, entry: RecoveryEntry) {
         let RecoveryEntry { repairs, inflation, recover_fs } = entry;
-        let reduces = self.sender.sequence.phase != Phase::Reducing;
+        let reduces = self.sender.sequence.phase != Phase::Reducing || self.sender.controller.controls_recovery();
         let reduced = reduces.then(|| {
             let (saved, before) = (self.saved(), self.sender.window(self.spec));
             self.reduce(self.sender.sequence.in_flight(), Cause::Loss);
