@@ -251,6 +251,7 @@ class Dwdm(TypedDict, total=False):
     wavelength_conversion: bool
 EcnBits: TypeAlias = Literal['one', 'two']
 EcnCapable: TypeAlias = Literal['new_data', 'all']
+EcnEcho: TypeAlias = Literal['rfc3168', 'rfc8257']
 Edge = TypedDict("Edge", {"delay": Duration, "duplex": bool, "from": str, "name": str, "rate": Rate, "to": str}, total=False)
 Edition: TypeAlias = Literal['document', 'linux']
 class Event(TypedDict, total=False):
@@ -555,6 +556,7 @@ class Tcp(TypedDict, total=False):
     delayed_ack: DelayedAck
     ecn: bool
     ecn_capable: EcnCapable
+    ecn_echo: EcnEcho
     ecn_fallback: bool
     established: bool
     f_rto_repeats: bool

@@ -2,7 +2,8 @@
 //! without emptying them (RFC 8257).
 //!
 //! Differs: the sender receives an accurate count of marked packets, as in RFC 9768, instead of deriving it from the echoes of a receiver
-//! according to section 3.2; and it counts segments where the RFC counts bytes. The reduction itself occurs once per window, with the echo,
+//! according to section 3.2 (`ecn_echo = "rfc8257"`, which the preset has, decides when acknowledgements leave); and it counts segments
+//! where the RFC counts bytes. The reduction itself occurs once per window, with the echo,
 //! as in section 3.3, and keeps at least two segments, as in Linux, because a single one would wait for the delayed acknowledgement.
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
 //! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.

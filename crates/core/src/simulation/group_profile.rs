@@ -7,7 +7,7 @@ use crate::primitives::packet::{Ecn, Packet};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
-use crate::tcp::{DelayedAck, SlowStart, TcpSpec, WindowValidation, validation};
+use crate::tcp::{DelayedAck, EcnEcho, SlowStart, TcpSpec, WindowValidation, validation};
 use crate::traffic::{ApplicationSpec, Arrivals};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,7 @@ pub(crate) struct GroupProfile {
     /// known.
     pub(crate) runs_ahead: bool,
     pub(crate) ecn: bool,
+    pub(crate) ecn_echo: EcnEcho,
     pub(crate) ecn_of_acks: Ecn,
     /// A datagram group whose deliveries the caller collects.
     pub(crate) is_external: bool,
@@ -107,10 +108,11 @@ impl GroupProfile {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
+        let echo = tcp.map_or(EcnEcho::Rfc3168, |spec| spec.ecn_echo);
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| spec.recovery.uses_sack());
             let rule = if has_sack { rule } else { DelayedAck { sack_compression: TimeDelta::ZERO, ..rule } };
-            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks), handshake: run.handshake }
+            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks), echo, handshake: run.handshake }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
@@ -140,11 +142,14 @@ impl GroupProfile {
             is_tcp: tcp.is_some(),
             runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_time_order,
             ecn,
+            ecn_echo: echo,
             // Cells do not carry the ECN fields of packets.
             ecn_of_acks: tcp.filter(|_| group.framing.is_none()).map_or(Ecn::NOT_ECT, TcpSpec::ecn_of_others),
             is_external,
             arrivals: match () {
                 () if run.stepped => ArrivalEvents::Always,
+                // An arrival may cause two acknowledgements.
+                () if ecn && delayed_ack.is_some() && echo == EcnEcho::Rfc8257 => ArrivalEvents::Always,
                 () if delayed_ack.is_some() => ArrivalEvents::AfterTimer,
                 () => ArrivalEvents::Never,
             },

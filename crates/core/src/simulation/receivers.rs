@@ -198,7 +198,7 @@ impl Path {
         // The price, which has been removed, took the place of the number.
         let is_syn = !R::PLAIN && profile.opens && packet.segment() == SYN;
         if !R::PLAIN && profile.ecn && !is_syn {
-            self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
+            self.receiver.on_ecn(EcnFlags::of(packet), profile.ecn_echo);
             self.marked += u32::from(measured && packet.is_marked());
         }
         let is_tcp = R::PLAIN || profile.is_tcp;

@@ -2,7 +2,7 @@
 
 use super::out_of_order::OutOfOrder;
 use super::receiver::{Delays, Pushed, Receiver, Reply};
-use super::spec::DelayedAck;
+use super::spec::{DelayedAck, EcnEcho};
 use crate::primitives::packet::Slab;
 use crate::primitives::segment_number::plain::n;
 use crate::primitives::units::{Segments, Time, TimeDelta};
@@ -16,7 +16,7 @@ struct Bench {
 
 impl Bench {
     fn new(rule: DelayedAck) -> Bench {
-        let delays = Delays { rule, sack_blocks: 3, handshake: TimeDelta::from_millis(20) };
+        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: TimeDelta::from_millis(20) };
         Bench { delays, receiver: Receiver::new(), pool: Slab::default() }
     }
 

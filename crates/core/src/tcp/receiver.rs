@@ -1,8 +1,8 @@
 //! A TCP receiver: received segments, and the contents and timing of acknowledgements (RFC 5681 section 4.2, RFC 2018).
 
 use super::out_of_order::OutOfOrder;
-use super::spec::DelayedAck;
-use crate::primitives::packet::{Received, Slab};
+use super::spec::{DelayedAck, EcnEcho};
+use crate::primitives::packet::{Packet, Received, Slab};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,9 @@ const MAX_COMPRESSED: u32 = 44;
 /// Tick of the timestamp option: 1 ms in Linux, and the shortest of RFC 7323 section 5.4.
 pub(crate) const TICK: TimeDelta = TimeDelta::from_millis(1);
 
-/// Number of segments acknowledged individually starting with the first marked one, as observed with Linux.
-const AT_ONCE_FOR_MARKS: u8 = 2;
+/// Number of segments acknowledged individually, starting with the first marked one or with one that is not ECN-capable after others that
+/// are: as observed with Linux.
+const AT_ONCE_FOR_ECN: u8 = 2;
 
 /// The state of one receiver. Fields used for every segment come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,8 +36,11 @@ pub(crate) struct Receiver {
     ts_recent: Time,
     /// In-order segments that no acknowledgement has covered.
     delayed: u32,
-    /// A mark has arrived, and the sender has not reported a reduction of its window since.
+    /// With the echo of RFC 3168: a mark has arrived, and the sender has not reported a reduction of its window since. With that of RFC 8257:
+    /// the latest segment was marked (DCTCP.CE).
     echoes_mark: bool,
+    /// An ECN-capable segment has arrived.
+    has_seen_ecn: bool,
     /// Number of immediate acknowledgements due because of ECN flags, if the settings request them.
     at_once: u8,
     /// Number of immediate acknowledgements due because of a duplicate.
@@ -47,8 +51,16 @@ pub(crate) struct Receiver {
 #[derive(Clone, Copy)]
 pub(crate) struct EcnFlags {
     pub(crate) marked: bool,
+    pub(crate) capable: bool,
     /// The sender has reduced its window.
     pub(crate) reduced: bool,
+}
+
+impl EcnFlags {
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> EcnFlags {
+        EcnFlags { marked: packet.is_marked(), capable: packet.is_capable(), reduced: packet.has_cwr() }
+    }
 }
 
 /// Delayed acknowledgement settings, and the number of SACK blocks.
@@ -56,6 +68,7 @@ pub(crate) struct EcnFlags {
 pub(crate) struct Delays {
     pub(crate) rule: DelayedAck,
     pub(crate) sack_blocks: u32,
+    pub(crate) echo: EcnEcho,
     /// The longest RTT of a handshake of these flows through the empty network; [`TimeDelta`]'s maximum without a handshake.
     pub(crate) handshake: TimeDelta,
 }
@@ -130,6 +143,7 @@ impl Receiver {
             delayed: 0,
             ts_recent: Time::ZERO,
             echoes_mark: false,
+            has_seen_ecn: false,
             at_once: 0,
             quick: 0,
         }
@@ -218,7 +232,9 @@ impl Receiver {
             self.delayed = 0;
         }
         let waits = is_new && self.expected == before;
+        let is_of_ecn = delayed_ack.is_some_and(|delays| self.is_at_once_for_ecn(delays.delays));
         let reply = match delayed_ack {
+            Some(_) if is_of_ecn => Reply::Now,
             Some(_) if waits && self.quick > 0 => {
                 self.quick -= 1;
                 Reply::Now
@@ -263,20 +279,29 @@ impl Receiver {
     /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<DelaysAfter>) -> Reply {
-        let Some(DelaysAfter { delays: Delays { rule: delayed_ack, .. }, pushed, .. }) = delayed_ack else { return Reply::Now };
+        let Some(DelaysAfter { delays: delays @ Delays { rule: delayed_ack, .. }, pushed, .. }) = delayed_ack else {
+            return Reply::Now;
+        };
         if self.delayed == 0 {
             self.ts_recent = self.ts_recent.max(sent);
         }
         self.delayed += 1;
-        let is_of_marks = delayed_ack.ack_ce_immediately && self.at_once > 0;
-        self.at_once = self.at_once.saturating_sub(1);
+        let is_of_ecn = self.is_at_once_for_ecn(delays);
         let is_pushed = delayed_ack.ack_pushed && pushed == Pushed::Yes;
-        let is_quick = self.quick > 0 || is_of_marks || is_pushed;
+        let is_quick = self.quick > 0 || is_of_ecn || is_pushed;
         self.quick = self.quick.saturating_sub(1);
         if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_quick {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
+    }
+
+    /// Whether ECN flags require an acknowledgement now, which counts as sent.
+    #[inline]
+    fn is_at_once_for_ecn(&mut self, delays: &Delays) -> bool {
+        let is_due = self.at_once > 0 && (delays.rule.ack_ce_immediately || delays.echo == EcnEcho::Rfc8257);
+        self.at_once = self.at_once.saturating_sub(1);
+        is_due
     }
 
     fn on_gap(&mut self, segment: SegmentNumber, pool: &mut Slab<OutOfOrder>) -> bool {
@@ -301,16 +326,34 @@ impl Receiver {
         held.add(segment)
     }
 
-    /// Processes the ECN flags of a data segment. A report that the sender has reduced its window ends the echo of all earlier marks,
+    /// Processes the ECN flags of a data segment. With the echo of RFC 3168, a report that the sender has reduced its window ends the echo of all earlier marks,
     /// including marks that no acknowledgement has covered: if these were echoed with the first segment of the new window, they would
     /// reduce that as well, whereas RFC 3168 section 6.1.2 requires one reduction per window. A segment with both flags restarts the echo.
-    pub(crate) fn on_ecn(&mut self, ecn: EcnFlags) {
-        if ecn.reduced {
-            (self.echoes_mark, self.at_once) = (false, 1);
+    pub(crate) fn on_ecn(&mut self, ecn: EcnFlags, echo: EcnEcho) {
+        match echo {
+            EcnEcho::Rfc3168 => {
+                if ecn.reduced {
+                    (self.echoes_mark, self.at_once) = (false, 1);
+                }
+                if ecn.marked && !self.echoes_mark {
+                    (self.echoes_mark, self.at_once) = (true, AT_ONCE_FOR_ECN);
+                }
+            }
+            EcnEcho::Rfc8257 => {
+                (self.echoes_mark, self.at_once) = (ecn.marked, u8::from(ecn.marked != self.echoes_mark));
+            }
         }
-        if ecn.marked && !self.echoes_mark {
-            (self.echoes_mark, self.at_once) = (true, AT_ONCE_FOR_MARKS);
+        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5).
+        if self.has_seen_ecn && !ecn.capable {
+            self.at_once = AT_ONCE_FOR_ECN;
         }
+        self.has_seen_ecn |= ecn.capable;
+    }
+
+    /// Whether a delayed acknowledgement has to be sent before this segment is processed: its mark is not the state that the
+    /// acknowledgement echoes (RFC 8257 section 3.2). Above a gap no acknowledgement of segments in order waits.
+    pub(crate) fn is_flushed_by(&self, ecn: EcnFlags) -> bool {
+        self.delayed > 0 && self.out_of_order == NONE && ecn.marked != self.echoes_mark
     }
 
     /// Whether acknowledgements echo a mark (RFC 3168 section 6.1.3).
@@ -448,7 +491,9 @@ mod tests {
     fn echoes(every: usize, segments: &[(bool, bool)]) -> Vec<bool> {
         let mut receiver = Receiver::new();
         let of_one = |covered: &[(bool, bool)]| {
-            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(EcnFlags { marked, reduced }));
+            covered
+                .iter()
+                .for_each(|&(marked, reduced)| receiver.on_ecn(EcnFlags { marked, capable: true, reduced }, EcnEcho::Rfc3168));
             receiver.echoes_mark()
         };
         segments.chunks(every).map(of_one).collect()
@@ -474,7 +519,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, handshake: LONG };
+        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
         let rule = Some(delays.after(LONG, Pushed::No));
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
@@ -492,6 +537,7 @@ mod tests {
         let delays = Delays {
             rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() },
             sack_blocks: 3,
+            echo: EcnEcho::Rfc3168,
             handshake: LONG,
         };
         let rule = Some(delays.after(LONG, Pushed::No));
@@ -514,11 +560,12 @@ mod tests {
             let delays = Delays {
                 rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() },
                 sack_blocks: 3,
+                echo: EcnEcho::Rfc3168,
                 handshake: LONG,
             };
             let rule = Some(delays.after(LONG, Pushed::No));
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
-                receiver.on_ecn(EcnFlags { marked, reduced });
+                receiver.on_ecn(EcnFlags { marked, capable: true, reduced }, EcnEcho::Rfc3168);
                 let leaves = receiver.on_segment(n(segment as u32), Time::ZERO, rule, &mut pool).reply == Reply::Now;
                 if leaves {
                     receiver.acknowledged(&pool);
@@ -535,6 +582,72 @@ mod tests {
         assert_eq!(leaves(&[CE, CE, (true, true), PLAIN, PLAIN, PLAIN]), [&[true; 4][..], &pair].concat());
     }
 
+    /// Segments arrive in the given order, marked or not, as at a receiver of RFC 8257. Returns for each of them the acknowledgements that
+    /// leave, as (next segment expected, echo).
+    fn acknowledged_with_rfc8257(segments: &[(u32, bool)]) -> Vec<Vec<(u32, bool)>> {
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+        let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
+        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc8257, handshake: LONG };
+        let mut leaves = |&(segment, marked)| {
+            let mut acks = Vec::new();
+            let ecn = EcnFlags { marked, capable: true, reduced: false };
+            if receiver.is_flushed_by(ecn) {
+                receiver.acknowledged(&pool);
+                acks.push((receiver.expected.0, receiver.echoes_mark()));
+            }
+            receiver.on_ecn(ecn, EcnEcho::Rfc8257);
+            let rule = Some(delays.after(LONG, Pushed::No));
+            if receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply == Reply::Now {
+                receiver.acknowledged(&pool);
+                acks.push((receiver.expected.0, receiver.echoes_mark()));
+            }
+            acks
+        };
+        segments.iter().map(&mut leaves).collect()
+    }
+
+    /// Linux 6.12.117: a retransmission is not ECN-capable, and it and the next segment are acknowledged at once, above a gap, too.
+    #[test]
+    fn a_segment_without_ecn_and_the_next_one_are_acknowledged_immediately_if_configured() {
+        let leaves = |segments: &[u32], retransmitted: u32, ack_ce_immediately| {
+            let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+            let rule = DelayedAck { ack_ce_immediately, sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
+            let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
+            let leaves = |&segment: &u32| {
+                let ecn = EcnFlags { marked: false, capable: segment != retransmitted, reduced: false };
+                receiver.on_ecn(ecn, EcnEcho::Rfc3168);
+                let rule = Some(delays.after(LONG, Pushed::No));
+                let leaves = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply == Reply::Now;
+                if leaves {
+                    receiver.acknowledged(&pool);
+                }
+                leaves
+            };
+            segments.iter().map(leaves).collect::<Vec<_>>()
+        };
+        let above_gap = [1, 2, 3, 5, 4, 6, 7];
+        assert_eq!(leaves(&above_gap, 4, true), [true, true, true, false, true, true, false]);
+        assert_eq!(leaves(&above_gap, 4, false), [true, true, true, false, false, false, false]);
+        assert_eq!(leaves(&[0, 1, 2, 3, 4, 5], 2, true), [false, true, true, true, false, true]);
+        // Without ECN on the connection nothing is remarkable.
+        assert_eq!(leaves(&[0, 1, 2], 0, true), [false, true, false]);
+    }
+
+    #[test]
+    fn each_change_of_marks_is_acknowledged_with_the_state_before_and_after_it() {
+        let (no, ce) = (false, true);
+        // The second segment of a pair is marked, then the pairs of marked segments, then the first of a pair is not marked.
+        assert_eq!(
+            acknowledged_with_rfc8257(&[(0, no), (1, ce), (2, ce), (3, ce), (4, no), (5, no), (6, no)]),
+            [vec![], vec![(1, no), (2, ce)], vec![], vec![(4, ce)], vec![(5, no)], vec![], vec![(7, no)]]
+        );
+        // Above a gap, a change ends the compression and nothing waits below it.
+        assert_eq!(
+            acknowledged_with_rfc8257(&[(1, no), (2, no), (3, no), (4, no), (5, ce), (6, ce), (7, no)]),
+            [vec![(0, no)], vec![(0, no)], vec![(0, no)], vec![], vec![(0, ce)], vec![], vec![(0, no)]]
+        );
+    }
+
     #[test]
     fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
@@ -542,6 +655,7 @@ mod tests {
         let delays = Delays {
             rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() },
             sack_blocks: 3,
+            echo: EcnEcho::Rfc3168,
             handshake: LONG,
         };
         let rule = Some(delays.after(LONG, Pushed::No));
@@ -572,7 +686,7 @@ mod tests {
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Slab::default();
         let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-        let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
+        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
         let rule = Some(delays.after(LONG, Pushed::No));
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.

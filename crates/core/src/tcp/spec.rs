@@ -107,6 +107,8 @@ settings! {
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
         /// that requires it (`dctcp`, `prague`) and with user code on a preset that has it (`linux/dctcp`), otherwise `new_data`.
         ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
+        /// How the receiver echoes marks, with `ecn`.
+        ecn_echo: EcnEcho = EcnEcho::Rfc3168 => Kind::Words(&EcnEcho::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,
         // Off: no RFC specifies pacing.
@@ -248,6 +250,17 @@ words! {
 }
 
 words! {
+    /// How a receiver echoes marks.
+    pub enum EcnEcho ("echo of marks") {
+        /// From a mark until the sender reports a reduction of its window (RFC 3168 section 6.1.3).
+        Rfc3168 = "rfc3168",
+        /// The state of the latest segment. If it differs from that of the segment before, a delayed acknowledgement is sent with the old
+        /// state, and another one with the new state (RFC 8257 section 3.2).
+        Rfc8257 = "rfc8257",
+    }
+}
+
+words! {
     /// Partial acknowledgements that restart the retransmission timer: the variants of RFC 6582 section 4. With `rack_tlp` all do.
     pub enum NewRenoVariant ("timer variant") {
         /// The first only: recovery from many losses ends with a timeout.
@@ -281,7 +294,8 @@ settings! {
         /// Acknowledge immediately the last segment of a transfer or of a write by the application, which has the flag PSH, unless the
         /// receiver sends data, too.
         ack_pushed: bool = false => Kind::Boolean,
-        /// Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
+        /// Acknowledge immediately, with `ecn`, the first two marked segments since the last window reduction, segments with CWR, and each
+        /// segment that is not ECN-capable, as retransmissions are, with the one after it.
         ack_ce_immediately: bool = false => Kind::Boolean,
     }
 }

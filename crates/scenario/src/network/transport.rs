@@ -14,7 +14,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{self, AckCounting, EcnCapable, Paws, SlowStart, TcpSpec, TimerSpec};
+use tailback_core::tcp::{self, AckCounting, EcnCapable, EcnEcho, Paws, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, BurstSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
@@ -43,12 +43,16 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
         spec.slow_start = SlowStart::Standard;
     }
     slow_start(&spec, &law, &format!("{at}.slow_start"), report);
+    // User code does not say whether it requires ECN: the preset does.
+    let may_require_ecn = law.abilities().requires_ecn || matches!(law, ControllerSpec::User(_));
+    if !given.has("ecn_echo") && !may_require_ecn {
+        spec.ecn_echo = EcnEcho::Rfc3168;
+    }
     let at_capable = format!("{at}.ecn_capable");
     if !given.has("ecn_capable") {
         spec.ecn_capable = match &law {
-            // User code does not say whether it requires ECN: the preset does.
             ControllerSpec::User(_) if spec.ecn => spec.ecn_capable,
-            _ if spec.ecn && law.abilities().requires_ecn => EcnCapable::All,
+            _ if spec.ecn && may_require_ecn => EcnCapable::All,
             _ => EcnCapable::NewData,
         };
     } else if spec.ecn_capable == EcnCapable::All && !spec.ecn && report.is_valid(&at_capable) {
@@ -449,6 +453,19 @@ mod tests {
         assert_eq!(capable("preset = \"linux/dctcp\", ecn = false"), EcnCapable::NewData);
         assert_eq!(capable("preset = \"linux/dctcp\", ecn_capable = \"new_data\""), EcnCapable::NewData);
         assert_eq!(capable("preset = \"cubic\", ecn = true, ecn_capable = \"all\""), EcnCapable::All);
+    }
+
+    #[test]
+    fn the_echo_of_dctcp_needs_a_controller_that_reads_it() {
+        let echo = |given: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/dctcp\"{given}}}")) else {
+                panic!("not TCP")
+            };
+            spec.ecn_echo
+        };
+        assert_eq!(echo(", controller = \"user:mine\""), EcnEcho::Rfc8257);
+        assert_eq!(echo(", controller = \"cubic\""), EcnEcho::Rfc3168);
+        assert_eq!(echo(", controller = \"cubic\", ecn_echo = \"rfc8257\""), EcnEcho::Rfc8257);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
     let has_no_rack = (spec.recovery != Recovery::RackTlp).then(|| recovery.clone());
     let handshake = spec.handshake.then(|| "`handshake` measures the RTT".to_string());
     let no_handshake = (!spec.handshake).then(|| "`handshake` is off".to_string());
+    let no_ecn = (!spec.ecn).then(|| "`ecn` is off".to_string());
     let is_not_reno = (spec.recovery != Recovery::Reno).then(|| recovery.clone());
     let is_not_newreno = (spec.recovery != Recovery::NewReno).then_some(recovery);
     let tcp = [
@@ -30,6 +31,7 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
         ),
         ("established", spec.established != preset.established, &handshake),
         ("syn_options", spec.syn_options != preset.syn_options, &no_handshake),
+        ("ecn_echo", spec.ecn_echo != preset.ecn_echo, &no_ecn),
         ("ecn_fallback", spec.ecn_fallback != preset.ecn_fallback, &no_handshake),
         ("syn_linear_timeouts", spec.syn_linear_timeouts != preset.syn_linear_timeouts, &no_handshake),
         ("syn_timeouts_to_reset", spec.syn_timeouts_to_reset != preset.syn_timeouts_to_reset, &no_handshake),
@@ -75,6 +77,7 @@ mod tests {
                 "timer.newreno_variant: `newreno_variant` has no effect: `recovery` is `sack`",
             ),
             ("sack", "syn_linear_timeouts = 4", "syn_linear_timeouts: `syn_linear_timeouts` has no effect: `handshake` is off"),
+            ("sack", "ecn_echo = \"rfc8257\"", "ecn_echo: `ecn_echo` has no effect: `ecn` is off"),
             ("linux/cubic", "sack_blocks = 4, timer = {jiffy = \"10 ms\"}", ""),
             ("newreno", "sack_blocks = 3", ""),
         ];

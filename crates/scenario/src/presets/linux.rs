@@ -8,8 +8,8 @@ use tailback_core::congestion::{
 };
 use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
-    DelayedAck, EcnCapable, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec,
-    WindowValidation,
+    DelayedAck, EcnCapable, EcnEcho, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec, TimerForm,
+    TimerSpec, WindowValidation,
 };
 
 pub(super) const RENO: Preset = Preset {
@@ -53,7 +53,7 @@ pub(super) const DCTCP: Preset = Preset {
     name: PresetName::LinuxDctcp,
     source: "DCTCP as in Linux 6.12, RFC 8257 in whole segments: ECN, also in control packets, otherwise as linux/reno",
     controller: ControllerSpec::Dctcp(DctcpSpec { gain: 0.0625, initial_alpha: 1.0, steps: Steps::WholeSegments }),
-    spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ..linux() },
+    spec: |_| TcpSpec { ecn: true, ecn_capable: EcnCapable::All, ecn_echo: EcnEcho::Rfc8257, ..linux() },
     jitter: HOST_JITTER,
     exact_clocks: false,
 };

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tailback_core::primitives::units::{Segments, TimeDelta};
 use tailback_core::tcp::{
-    AckCounting, EcnCapable, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec, TimerForm,
+    AckCounting, EcnCapable, EcnEcho, NewRenoVariant, Paws, Recovery, ReoWndGrowth, SlowStart, SsthreshFrom, TcpSpec, TimerForm,
     WindowValidation,
 };
 
@@ -162,9 +162,14 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > TimeDelta::ZERO),
     },
     Mechanism {
-        name: "ECN marks and window reductions are acknowledged immediately",
-        source: "observed in Linux 6.18",
+        name: "ECN marks, window reductions and segments without ECN are acknowledged immediately",
+        source: "observed in Linux 6.12 and 6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.ack_ce_immediately),
+    },
+    Mechanism {
+        name: "each change between marked and unmarked segments is acknowledged",
+        source: "RFC 8257 section 3.2; Linux",
+        is_on: |spec| spec.ecn && spec.ecn_echo == EcnEcho::Rfc8257,
     },
     Mechanism {
         name: "all packets are ECN-capable, not only new data",
@@ -224,9 +229,7 @@ pub fn presets_markdown() -> String {
          modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip. Buffers are \
          not modelled either: the receive window of Linux grows with the transfer, which holds back slow start in 6.12 (0.44 s instead of 0.34 s \
          for 3000 segments at 40 ms), and a send buffer of 4 MiB holds about 2 MB of single segments. `receiver_window` bounds the data in \
-         flight. The window of a SYN is at most 64 KiB, so that with an MTU of 9000 the first flight of 6.12 has 7 segments, not 10. DCTCP's \
-         receiver acknowledges at each change between marked and unmarked segments (RFC 8257 section 3.2), which is not modelled: behind a step \
-         of 5 to 33 packets, one flow of `linux/dctcp` at 20 Mbit/s and 10 to 40 ms has 12 to 31 % fewer marks than 6.12.117. In 6.12, \
+         flight. The window of a SYN is at most 64 KiB, so that with an MTU of 9000 the first flight of 6.12 has 7 segments, not 10. In 6.12, \
          375 segments are acknowledged one by one, not 200, and in 7.2 `sack_compression_percent` is 33."
             .into(),
     );

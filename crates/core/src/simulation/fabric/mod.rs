@@ -32,8 +32,9 @@ use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
+use crate::tcp::EcnEcho;
 use crate::tcp::observed::{Observed, Traced};
-use crate::tcp::receiver::Cause;
+use crate::tcp::receiver::{Cause, EcnFlags};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -274,10 +275,19 @@ impl Fabric {
         let group = self.paths[flow].wire.group;
         let route = self.route_of(flow);
         loop {
-            let (path, profile) = (&mut self.paths[flow], &self.profiles[group]);
-            let Some(mut packet) = self.sim.pool.pop(&mut path.deliver) else {
+            let Some(mut packet) = self.sim.pool.pop(&mut self.paths[flow].deliver) else {
                 unreachable!("no packet is on its way to flow {flow}")
             };
+            let profile = &self.profiles[group];
+            if profile.ecn_echo == EcnEcho::Rfc8257
+                && profile.delayed_ack.is_some()
+                && !packet.is_rm()
+                && self.paths[flow].receiver.is_flushed_by(EcnFlags::of(&packet))
+            {
+                self.sim.calendar.cancel(self.sim.order.flow(FlowKind::DelayedAck, flow));
+                self.on_delayed_ack(packet.time, flow);
+            }
+            let (path, profile) = (&mut self.paths[flow], &self.profiles[group]);
             if path.receive_unit(&mut packet, profile, &mut self.sim) {
                 self.walk_back(packet);
             }
