@@ -88,6 +88,10 @@ settings! {
         /// With `rack_tlp`: a repeated timeout of a segment begins F-RTO, even if the first was during a recovery, so that new data follows
         /// the acknowledgement of its retransmission, as in Linux.
         f_rto_repeats: bool = false => Kind::Boolean,
+        // Off: RFC 8985 section 7.3 arms a full timeout with the probe.
+        /// With `rack_tlp`: new data sent after a tail loss probe brings back the timeout of the oldest segment or, if that is over, lets it
+        /// follow when another probe would be due, as in Linux.
+        new_data_ends_probe: bool = false => Kind::Boolean,
         /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: bool = false => Kind::Boolean,
         /// Segments that the receiver discards by their timestamp. All words but `off` require `timestamps = true`.

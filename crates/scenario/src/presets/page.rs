@@ -120,6 +120,11 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.f_rto_repeats,
     },
     Mechanism {
+        name: "new data after a tail loss probe brings back the timeout of the oldest segment",
+        source: "observed in Linux 6.12",
+        is_on: |spec| spec.new_data_ends_probe,
+    },
+    Mechanism {
         name: "a write that finds nothing unsent begins an application-limited phase of the delivery rate, not the end of the data",
         source: "observed in Linux 6.12",
         is_on: |spec| spec.window_validation == WindowValidation::Linux,

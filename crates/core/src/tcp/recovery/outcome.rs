@@ -163,7 +163,13 @@ impl SenderView<'_> {
     /// Expiry of a timeout that begins now.
     #[inline]
     pub fn timeout(&self) -> Time {
-        self.estimator.deadline(Clock { now: self.now, spec: &self.spec.timer, phase: self.clock_phase })
+        self.timeout_since(self.now)
+    }
+
+    /// Expiry of a timeout that began then.
+    #[inline]
+    pub fn timeout_since(&self, start: Time) -> Time {
+        self.estimator.deadline(Clock { now: start, spec: &self.spec.timer, phase: self.clock_phase })
     }
 
     /// Expiry of a timeout of the data that the pacer may hold back.

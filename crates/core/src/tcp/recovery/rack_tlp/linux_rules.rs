@@ -2,7 +2,7 @@
 
 use crate::congestion::Start;
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Segments, TimeDelta};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::bench::{SenderHarness, plain};
 use crate::tcp::{Recovery, TcpSpec};
 
@@ -91,4 +91,28 @@ fn new_data_follows_a_repeated_timeout() {
     };
     assert_eq!([after_timeouts(false, 1), after_timeouts(false, 2)], [[5, 6], [1, 2]]);
     assert_eq!([after_timeouts(true, 1), after_timeouts(true, 2)], [[5, 6], [5, 6]]);
+}
+
+/// 1.89 Mbit/s, 17 ms and a write of one segment every 24 ms, of which a failing link loses all: the timeout of Linux 6.12.117 comes 40 ms after
+/// its probe, because a write followed, not 218 ms after it.
+#[test]
+fn new_data_after_a_probe_does_not_wait_for_another_timeout() {
+    // Milliseconds from the transmission of the oldest segment, and from the write, to the timeout.
+    let waits_for = |new_data_ends_probe, pause_ms| {
+        let mut bench = bench(TcpSpec { new_data_ends_probe, ..plain() }, 4.0);
+        bench.sender.sequence.limit = SegmentNumber(3);
+        assert_eq!(bench.send(), [0, 1, 2]);
+        bench.at(100).process_ack(1, &[]);
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [2]);
+        bench.sender.sequence.limit = SegmentNumber(4);
+        bench.now = bench.now + TimeDelta::from_millis(pause_ms);
+        let written = bench.now;
+        assert_eq!(bench.send(), [3]);
+        assert!(bench.expire());
+        [bench.now.since(Time::ZERO), bench.now.since(written)].map(|wait| wait.0 / TimeDelta::from_millis(1).0)
+    };
+    assert_eq!([waits_for(false, 10), waits_for(true, 10)], [[1300, 990], [1000, 690]]);
+    // The timeout of the oldest segment is over; another probe would be due after two round trips.
+    assert_eq!([waits_for(false, 900), waits_for(true, 900)], [[1300, 100], [1400, 200]]);
 }

@@ -306,6 +306,11 @@ impl LossRecovery for RackTlp {
         if state.rto == Time::NEVER || (is_retransmission && segment == known.sequence.snd_una && !is_by_timeout) {
             state.rto = known.paced_timeout();
         }
+        if known.spec.new_data_ends_probe && state.probe.is_followed_by(segment) && state.may_probe(known) {
+            let oldest = state.rack.sent_at(known.sequence.snd_una).unwrap_or(known.now);
+            let due = known.timeout_since(oldest);
+            state.rto = if due > known.now { due } else { known.now + probe_delay(known) + known.spec.timer.jiffy };
+        }
         if state.purpose != Purpose::Reordering || deadline == Time::NEVER {
             (state.purpose, state.is_stale) = (Purpose::Retransmission, true);
         }
@@ -397,15 +402,17 @@ impl State {
         at
     }
 
+    /// No probe is due in recovery, or with SACKed segments.
+    #[inline]
+    fn may_probe(&self, known: &SenderView) -> bool {
+        may_enter(known.phase()) && known.spec.fast_retransmit.is_some() && self.rack.segs_sacked() == Segments(0)
+    }
+
     /// Sets the timer for a probe or a retransmission timeout.
     #[inline]
     fn rearm(&mut self, known: &SenderView) -> Time {
         self.is_stale = false;
-        // No probe is due in recovery, with SACKed segments, or with a probe in flight.
-        let may_probe = may_enter(known.phase())
-            && known.spec.fast_retransmit.is_some()
-            && self.probe == Probe::None
-            && self.rack.segs_sacked() == Segments(0);
+        let may_probe = self.probe == Probe::None && self.may_probe(known);
         self.purpose = if may_probe { Purpose::Probe } else { Purpose::Retransmission };
         let probe = if may_probe { probe_delay(known) } else { TimeDelta(u64::MAX) };
         known.spec.timer.on_tick(known.now, probe.min(self.rto.since(known.now)))

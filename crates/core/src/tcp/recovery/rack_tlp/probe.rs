@@ -37,6 +37,12 @@ impl Probe {
         Probe::Sent(Sent { end_seq: snd_max.max(segment.next()), is_retrans: segment < snd_max, in_flight })
     }
 
+    /// Whether this segment is sent for the first time while the probe is unacknowledged.
+    #[inline]
+    pub(super) fn is_followed_by(&self, segment: SegmentNumber) -> bool {
+        matches!(self, Probe::Sent(probe) if segment >= probe.end_seq)
+    }
+
     /// TLP_process_ack of section 7.4.2. Returns the data that was outstanding at a probe that has repaired a single loss, which is a
     /// congestion event as well.
     pub(super) fn on_ack(&mut self, report: &Report) -> Option<Segments> {
