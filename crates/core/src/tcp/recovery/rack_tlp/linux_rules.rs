@@ -42,10 +42,10 @@ fn duplicates_made_by_the_network_undo_nothing() {
 /// of the SYN. The timer repairs the tail, after 229 ms instead of 24 ms.
 #[test]
 fn a_probe_with_a_shorter_rtt_than_the_handshake_detects_nothing() {
-    let repairs = |handshake, retransmissions_by_min_rtt| {
+    let repairs = |handshake_us: u64, retransmissions_by_min_rtt| {
         let mut bench = bench(TcpSpec { established: true, timestamps: true, retransmissions_by_min_rtt, ..plain() }, 4.0);
         let spec = bench.spec.clone();
-        bench.sender.adopt_handshake(TimeDelta::from_millis(handshake), &spec);
+        bench.sender.adopt_handshake(TimeDelta(handshake_us * 1_000_000 + 1), &spec);
         bench.sender.sequence.limit = SegmentNumber(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         bench.at(110).process_ack(1, &[]);
@@ -55,7 +55,9 @@ fn a_probe_with_a_shorter_rtt_than_the_handshake_detects_nothing() {
         bench.now = sent + TimeDelta::from_millis(100);
         !bench.process_echo(1, &[(3, 4)], sent).is_empty()
     };
-    assert_eq!([repairs(101, true), repairs(99, true), repairs(101, false)], [false, true, true]);
+    assert_eq!([repairs(101_000, true), repairs(99_000, true), repairs(101_000, false)], [false, true, true]);
+    // Clocks of whole microseconds do not show a shorter difference.
+    assert_eq!([repairs(100_001, true), repairs(100_000, true)], [false, true]);
 }
 
 /// In 15 of 15 cases Linux 6.12.117 retransmits nothing on an acknowledgement that advances and carries the first SACK, if the segments were

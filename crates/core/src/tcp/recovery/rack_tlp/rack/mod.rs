@@ -20,6 +20,8 @@ use std::collections::VecDeque;
 /// Recoveries without a DSACK after which the reordering window is reset (section 6.2 step 4).
 const PERSIST: u32 = 16;
 
+const MICROSECOND: TimeDelta = TimeDelta::from_micros(1);
+
 /// Sender state of outstanding segments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rack {
@@ -379,11 +381,11 @@ impl Rack {
             self.reordering_extent = self.reordering_extent.max(self.fack - segment);
         }
         // Step 2: the acknowledgement may belong to an earlier transmission. An echo determines this; an RTT below the minimum indicates it
-        // only without one. Differs: the RFC requires both, but here no handshake has shown how short an RTT can be, and with delayed
-        // acknowledgements that of a single probe is the shortest of all.
+        // only without one; it is measured in whole microseconds, as in Linux. Differs: the RFC requires both, but here no handshake has
+        // shown how short an RTT can be, and with delayed acknowledgements that of a single probe is the shortest of all.
         let is_ambiguous = match echo {
             Some(echo) => echo < xmit_ts,
-            None => self.min_rtt.is_some_and(|min| rtt < min),
+            None => self.min_rtt.is_some_and(|min| rtt.0 / MICROSECOND.0 < min.0 / MICROSECOND.0),
         };
         if retransmitted && is_ambiguous {
             return;
