@@ -560,6 +560,7 @@ class Tcp(TypedDict, total=False):
     ecn_fallback: bool
     established: bool
     f_rto_repeats: bool
+    fast_recovery_after_timeout: bool
     fast_retransmit: FastRetransmit
     handshake: bool
     header: Size
@@ -568,6 +569,7 @@ class Tcp(TypedDict, total=False):
     limit_dsacks: bool
     limited_transmit: bool
     mss: Size
+    new_data_ends_probe: bool
     pacing: bool
     pacing_credit: bool
     paws: Paws

@@ -88,6 +88,10 @@ settings! {
         /// With `rack_tlp`: a repeated timeout of a segment begins F-RTO, even if the first was during a recovery, so that new data follows
         /// the acknowledgement of its retransmission, as in Linux.
         f_rto_repeats: bool = false => Kind::Boolean,
+        // Off: the RFCs do not describe it.
+        /// With `rack_tlp`: a retransmission that is lost in the recovery from a timeout begins a fast recovery, with another reduction, and so
+        /// does a loss that the reordering timer detects then, as in Linux.
+        fast_recovery_after_timeout: bool = false => Kind::Boolean,
         // Off: RFC 8985 section 7.3 arms a full timeout with the probe.
         /// With `rack_tlp`: new data sent after a tail loss probe brings back the timeout of the oldest segment or, if that is over, lets it
         /// follow when another probe would be due, as in Linux.

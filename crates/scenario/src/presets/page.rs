@@ -120,6 +120,11 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.f_rto_repeats,
     },
     Mechanism {
+        name: "a retransmission lost after a timeout begins a fast recovery with another reduction",
+        source: "observed in Linux 6.12",
+        is_on: |spec| spec.fast_recovery_after_timeout,
+    },
+    Mechanism {
         name: "new data after a tail loss probe brings back the timeout of the oldest segment",
         source: "observed in Linux 6.12",
         is_on: |spec| spec.new_data_ends_probe,

@@ -112,6 +112,8 @@ pub(in crate::tcp) struct LossDetection {
     /// The present episode is over.
     pub ends: bool,
     pub newly_lost: Segments,
+    /// One of them had been retransmitted.
+    pub has_lost_retransmission: bool,
     /// The newly lost segments, if the controller requests each loss.
     pub lost: Vec<SegmentNumber>,
     /// Time of the next detection, if one is due.

@@ -17,7 +17,7 @@ mod undo;
 
 use self::probe::{Probe, probe_delay};
 use self::prr::{Begin, Progress, Prr};
-use self::rack::{DetectionContext, Rack};
+use self::rack::{Detected, DetectionContext, Rack};
 use self::undo::{FRto, Undo, take_if_spurious};
 use super::outcome::{
     Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
@@ -161,7 +161,8 @@ impl LossRecovery for RackTlp {
         let found = state.scan(known, phase, losses);
         // Losses of data sent during a recovery are a separate congestion event.
         let is_left = ends && state.rack.has_lost();
-        let enters = (found.newly_lost > Segments(0) || is_left) && may_enter(phase);
+        let begins_again = found.has_lost_retransmission && may_enter_after_timeout(known, phase);
+        let enters = (found.newly_lost > Segments(0) || is_left) && may_enter(phase) || begins_again;
         // RecoverFS includes the segments delivered by this acknowledgement.
         let entry = || state.entry(known, report.delivered.segments);
         LossDetection { ends, enters: enters.then(entry), ..found }
@@ -178,6 +179,7 @@ impl LossRecovery for RackTlp {
     fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
         let state = self.state(known);
         state.undo = None;
+        state.f_rto = FRto::Off;
         if let Some(Reduction { after, recover_fs, saved, .. }) = reduced {
             state.remember(known, saved);
             state.prr = Prr::begin(&Begin { ssthresh: after, recover_fs });
@@ -212,7 +214,8 @@ impl LossRecovery for RackTlp {
                 if phase.is_reduction() {
                     state.prr.on_lost(found.newly_lost);
                 }
-                let enters = found.newly_lost > Segments(0) && may_enter(phase);
+                let may_enter = may_enter(phase) || may_enter_after_timeout(known, phase);
+                let enters = found.newly_lost > Segments(0) && may_enter;
                 Some(LossDetection { enters: enters.then(|| state.entry(known, Segments(0))), ..found })
             }
             Purpose::Probe => {
@@ -363,8 +366,8 @@ impl State {
         }
         let mut lost = Vec::new();
         let list = |segment| lost.extend((losses == Losses::Listed).then_some(segment));
-        let (newly_lost, next) = self.rack.detect_each_loss(&detection(known, phase), list);
-        LossDetection { newly_lost, next, lost, ..LossDetection::default() }
+        let Detected { newly_lost, has_lost_retransmission, next } = self.rack.detect_each_loss(&detection(known, phase), list);
+        LossDetection { newly_lost, has_lost_retransmission, next, lost, ..LossDetection::default() }
     }
 
     /// Fast recovery would begin after these segments were delivered.
@@ -431,6 +434,11 @@ fn is_recovering(phase: Phase) -> bool {
 
 fn may_enter(phase: Phase) -> bool {
     !is_recovering(phase)
+}
+
+/// Whether losses may turn the recovery from a timeout into a fast recovery.
+fn may_enter_after_timeout(known: &SenderView, phase: Phase) -> bool {
+    phase == Phase::Timeout && known.spec.fast_recovery_after_timeout
 }
 
 #[cfg(test)]

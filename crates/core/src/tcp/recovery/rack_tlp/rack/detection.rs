@@ -6,6 +6,16 @@ use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::spec::ReoWndGrowth;
 use crate::tcp::steps::count_step;
 
+/// Outcome of step 5.
+#[derive(Clone, Copy)]
+pub(crate) struct Detected {
+    pub(crate) newly_lost: Segments,
+    /// One of them had been retransmitted.
+    pub(crate) has_lost_retransmission: bool,
+    /// Time of the next check.
+    pub(crate) next: Option<Time>,
+}
+
 impl Rack {
     /// RACK.rtt becomes that of the last segment that the last acknowledgement acknowledges cumulatively, if there is one.
     pub(crate) fn prefer_cumulative_rtt(&mut self) {
@@ -51,18 +61,15 @@ impl Rack {
     /// [`Rack::detect_each_loss`] for tests, which use the totals.
     #[cfg(test)]
     pub(crate) fn detect_loss(&mut self, known: &DetectionContext) -> (Segments, Option<Time>) {
-        self.detect_each_loss(known, |_| ())
+        let Detected { newly_lost, next, .. } = self.detect_each_loss(known, |_| ());
+        (newly_lost, next)
     }
 
-    /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
-    pub(crate) fn detect_each_loss(
-        &mut self,
-        known: &DetectionContext,
-        mut lose: impl FnMut(SegmentNumber),
-    ) -> (Segments, Option<Time>) {
+    /// Step 5: loss detection.
+    pub(crate) fn detect_each_loss(&mut self, known: &DetectionContext, mut lose: impl FnMut(SegmentNumber)) -> Detected {
         let patience = self.rtt + self.reo_wnd(known);
         self.find_overtaken();
-        let mut newly_lost = 0;
+        let (mut newly_lost, mut has_lost_retransmission) = (0, false);
         while let Some(&(sent, segment)) = self.overtaken.front() {
             let is_under_way = self.is_under_way((sent, segment));
             if is_under_way && sent + patience > known.now {
@@ -70,6 +77,7 @@ impl Rack {
             }
             self.overtaken.pop_front();
             if is_under_way {
+                has_lost_retransmission |= self.was_retransmitted(segment);
                 self.mark_lost(segment);
                 lose(segment);
                 newly_lost += 1;
@@ -79,7 +87,7 @@ impl Rack {
             self.overtaken.pop_back();
         }
         let later = self.overtaken.back().map(|&(sent, _)| sent + patience);
-        (Segments(newly_lost), later)
+        Detected { newly_lost: Segments(newly_lost), has_lost_retransmission, next: later }
     }
 
     /// Moves the transmissions before the latest one that has arrived to `overtaken`.
@@ -104,6 +112,10 @@ impl Rack {
             }
             self.overtaken.push_back(sent);
         }
+    }
+
+    fn was_retransmitted(&self, segment: SegmentNumber) -> bool {
+        self.segments.get((segment - self.snd_una).0 as usize).is_some_and(|sent| sent.retransmitted)
     }
 
     fn mark_lost(&mut self, segment: SegmentNumber) {

@@ -6,6 +6,8 @@
 mod detection;
 mod lost_segments;
 
+pub(crate) use self::detection::Detected;
+
 use self::lost_segments::LostSegments;
 use crate::primitives::ring::Ring;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
