@@ -585,6 +585,7 @@ class Tcp(TypedDict, total=False):
     syn_linear_timeouts: int
     syn_options: Size
     syn_timeouts_to_reset: int
+    timeout_keeps_reduction: bool
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation

@@ -92,6 +92,10 @@ settings! {
         /// With `rack_tlp`: a retransmission that is lost in the recovery from a timeout begins a fast recovery, with another reduction, and so
         /// does a loss that the reordering timer detects then, as in Linux.
         fast_recovery_after_timeout: bool = false => Kind::Boolean,
+        // Off: RFC 5681 equation 4.
+        /// With `rack_tlp`: a timeout before the end of a fast recovery, or of the response to a mark, does not reduce ssthresh again, as in
+        /// Linux.
+        timeout_keeps_reduction: bool = false => Kind::Boolean,
         // Off: RFC 8985 section 7.3 arms a full timeout with the probe.
         /// With `rack_tlp`: new data sent after a tail loss probe brings back the timeout of the oldest segment or, if that is over, lets it
         /// follow when another probe would be due, as in Linux.

@@ -633,6 +633,7 @@ fn random_tcp(dice: &mut TestRandom) -> Transport {
         retransmissions_by_min_rtt: is_as_linux,
         f_rto_repeats: is_as_linux,
         new_data_ends_probe: is_as_linux,
+        timeout_keeps_reduction: is_as_linux,
         fast_recovery_after_timeout: is_as_linux,
         pacing_credit: is_as_linux,
         initial_ssthresh: dice.one_of(&[f64::INFINITY, 16.0]),

@@ -24,6 +24,7 @@ pub(super) fn check(given: &Tcp, spec: &TcpSpec, preset: &TcpSpec, at: &str, rep
         ("retransmissions_by_min_rtt", spec.retransmissions_by_min_rtt != preset.retransmissions_by_min_rtt, &has_no_rack),
         ("f_rto_repeats", spec.f_rto_repeats != preset.f_rto_repeats, &has_no_rack),
         ("fast_recovery_after_timeout", spec.fast_recovery_after_timeout != preset.fast_recovery_after_timeout, &has_no_rack),
+        ("timeout_keeps_reduction", spec.timeout_keeps_reduction != preset.timeout_keeps_reduction, &has_no_rack),
         ("new_data_ends_probe", spec.new_data_ends_probe != preset.new_data_ends_probe, &has_no_rack),
         ("reo_wnd_growth", spec.reo_wnd_growth != preset.reo_wnd_growth, &has_no_rack),
         (

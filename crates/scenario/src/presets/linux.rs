@@ -195,6 +195,7 @@ fn linux() -> TcpSpec {
         retransmissions_by_min_rtt: true,
         f_rto_repeats: true,
         new_data_ends_probe: true,
+        timeout_keeps_reduction: true,
         fast_recovery_after_timeout: true,
         // An acknowledgement of one segment is delayed by 40 ms. Each growth of the receive window permits another immediate one: with the
         // default `tcp_rmem`, at 20 Mbit/s and 40 ms, about 190 segments with Linux 6.18.44, 235 with 6.12.117, and 373 with 6.12.117 and a

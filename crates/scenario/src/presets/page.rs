@@ -125,6 +125,11 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.fast_recovery_after_timeout,
     },
     Mechanism {
+        name: "a timeout during a fast recovery keeps ssthresh",
+        source: "observed in Linux 6.12",
+        is_on: |spec| spec.timeout_keeps_reduction,
+    },
+    Mechanism {
         name: "new data after a tail loss probe brings back the timeout of the oldest segment",
         source: "observed in Linux 6.12",
         is_on: |spec| spec.new_data_ends_probe,

@@ -249,9 +249,12 @@ impl Tcp<'_> {
         }
     }
 
-    /// Whether a segment has timed out before and the repeated timeout leaves the threshold unchanged.
+    /// Whether a segment has timed out before, or a reduction is not over, and the timeout leaves the threshold unchanged.
     fn repeated(&self) -> Repeated {
+        let Sequence { phase, snd_una, recovery_point, timed_out, .. } = self.sender.sequence;
         let keeps_threshold = self.spec.ssthresh_from == SsthreshFrom::FlightSize || self.sender.recovery.is_by_time();
-        if self.sender.sequence.timed_out && keeps_threshold { Repeated::Yes } else { Repeated::No }
+        let is_reducing = matches!(phase, Phase::Recovery | Phase::Reducing) && snd_una < recovery_point;
+        let is_repeated = timed_out && keeps_threshold || is_reducing && self.spec.timeout_keeps_reduction;
+        if is_repeated { Repeated::Yes } else { Repeated::No }
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of the settings in which Linux differs from RFC 8985, with numbers of kernels.
 
-use crate::congestion::Start;
+use crate::congestion::{Controller, Start};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::bench::{SenderHarness, plain};
@@ -142,4 +142,19 @@ fn a_retransmission_lost_after_a_timeout_begins_a_fast_recovery() {
         after(300, 3, &[(5, 6)])
     };
     assert_eq!([sent_after(false), sent_after(true)], [(vec![3, 4, 7], 4.0), (vec![3], 2.0)]);
+}
+
+/// In Linux 6.12.117, flows of 123 segments that time out in a recovery go on with the threshold of that recovery.
+#[test]
+fn a_timeout_during_a_fast_recovery_keeps_the_threshold() {
+    let threshold_after = |timeout_keeps_reduction| {
+        let mut bench = bench(TcpSpec { timeout_keeps_reduction, ..plain() }, 16.0);
+        bench.sender.sequence.limit = SegmentNumber(16);
+        assert_eq!(bench.send().len(), 16);
+        assert_eq!(bench.at(100).process_ack(0, &[(2, 8)]), [0]);
+        let reduced = bench.sender.controller.ssthresh().0;
+        assert!(bench.expire());
+        (reduced, bench.sender.controller.ssthresh().0)
+    };
+    assert_eq!([threshold_after(false), threshold_after(true)], [(8.0, 4.0), (8.0, 8.0)]);
 }
