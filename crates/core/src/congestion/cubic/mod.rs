@@ -16,7 +16,7 @@ use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use whole_segments::{Growth, MAX_CNT_WITHOUT_W_MAX};
+use whole_segments::{Counted, Growth, MAX_CNT_WITHOUT_W_MAX};
 
 /// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that makes AIMD with that beta as fast as Reno.
 const C: f64 = 0.4;
@@ -73,6 +73,8 @@ pub struct CubicLaw {
     w_max_is_unknown: bool,
     /// RTT by which the target is ahead: the average of the retransmission timer, or with whole segments the minimum (dMin of the paper).
     ahead: TimeDelta,
+    /// Tick of the clock, with whole segments.
+    jiffy: TimeDelta,
     growth: Growth,
 }
 
@@ -100,6 +102,7 @@ impl Cubic {
             stage: Stage::DueAtWMax,
             w_max_is_unknown: true,
             ahead: TimeDelta::ZERO,
+            jiffy: start.jiffy,
             growth: Growth::default(),
         };
         let window = law.rounded(Cwnd(start.window));
@@ -194,12 +197,19 @@ impl CubicLaw {
     }
 
     fn grow_by_segments(&mut self, now: Time, Seconds(time): Seconds, window: Cwnd, counted: f64) -> f64 {
-        if let Some(increase) = self.growth.count(counted, window, now) {
-            self.w_est += increase;
-            // Whole segments from W_max, as observed: otherwise the window is back a tenth of a second later, at one BDP.
-            let on_the_curve = self.w_max + (self.w_cubic(time + self.ahead.seconds()) - self.w_max).trunc();
-            let max = if self.w_max_is_unknown { MAX_CNT_WITHOUT_W_MAX } else { f64::INFINITY };
-            self.growth.aim(window, Cwnd(on_the_curve.max(self.w_est)), max);
+        match self.growth.count(counted, window, now, self.jiffy) {
+            Counted::Kept => {}
+            Counted::Estimate(increase) => {
+                self.w_est += increase;
+                self.growth.follow(window, Cwnd(self.w_est));
+            }
+            Counted::Target(increase) => {
+                self.w_est += increase;
+                // Whole segments from W_max, as observed: otherwise the window is back a tenth of a second later, at one BDP.
+                let on_the_curve = self.w_max + (self.w_cubic(time + self.ahead.seconds()) - self.w_max).trunc();
+                let max = if self.w_max_is_unknown { MAX_CNT_WITHOUT_W_MAX } else { f64::INFINITY };
+                self.growth.aim(window, Cwnd(on_the_curve.max(self.w_est)), max);
+            }
         }
         self.growth.grow(window, counted)
     }
