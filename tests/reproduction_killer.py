@@ -25,7 +25,7 @@ from study_killer import forked, worked
 from tailback import papers
 from tailback._demo import buffer
 from tailback._demo import buffer_grid as grid
-from tailback._pictures import picture
+from tailback._html.pictures import picture
 from tailback._study import failpoint, runner
 from tailback._study.fingerprint import fingerprint
 from tailback.papers import Document, Experiment

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from tailback._pictures import DARK_GROUND, Curve, Panel, dark_inks, picture
+from tailback._html.pictures import DARK_GROUND, Curve, Panel, dark_inks, picture
 from tailback.plots import COLOURS, PAGE
 
 pytest.importorskip("matplotlib")

@@ -18,7 +18,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
-from tailback._pictures import Curve, Panel
+from tailback._html.pictures import Curve, Panel
 from tailback._run_plot import thinned
 
 if TYPE_CHECKING:

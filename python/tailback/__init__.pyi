@@ -60,7 +60,7 @@ from ._types import (
     Tcp as Tcp,
 )
 from ._validation import Validation as Validation, ValidationInterrupted as ValidationInterrupted, validate as validate
-from ._widget import lab as lab
+from ._lab.widget import lab as lab
 from .errors import (
     ArgumentError as ArgumentError,
     CaptureError as CaptureError,

@@ -13,11 +13,11 @@ from tailback import _core, _flent_data, _iperf3, _store
 from tailback._arguments import arguments_checked
 from tailback._capture_damage import CaptureDamage
 from tailback._html import notebook
+from tailback._process.time_slices import in_slices
 from tailback._qlog import measuring
 from tailback._qlog.events import QlogReadError, is_qlog, read
 from tailback._summary import ROWS, TextTable, listed, tabulated
 from tailback._table import Table
-from tailback._time_slices import in_slices
 from tailback.errors import CaptureError, UnknownName, in_one_line
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
+from tailback._process.time_slices import in_slices
 from tailback._scenario import Scenario
 from tailback._starvation import starved_flows
 from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
-from tailback._time_slices import in_slices
 from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, in_one_line, warn
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, overload
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._interval import Interval
-from tailback._processors import processors
+from tailback._process.processors import processors
 from tailback._quantity import quantity_of
 from tailback._run import Run
 from tailback._scenario import Scenario, _whole

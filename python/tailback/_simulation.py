@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
-from tailback._interrupts import interrupts
+from tailback._process.interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
 from tailback._scenario import Scenario
 from tailback._starvation import warn_of_starved_flows

@@ -15,7 +15,7 @@ import tailback as tb
 from browsing import PHONE, double_tap, finger, widths
 from lab_page import GOLDEN, Open, example, expect_text, of_wheel, run, text_of, until
 from support import HANGS_S, ROOT
-from tailback._lab import write as write_page
+from tailback._lab.page import write as write_page
 from tailback.papers import document, experiments
 
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsing import PHONE, BrowserPages, double_tap, finger, inked, over, under_cursor, widths
-from tailback._pictures import DARK_GROUND
+from tailback._html.pictures import DARK_GROUND
 from tailback._study.measurements import Tally
 from tailback.papers import Curves, Document, Line, Outcome, Point
 from tailback.papers._report import Basis, page

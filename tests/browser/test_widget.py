@@ -16,7 +16,7 @@ import tailback as tb
 from browsing import PATIENCE
 from lab_page import text_of
 from support import ROOT
-from tailback._widget import files
+from tailback._lab.widget import files
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 

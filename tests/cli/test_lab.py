@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import HANGS_S, Command
-from tailback._lab import USUAL_PORT, Server, page, serve_at
+from tailback._lab.page import USUAL_PORT, Server, page, serve_at
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tailback._pictures import Picture
+from tailback._html.pictures import Picture
 from tailback.papers import (
     Curves,
     Line,

@@ -1,4 +1,4 @@
-// The JSON data of a figure, as written by tailback/_pictures.py for reports and tools/panels.py for the site.
+// The JSON data of a figure, as written by tailback/_html/pictures.py for reports and tools/panels.py for the site.
 
 export interface Figure {
   panels: Panel[];

@@ -30,7 +30,7 @@ def lab(port: int | None, no_open: bool, out: Path | None) -> ExitCode:
     """
     import webbrowser
 
-    from tailback._lab import USUAL_PORT, serve_at, write
+    from tailback._lab.page import USUAL_PORT, serve_at, write
     from tailback.errors import OutputError, ParameterError
 
     if out is not None and (unused := [flag for flag, given in (("--port", port is not None), ("--no-open", no_open)) if given]):

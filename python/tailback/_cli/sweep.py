@@ -89,7 +89,7 @@ def sweep(
     scenario = load(file)
     axes = parse(vary)
     if dry_run:
-        from tailback._processors import processors
+        from tailback._process.processors import processors
         from tailback._study.cost import estimate
         from tailback._study.sweeping import planned
 

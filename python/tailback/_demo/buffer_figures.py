@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import models
 from tailback._demo.buffer_grid import BDP_PACKETS, Cell, Study, rule
-from tailback._pictures import Curve, Panel, Picture, picture
+from tailback._html.pictures import Curve, Panel, Picture, picture
 from tailback.plots import PAGE, LineEnd, name_ends
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from tailback._demo.buffer_grid import (
     scenario,
 )
 from tailback._demo.buffer_needed import TARGET
+from tailback._html.pictures import Picture, dark_inks
 from tailback._interval import Interval
-from tailback._pictures import Picture, dark_inks
 
 __all__ = ["page", "setting", "table"]
 

@@ -9,8 +9,8 @@ import platform
 from tailback import _html
 from tailback._core import __version__
 from tailback._demo.switch_grid import CASES, GAIN, HEADLINE, PUBLISHED, Study
+from tailback._html.pictures import dark_inks
 from tailback._interval import Interval
-from tailback._pictures import dark_inks
 from tailback.papers._experiment_plot import draw
 
 __all__ = ["QUESTION", "headline", "page", "setting", "table"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 
-from tailback._processors import processors
+from tailback._process.processors import processors
 from tailback.errors import MissingExtra, StudyError
 
 __all__ = ["WAIT_S", "connected"]

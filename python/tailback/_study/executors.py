@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, Protocol
 
-from tailback._processors import processors
+from tailback._process.processors import processors
 from tailback._study.work import Task, WorkResult, measure, measure_in_process, prepare_process
 from tailback.errors import ParameterError, StudyError
 

@@ -16,7 +16,7 @@ from typing import Any
 from tailback._arguments import arguments_checked
 from tailback._emulation.emulating import require_pyroute2
 from tailback._emulation.machine import LIMITS
-from tailback._processors import processors
+from tailback._process.processors import processors
 from tailback._study.measurements import Measurements, Number
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import CaseSet, emulated, full, quick

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._interval import Interval
-from tailback._processors import processors
-from tailback._time_slices import in_slices
+from tailback._process.processors import processors
+from tailback._process.time_slices import in_slices
 from tailback.errors import ParameterError
 from tailback.models._broadcasting import one
 

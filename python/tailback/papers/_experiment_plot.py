@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from tailback._pictures import Curve, Picture, picture
-from tailback._pictures import Panel as Plotted
+from tailback._html.pictures import Curve, Picture, picture
+from tailback._html.pictures import Panel as Plotted
 from tailback._run_plot import thinned
 from tailback.papers._experiment import Curves, Panel, Ranking, ReferenceLine, TracePanel
 from tailback.papers._measured import Measured, Point

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from tailback import _html
 from tailback._core import __version__
+from tailback._html.pictures import Picture, dark_inks
 from tailback._interval import Interval
-from tailback._pictures import Picture, dark_inks
 from tailback._study.measurements import Tally
 from tailback.papers._claim_text import finding_label, number, seeds_needed, summary
 from tailback.papers._experiment import SEEDS, Condition, Document, Experiment, Grid

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tailback._arguments import arguments_checked
-from tailback._interrupts import interrupts
+from tailback._process.interrupts import interrupts
 from tailback.errors import ParameterError, UserCodeError, UserCodeWarning
 from tailback.user_code._libraries import library_member, library_names, load_controllers, load_stacks
 from tailback.user_code._registry import RegisteredClass, of_library, registered, required

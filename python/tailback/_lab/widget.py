@@ -10,7 +10,7 @@ from typing import Any
 
 from tailback import _core
 from tailback._arguments import arguments_checked
-from tailback._lab import page
+from tailback._lab.page import page
 from tailback._scenario import Scenario
 from tailback._toml import toml
 from tailback.errors import MissingExtra

@@ -18,7 +18,7 @@ __all__ = ["USUAL_PORT", "Server", "page", "serve_at", "write"]
 USUAL_PORT = 8017
 
 # Published wheels contain it; in a checkout `make lab` builds it from web/lab and crates/wasm.
-_FOLDER = Path(__file__).parent / "_web" / "lab"
+_FOLDER = Path(__file__).parents[1] / "_web" / "lab"
 
 
 def page() -> Path:
