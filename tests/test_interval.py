@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from tailback._interval import Interval, student_t
-from tailback._quantity import quantity_of
+from tailback._tables.quantity import quantity_of
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9, 10, 29, 100])

@@ -11,7 +11,7 @@ import pytest
 
 import tailback as tb
 from tailback._completions import completions
-from tailback._table import Table
+from tailback._tables.table import Table
 
 LINK: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets"}
 

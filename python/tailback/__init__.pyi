@@ -31,7 +31,7 @@ from ._scenario import Scenario as Scenario, load as load, schema as schema
 from ._simulation import simulate as simulate
 from ._stepped import Simulation as Simulation
 from ._study import Range as Range, Study as Study, Threshold as Threshold, sweep as sweep, threshold as threshold
-from ._table import Table as Table
+from ._tables.table import Table as Table
 from ._topologies import (
     chain as chain,
     dragonfly as dragonfly,

@@ -16,8 +16,8 @@ from tailback._html import notebook
 from tailback._process.time_slices import in_slices
 from tailback._qlog import measuring
 from tailback._qlog.events import QlogReadError, is_qlog, read
-from tailback._summary import ROWS, TextTable, listed, tabulated
-from tailback._table import Table
+from tailback._tables.summary import ROWS, TextTable, listed, tabulated
+from tailback._tables.table import Table
 from tailback.errors import CaptureError, UnknownName, in_one_line
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]

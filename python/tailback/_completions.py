@@ -9,7 +9,7 @@ from fractions import Fraction
 from numbers import Real
 
 from tailback import _core
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import ParameterError
 
 __all__ = ["completions"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tailback import _core, allocation
 from tailback._export.network import Network, seconds
 from tailback._export.network import quantity as amount
-from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
-from tailback._table import Table
+from tailback._tables.table import Table
+from tailback._tables.text import aligned, quantity
 from tailback.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from tailback._core import in_column_units
 from tailback._fairness import Fairness, fairness_of
 from tailback._scenario import Scenario
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import ScenarioWarning, StarvationWarning
 
 __all__ = ["with_red"]

@@ -14,7 +14,7 @@ from tailback import _core
 from tailback.errors import OutputError, ParameterError, UnknownName
 
 if TYPE_CHECKING:
-    from tailback._table import Table
+    from tailback._tables.table import Table
 
 __all__ = ["write_flent"]
 

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from tailback._table import Table
+from tailback._tables.table import Table
 
 __all__ = ["is_flent", "tables"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tailback._table import Table
+from tailback._tables.table import Table
 
 __all__ = ["is_iperf3", "tables"]
 

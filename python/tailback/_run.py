@@ -18,15 +18,15 @@ from tailback._html import notebook
 from tailback._process.time_slices import in_slices
 from tailback._scenario import Scenario
 from tailback._starvation import starved_flows
-from tailback._summary import listings, tabulated, text
-from tailback._table import COUNTERS, Table
+from tailback._tables.summary import listings, tabulated, text
+from tailback._tables.table import COUNTERS, Table
 from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, in_one_line, warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tailback._fairness import Fairness
-    from tailback._quantity import Column, Quantity
+    from tailback._tables.quantity import Column, Quantity
 
 __all__ = ["Interrupted", "Run", "advance", "read_run", "with_changes"]
 
@@ -340,7 +340,7 @@ class Run:
         >>> 0.5 <= run.value("jain(flows.*.goodput_bps)") <= 1
         True
         """
-        from tailback._quantity import quantity_of
+        from tailback._tables.quantity import quantity_of
 
         asked = quantity_of(quantity) if isinstance(quantity, str) else quantity
         return asked.value({name: self._columns(asked, name) for name in asked.tables})

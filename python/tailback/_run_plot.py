@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from tailback._format import quantity
-from tailback._summary import rate_column
-from tailback._summary import title as column_title
+from tailback._tables.summary import rate_column
+from tailback._tables.summary import title as column_title
+from tailback._tables.text import quantity
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, head, name_column, require, sized
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailback._table import Table
+    from tailback._tables.table import Table
 
 __all__ = ["TRACES", "TraceSelection", "draw_traces", "plot_runs", "show", "thinned"]
 

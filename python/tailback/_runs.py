@@ -13,10 +13,10 @@ from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._interval import Interval
 from tailback._process.processors import processors
-from tailback._quantity import quantity_of
 from tailback._run import Run
 from tailback._scenario import Scenario, _whole
-from tailback._table import Table
+from tailback._tables.quantity import quantity_of
+from tailback._tables.table import Table
 from tailback.errors import ParameterError, in_one_line
 
 __all__ = ["Runs", "RunsInterrupted", "run_all"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import StarvationWarning, warn
 
 __all__ = ["starved_flows", "warn_of_starved_flows"]

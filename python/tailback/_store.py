@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tailback.errors import OutputError, ParameterError, TailbackError
 
 if TYPE_CHECKING:
-    from tailback._table import Table
+    from tailback._tables.table import Table
 
 if sys.platform != "win32":
     import fcntl
@@ -99,7 +99,7 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
         The files are missing or damaged.
     """
     from tailback import _core
-    from tailback._table import COUNTERS, Table
+    from tailback._tables.table import COUNTERS, Table
 
     folder = Path(directory)
     if not (folder / "provenance.json").exists():

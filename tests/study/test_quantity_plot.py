@@ -12,8 +12,8 @@ import pytest
 import tailback as tb
 from small_sweep import BUFFER, PRESET
 from tailback._interval import student_t
-from tailback._quantity import quantity_of
 from tailback._study.quantity_plot import PlotSpec, figure
+from tailback._tables.quantity import quantity_of
 
 pytest.importorskip("matplotlib")
 

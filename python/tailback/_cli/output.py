@@ -45,8 +45,8 @@ from tailback.errors import (
 )
 
 if TYPE_CHECKING:
-    from tailback._summary import TextTable
-    from tailback._table import Table
+    from tailback._tables.summary import TextTable
+    from tailback._tables.table import Table
 
 __all__ = [
     "EXIT_CODES",

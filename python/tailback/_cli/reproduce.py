@@ -106,7 +106,7 @@ def reproduce(
 
 def _listed(seeds: int | None, *, as_json: bool) -> str:
     from tailback import papers
-    from tailback._format import aligned
+    from tailback._tables.text import aligned
 
     found = papers.experiments()
     if as_json:

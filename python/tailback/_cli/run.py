@@ -236,6 +236,6 @@ def with_traces(scenario: Scenario, kinds: tuple[str, ...]) -> Scenario:
 
 def show(result: Run) -> None:
     """Print the summary of a run: tables to a terminal, plain text to a pipe."""
-    from tailback._summary import listings
+    from tailback._tables.summary import listings
 
     summary(str(result), listings(result.tables), result.summary(), [f"note: {text}" for text in result.notes])

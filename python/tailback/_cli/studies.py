@@ -14,7 +14,7 @@ from tailback.errors import ParameterError
 if TYPE_CHECKING:
     from tailback._study import Study
     from tailback._study.study import Unconverged
-    from tailback._table import Table
+    from tailback._tables.table import Table
 
 __all__ = ["SHOWN", "finished", "means_text", "note_determinism", "report", "selected_executor"]
 
@@ -106,8 +106,8 @@ def report(study: Study, *, as_json: bool) -> None:
 
 def means_text(means: Table, axes: list[str], quantity: str, shown: int) -> str:
     """A table of a quantity at each point, with its 95 % interval where there is more than one seed."""
-    from tailback._format import aligned
-    from tailback._format import quantity as written
+    from tailback._tables.text import aligned
+    from tailback._tables.text import quantity as written
 
     column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
     lines = [[*(axes or ["scenario"]), "seeds", quantity, "95 % interval"]]

@@ -15,9 +15,9 @@ from tailback._demo import buffer_grid as grid
 from tailback._demo import buffer_report as report
 from tailback._demo.buffer_grid import Study
 from tailback._demo.buffer_needed import needed
-from tailback._format import aligned
 from tailback._store import ensure_writable, write_atomically
 from tailback._study.runner import Progress
+from tailback._tables.text import aligned
 from tailback.papers._plan import Plan
 from tailback.plots import require
 

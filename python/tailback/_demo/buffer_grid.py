@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tailback._interval import UNBOUNDED, Interval
-from tailback._quantity import FRACTION, is_fraction
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._study.measurements import Tally
+from tailback._tables.quantity import FRACTION, is_fraction
 from tailback._topologies import dumbbell
 from tailback.papers import Experiment, Outcome, Trace, Variant
 

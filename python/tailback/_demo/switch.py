@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tailback._demo import switch_grid as grid
 from tailback._demo import switch_report as report
-from tailback._format import aligned
 from tailback._store import ensure_writable, write_atomically
 from tailback._study.runner import Progress
+from tailback._tables.text import aligned
 from tailback.papers._plan import Plan
 from tailback.plots import require
 

@@ -24,7 +24,7 @@ from tailback._emulation.real_connections import connection_lines
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, in_one_line, warn
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tailback._format import quantity
-from tailback._table import Table
+from tailback._tables.table import Table
+from tailback._tables.text import quantity
 
 __all__ = ["connection_lines"]
 

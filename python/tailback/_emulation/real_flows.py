@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tailback._emulation.kernel_flows import kernel_name
 from tailback._emulation.kernel_messages import message_columns, playback_columns
 from tailback._run import Run
-from tailback._table import Table
+from tailback._tables.table import Table
 
 __all__ = ["FlowReports", "real_flow_tables"]
 

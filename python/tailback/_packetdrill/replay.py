@@ -18,8 +18,8 @@ from tailback._html import notebook
 from tailback._packetdrill.conditions import Unavailable, holds, names
 from tailback._packetdrill.script import Assertion, Incoming, Outgoing, Script, Statement, Unused, Write, read_script
 from tailback._packetdrill.sender import ScriptedSender, Sent
-from tailback._summary import TextTable, listed, tabulated
-from tailback._table import Table
+from tailback._tables.summary import TextTable, listed, tabulated
+from tailback._tables.table import Table
 from tailback.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tailback._format import quantity
 from tailback._qlog.events import Event, Log, as_object
 from tailback._qlog.outstanding import Outstanding, Payload, SentPacket
-from tailback._table import Table
+from tailback._tables.table import Table
+from tailback._tables.text import quantity
 
 __all__ = ["tables"]
 

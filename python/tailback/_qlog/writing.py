@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from tailback import _core
 from tailback._qlog import TRACES
-from tailback._table import Table
+from tailback._tables.table import Table
 
 __all__ = ["write"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tailback import _core
-from tailback._quantity import Column
-from tailback._table import Table
+from tailback._tables.quantity import Column
+from tailback._tables.table import Table
 
 __all__ = ["Column", "column", "join", "packed", "repeated", "unpack", "varied"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tailback._quantity import numbers
 from tailback._study import trace_files
 from tailback._study.columns import Column, unpack
 from tailback._study.ledger import Ledger, RunRow, StoredTrace
+from tailback._tables.quantity import numbers
 
 __all__ = ["Comparison", "Difference", "compare"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback import _store
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import ParameterError
 
 __all__ = ["write"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tailback._quantity import Quantity, quantity_of
 from tailback._study import means
 from tailback._study.columns import Column, column, unpack, varied
 from tailback._study.ledger import Ledger
+from tailback._tables.quantity import Quantity, quantity_of
 
 __all__ = ["labels_of_runs", "samples", "tables_of_runs"]
 

@@ -29,7 +29,7 @@ from tailback._study.fingerprint import Fingerprints, fingerprint
 from tailback._study.ledger import LEDGER, Ledger, PlannedPoint
 from tailback._study.runner import Progress
 from tailback._study.work import Task, WorkFailed, WorkOutput
-from tailback._table import Table
+from tailback._tables.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

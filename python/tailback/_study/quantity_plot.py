@@ -10,9 +10,9 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tailback import _core
-from tailback._format import quantity as written
 from tailback._interval import Interval
-from tailback._quantity import Quantity
+from tailback._tables.quantity import Quantity
+from tailback._tables.text import quantity as written
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, LineEnd, close, head, name_ends, require, sized
 

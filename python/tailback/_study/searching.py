@@ -12,7 +12,6 @@ from typing import Any
 from tailback import _core
 from tailback._description import short
 from tailback._interval import Interval
-from tailback._quantity import Quantity, quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
 from tailback._study.crossing import Crossing
@@ -22,6 +21,7 @@ from tailback._study.runner import RunFailed, Runner
 from tailback._study.span import span
 from tailback._study.sweeping import check_quantity
 from tailback._study.work import Simulated, Task
+from tailback._tables.quantity import Quantity, quantity_of
 from tailback.errors import ParameterError, StudyError
 from tailback.statistics import Bounds
 from tailback.user_code._loading import ClassLocation

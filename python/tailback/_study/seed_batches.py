@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tailback import _core
-from tailback._quantity import quantity_of
 from tailback._study.columns import unpack
 from tailback._study.ledger import Ledger
 from tailback._study.stopping import StoppingRule
 from tailback._study.work import Result, Simulated, Task
+from tailback._tables.quantity import quantity_of
 
 __all__ = ["SeedBatches"]
 

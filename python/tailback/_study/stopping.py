@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailback._interval import Interval
-from tailback._quantity import quantity_of
+from tailback._tables.quantity import quantity_of
 from tailback.errors import ParameterError
 
 __all__ = ["StoppingRule", "until"]

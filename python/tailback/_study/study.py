@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
-from tailback._quantity import quantity_of
 from tailback._starvation import starved_flows, warn_of_starved_flows
 from tailback._study import comparison, exporting, means, quantity_plot, trace_files, trace_plot
 from tailback._study.columns import Column, column, join, unpack
@@ -31,7 +30,8 @@ from tailback._study.stopping import StoppingRule
 from tailback._study.trace_files import TRACES, DamagedTrace
 from tailback._study.vary import label
 from tailback._study.work import Simulated
-from tailback._table import Table
+from tailback._tables.quantity import quantity_of
+from tailback._tables.table import Table
 from tailback.errors import ParameterError, ScenarioError, StudyError, StudyInterrupted, UnknownName
 from tailback.user_code._loading import ClassLocation, place
 from tailback.user_code._registry import provenance_of

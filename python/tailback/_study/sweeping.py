@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tailback._arguments import arguments_checked
-from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
 from tailback._study.directory import prepare_study
@@ -22,6 +21,7 @@ from tailback._study.runner import Progress
 from tailback._study.stopping import StoppingRule, until
 from tailback._study.study import Study
 from tailback._study.vary import Vary
+from tailback._tables.quantity import quantity_of
 from tailback.errors import ParameterError
 
 __all__ = ["check_quantity", "planned", "sweep"]

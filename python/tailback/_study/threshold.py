@@ -14,10 +14,7 @@ from typing import Any, Literal
 
 from tailback import _core
 from tailback._arguments import arguments_checked
-from tailback._format import aligned
-from tailback._format import quantity as written
 from tailback._html import HtmlList, notebook
-from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study import means
 from tailback._study.directory import prepare_study, working
@@ -28,7 +25,10 @@ from tailback._study.runner import Progress
 from tailback._study.searching import Search
 from tailback._study.study import Study
 from tailback._study.vary import label
-from tailback._table import Table
+from tailback._tables.quantity import quantity_of
+from tailback._tables.table import Table
+from tailback._tables.text import aligned
+from tailback._tables.text import quantity as written
 from tailback.errors import StudyInterrupted
 from tailback.user_code._loading import place
 from tailback.user_code._registry import provenance_of

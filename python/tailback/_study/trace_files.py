@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tailback._study.failpoint import reach
 from tailback._study.ledger import Ledger, StoredTrace, synced
-from tailback._table import Table
+from tailback._tables.table import Table
 from tailback.errors import StudyError
 
 __all__ = ["TRACES", "DamagedTrace", "damaged", "file_of", "names", "read", "write"]

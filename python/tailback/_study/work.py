@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from tailback import _core
 from tailback._run import advance
 from tailback._scenario import Scenario
-from tailback._table import COUNTERS, Table
+from tailback._tables.table import COUNTERS, Table
 from tailback.errors import HostError, readable
 from tailback.user_code._loading import ClassLocation, ensure
 

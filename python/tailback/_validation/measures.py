@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tailback._interval import UNBOUNDED, Range
-from tailback._quantity import FRACTION
 from tailback._run import Run
+from tailback._tables.quantity import FRACTION
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._arguments import arguments_checked
 from tailback._interval import Range
-from tailback._quantity import FRACTION, is_fraction, quantity_of
 from tailback._study.measurements import Computation, Subject
 from tailback._study.vary import AxisValue
+from tailback._tables.quantity import FRACTION, is_fraction, quantity_of
 from tailback.errors import ParameterError, UnknownName
 from tailback.papers._expression import Comparison, Expression
 from tailback.papers._measured import Label, Measured

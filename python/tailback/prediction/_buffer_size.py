@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, models
 from tailback._arguments import arguments_checked
-from tailback._format import aligned, quantity
 from tailback._html import HtmlList, HtmlTable, notebook
 from tailback._scenario import Scenario
+from tailback._tables.text import aligned, quantity
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import Rule
 from tailback.prediction._sizing_case import SizingCase, ask

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback._arguments import arguments_checked
-from tailback._format import aligned, quantity
 from tailback._html import HtmlList, notebook
 from tailback._scenario import Scenario
-from tailback._table import Table
+from tailback._tables.table import Table
+from tailback._tables.text import aligned, quantity
 from tailback.errors import PredictionWarning, warn
 from tailback.prediction._outcome import AppliedModel, Comparison, Unmodelled
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tailback._format import aligned, quantity
 from tailback._html import HtmlTable
-from tailback._table import Table
+from tailback._tables.table import Table
+from tailback._tables.text import aligned, quantity
 
 __all__ = ["COLUMNS", "ROWS", "TextTable", "listed", "listings", "rate_column", "tabulated", "text", "title"]
 
