@@ -17,12 +17,12 @@ LAYERS = """
 _core
 _arguments
 errors
-_capture_damage _description _html _interval _paper_figure _process _schema_tables _toml
+_capture_damage _html _interval _paper_figure _process
 _export
-_kernels _named_files _parquet_flows _tables _types allocation models plots prices statistics user_code
+_kernels _tables allocation models plots prices statistics user_code
 _store
 _scenario
-_completions _delivery_trace _fairness _flent _flent_data _iperf3 _netem_trace _qlog _starvation
+_types _completions _delivery_trace _fairness _flent _flent_data _iperf3 _netem_trace _qlog _starvation
 _fairness_red _lab _run_plot _topologies
 _capture _packetdrill _run
 _runs

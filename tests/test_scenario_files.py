@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 from support import ROOT, SMALL
 from tailback import _core
-from tailback._named_files import KEYS_OF_FILES
+from tailback._scenario.named_files import KEYS_OF_FILES
 from tailback.errors import OutputError
 
 

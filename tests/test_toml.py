@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailback._toml import toml
+from tailback._scenario.toml import toml
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from tailback import Scenario
-from tailback._toml import toml
+from tailback._scenario.toml import toml
 from tailback.papers import DOCUMENTS, Experiment, Variant, document
 
 

@@ -24,7 +24,7 @@ import click
 import tailback as tb
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
-from tailback._schema_tables import forms
+from tailback._scenario.schema_tables import forms
 
 
 def main(folder: Path) -> None:

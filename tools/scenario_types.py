@@ -12,7 +12,7 @@ import sys
 from textwrap import wrap
 from typing import Any
 
-from tailback._schema_tables import POLICY, POLICY_TABLES, definitions, forms, python_type
+from tailback._scenario.schema_tables import POLICY, POLICY_TABLES, definitions, forms, python_type
 
 HEAD = """\
 # The tables of a scenario for type checkers, from the JSON Schema by tools/scenario_types.py; a test compares them.

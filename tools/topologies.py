@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from tailback import _topologies
-from tailback._schema_tables import definitions
+from tailback._scenario.schema_tables import definitions
 from tailback._topologies import generators
 from tailback._topologies.declaring import signature, topologies
 

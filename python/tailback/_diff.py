@@ -10,11 +10,11 @@ from typing import Any
 
 from tailback import _core
 from tailback._arguments import arguments_checked
-from tailback._description import short
 from tailback._html import notebook
 from tailback._process.time_slices import in_slices
 from tailback._run import Run
 from tailback._scenario import Scenario
+from tailback._scenario.description import short
 from tailback._simulation import has_stack, simulate
 from tailback._tables.summary import COLUMNS, ROWS, TextTable, listed, tabulated, title
 from tailback._tables.table import COUNTERS, Table, shown

@@ -14,7 +14,8 @@ from tailback._html import notebook
 from tailback._interval import Interval
 from tailback._process.processors import processors
 from tailback._run import Run
-from tailback._scenario import Scenario, _whole
+from tailback._scenario import Scenario
+from tailback._scenario.scenario import seed_number
 from tailback._tables.quantity import quantity_of
 from tailback._tables.table import Table
 from tailback.errors import ParameterError, in_one_line
@@ -198,7 +199,7 @@ def _seed_list(seeds: object) -> list[int]:
     if type(seeds) is not bool and isinstance(seeds, Integral):
         chosen = list(range(1, int(seeds) + 1))
     elif isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
-        chosen = [_whole(seed) for seed in seeds]
+        chosen = [seed_number(seed) for seed in seeds]
     else:
         raise ParameterError(f"`seeds` is {seeds!r}; expected a number of seeds, or a list of seeds")
     if not chosen or len(set(chosen)) < len(chosen):

@@ -8,6 +8,6 @@ core checks required keys and all values.
 {'count': 3, 'propagation_rtt': '100 ms', 'tcp': {'preset': 'sack'}}
 """
 
-from tailback._schema_tables import table
+from tailback._scenario.schema_tables import table
 
 __getattr__ = table

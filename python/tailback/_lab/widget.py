@@ -12,7 +12,7 @@ from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._lab.page import page
 from tailback._scenario import Scenario
-from tailback._toml import toml
+from tailback._scenario.toml import toml
 from tailback.errors import MissingExtra
 
 __all__ = ["lab"]

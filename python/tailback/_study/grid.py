@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tailback import _core
-from tailback._description import short
-from tailback._scenario import Scenario, _whole
+from tailback._scenario import Scenario
+from tailback._scenario.description import short
+from tailback._scenario.scenario import seed_number
 from tailback._study.ledger import PlannedPoint
 from tailback._study.problems import Problems
 from tailback._study.vary import Axis, Label, Vary, axes
@@ -190,7 +191,7 @@ def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         chosen = range(1, seeds + 1)
     elif isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)):
-        chosen = [_whole(seed) for seed in seeds]
+        chosen = [seed_number(seed) for seed in seeds]
     else:
         problems.add(
             "seeds",

@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import Any
 
 from tailback._core import listed, nearest_word, renamed_names
-from tailback._description import steps_of
 from tailback._scenario import Scenario, schema
+from tailback._scenario.description import steps_of
 
 __all__ = ["Paths"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import _core
-from tailback._description import short
 from tailback._scenario import Scenario
+from tailback._scenario.description import short
 from tailback.errors import Problem, ScenarioError
 
 __all__ = ["Problems"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tailback import _core
-from tailback._description import short
 from tailback._interval import Interval
 from tailback._scenario import Scenario
+from tailback._scenario.description import short
 from tailback._study.columns import unpack
 from tailback._study.crossing import Crossing
 from tailback._study.grid import Grid, grid

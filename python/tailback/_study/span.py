@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from tailback import _core
-from tailback._description import short
+from tailback._scenario.description import short
 from tailback.errors import ParameterError
 
 __all__ = ["Span", "parse", "span"]

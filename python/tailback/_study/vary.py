@@ -21,8 +21,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, overload
 
 from tailback._arguments import arguments_checked
-from tailback._description import plain
 from tailback._scenario import Scenario
+from tailback._scenario.description import plain
 from tailback._study.paths import Paths
 from tailback._study.problems import Problems
 from tailback.errors import ParameterError

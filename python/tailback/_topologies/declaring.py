@@ -8,9 +8,9 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from tailback import _core
-from tailback._description import plain
 from tailback._scenario import Scenario
-from tailback._schema_tables import definitions, python_type
+from tailback._scenario.description import plain
+from tailback._scenario.schema_tables import definitions, python_type
 from tailback._topologies.building import fabric, from_end_to_end, queue_table, topology_function
 
 __all__ = ["functions", "signature", "topologies"]

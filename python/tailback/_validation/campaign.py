@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 from tailback import _core
 from tailback._scenario import Scenario
+from tailback._scenario.toml import toml
 from tailback._study.fingerprint import fingerprint
 from tailback._study.measurements import Computation, Measurements, Number
 from tailback._study.runner import Progress
-from tailback._toml import toml
 from tailback._validation.campaign_page import markdown
 from tailback._validation.cases import Case
 from tailback._validation.drawn_scenario import case

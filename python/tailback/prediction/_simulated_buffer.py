@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
-from tailback._description import short
 from tailback._scenario import Scenario
+from tailback._scenario.description import short
 from tailback._simulation import simulate
 from tailback._topologies import dumbbell
 from tailback.errors import ParameterError, StarvationWarning

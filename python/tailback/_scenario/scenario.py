@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
 from tailback._arguments import arguments_checked
-from tailback._description import copied, places, plain, set_at, short, steps_of, value_at
 from tailback._html import notebook
-from tailback._named_files import may_name_files, put_contents
-from tailback._parquet_flows import inline_parquet, of_tables, without_parquet
+from tailback._scenario.description import copied, places, plain, set_at, short, steps_of, value_at
+from tailback._scenario.named_files import may_name_files, put_contents
+from tailback._scenario.parquet_flows import inline_parquet, of_tables, without_parquet
+from tailback._scenario.toml import toml
 from tailback._store import staged_file
-from tailback._toml import toml
 from tailback.errors import ScenarioError, ScenarioWarning, in_one_line, warn
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tailback._export import Export
 
-__all__ = ["Scenario", "load", "schema"]
+__all__ = ["Scenario", "load", "schema", "seed_number"]
 
 # Far above the size of real scenarios; prevents reading endlessly from a device.
 _MAX_BYTES = 32 * 1024 * 1024
@@ -255,7 +255,7 @@ class Scenario:
         >>> scenario.ends()["sink"][:3]
         ['host4', 'host5', 'host6']
         """
-        source, sink = _core.flow_ends(*self._source(), None if seed is None else _whole(seed))
+        source, sink = _core.flow_ends(*self._source(), None if seed is None else seed_number(seed))
         return {"source": source, "sink": sink}
 
     def expanded(self, seed: int | None = None) -> Scenario:
@@ -278,7 +278,7 @@ class Scenario:
         >>> scenario["links.bottleneck.from"], scenario["links.bottleneck.rate"]
         ('left', '10 Mbps')
         """
-        text = _core.expanded(*self._source(), None if seed is None else _whole(seed))
+        text = _core.expanded(*self._source(), None if seed is None else seed_number(seed))
         return Scenario(json.loads(text))
 
     def export(self, target: str, seed: int | None = None) -> Export:
@@ -316,7 +316,7 @@ class Scenario:
         """
         from tailback._export import exported
 
-        number = None if seed is None else _whole(seed)
+        number = None if seed is None else seed_number(seed)
         description = json.loads(_core.expanded(*self._source(), number))
         return exported(description, json.loads(_core.described_flows(*self._source(), number)), target)
 
@@ -350,7 +350,7 @@ class Scenario:
         """
         from tailback._export.graph import networkx_graph
 
-        return networkx_graph(json.loads(_core.expanded(*self._source(), None if seed is None else _whole(seed))))
+        return networkx_graph(json.loads(_core.expanded(*self._source(), None if seed is None else seed_number(seed))))
 
     def notes(self) -> list[str]:
         """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""
@@ -404,7 +404,7 @@ class Scenario:
         return self._text, self._file, self._format
 
     def _simulation(self, seed: int | None, threads: int = 1) -> _core.Simulation:
-        return _core.Simulation(self._parsed, None if seed is None else _whole(seed), threads)
+        return _core.Simulation(self._parsed, None if seed is None else seed_number(seed), threads)
 
     @cached_property
     def _parsed(self) -> _core.ParsedScenario:
@@ -414,7 +414,7 @@ class Scenario:
         return {name: value for name, value in vars(self).items() if name != "_parsed"}
 
     def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
-        return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))
+        return _core.Emulation(*self._source(), None if seed is None else seed_number(seed), list(played))
 
     def _lone_sender(self) -> _core.LoneSender:
         return _core.LoneSender(*self._source())
@@ -423,7 +423,7 @@ class Scenario:
         return _core.shared_network(*self._source(), seed)
 
     def _predicted(self, seed: int | None) -> dict[str, Any]:
-        return _core.predict(*self._source(), None if seed is None else _whole(seed))
+        return _core.predict(*self._source(), None if seed is None else seed_number(seed))
 
 
 @arguments_checked
@@ -489,7 +489,7 @@ def _table(description: Any) -> Mapping[str, Any]:
     raise _core.argument_errors([("", "the scenario is not a dictionary", short(description), expected, hint)])
 
 
-def _whole(seed: Any) -> int:
+def seed_number(seed: Any) -> int:
     """Validate a seed."""
     expected = f"a whole number from 0 to {_MAX_SEED}"
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tailback._description import places, steps_of
+from tailback._scenario.description import places, steps_of
 
 __all__ = ["KEYS_OF_FILES", "may_name_files", "put_contents"]
 
