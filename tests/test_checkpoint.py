@@ -17,8 +17,8 @@ import pyarrow.parquet
 import pytest
 
 import tailback as tb
-from tailback import _simulation
 from tailback._cli.run import run as run_command
+from tailback._simulation import simulating
 
 # A scenario with all kinds of state: marks, traces, random loss, an application, changes, and prices by marks.
 FLOWS: dict[str, Any] = {
@@ -73,11 +73,11 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 import tailback as tb
-from tailback import _simulation
+from tailback._simulation import simulating
 from tailback._cli.run import run as run_command
 
 # Every chance to write is taken.
-_simulation._WRITING = float("inf")
+simulating._WRITING = float("inf")
 
 
 def kill(done):
@@ -114,7 +114,7 @@ def test_a_second_interrupt_reports_the_checkpoint(
 
     file, path = tmp_path / "scenario.json", tmp_path / "run.checkpoint"
     file.write_text(json.dumps(SCENARIO.to_dict()))
-    monkeypatch.setattr(_simulation, "simulate_keeping_checkpoint", interrupted)
+    monkeypatch.setattr(simulating, "simulate_keeping_checkpoint", interrupted)
     words = [str(file), "--checkpoint", str(path)]
     assert run_command.main(words, standalone_mode=False) == 130
     assert capsys.readouterr().err == "interrupted; no results were stored\n"
@@ -206,7 +206,7 @@ def test_an_unwritable_checkpoint_is_reported_before_anything_runs(tmp_path: Pat
 
 
 def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_simulation, "_WRITING", float("inf"))
+    monkeypatch.setattr(simulating, "_WRITING", float("inf"))
     folder = tmp_path / "there"
     folder.mkdir()
 

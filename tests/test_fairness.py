@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback._fairness import fairness_of
+from tailback._run.fairness import fairness_of
 
 NEWRENO: Any = {"tcp": {"preset": "newreno"}}
 # Payload divided by packet size in the presets: 1460 of 1500 bytes.

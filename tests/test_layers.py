@@ -22,11 +22,9 @@ _export
 _kernels _tables allocation models plots prices statistics user_code
 _store
 _scenario
-_types _completions _delivery_trace _fairness _flent _flent_data _iperf3 _netem_trace _qlog _starvation
-_fairness_red _lab _run_plot _topologies
-_capture _packetdrill _run
-_runs
-_simulation _stepped _emulation
+_delivery_trace _flent _flent_data _iperf3 _lab _netem_trace _qlog _types
+_capture _run _topologies
+_packetdrill _simulation _emulation
 _study _diff
 prediction
 _validation

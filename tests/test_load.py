@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback._completions import completions
+from tailback._run.completions import completions
 from tailback._tables.table import Table
 
 LINK: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback import _run_plot
+from tailback._run.plot import thinned
 
 
 @pytest.mark.parametrize("traces", [["cwnd", "queue"], []])
@@ -38,7 +38,7 @@ def test_nine_panels_keep_labels_apart_and_colours_consistent(scenario: tb.Scena
 def test_a_long_line_keeps_its_ends_and_the_extremes_of_every_span() -> None:
     times = np.arange(100_000) / 1000
     values = np.sin(times) + (times == 50.0) * 5 - (times == 75.123) * 5
-    thin_times, thin_values = _run_plot.thinned(times, values)
+    thin_times, thin_values = thinned(times, values)
     assert len(thin_times) <= 8000
     assert (thin_times[0], thin_times[-1]) == (times[0], times[-1])
     assert np.all(np.diff(thin_times) > 0)

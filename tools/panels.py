@@ -19,7 +19,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
 from tailback._html.pictures import Curve, Panel
-from tailback._run_plot import thinned
+from tailback._run.plot import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

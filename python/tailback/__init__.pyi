@@ -21,15 +21,15 @@ from ._diff import (
 )
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._export import Export as Export
-from ._fairness import Distance as Distance, Fairness as Fairness
+from ._run.fairness import Distance as Distance, Fairness as Fairness
 from ._netem_trace import read_netem_trace as read_netem_trace
 from ._packetdrill import Replay as Replay, packetdrill as packetdrill
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar
 from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run
-from ._runs import Runs as Runs, RunsInterrupted as RunsInterrupted
+from ._simulation.runs import Runs as Runs, RunsInterrupted as RunsInterrupted
 from ._scenario import Scenario as Scenario, load as load, schema as schema
 from ._simulation import simulate as simulate
-from ._stepped import Simulation as Simulation
+from ._simulation.stepped import Simulation as Simulation
 from ._study import Range as Range, Study as Study, Threshold as Threshold, sweep as sweep, threshold as threshold
 from ._tables.table import Table as Table
 from ._topologies import (

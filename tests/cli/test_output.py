@@ -46,7 +46,7 @@ def test_a_bug_requests_a_report(file: Path, monkeypatch: pytest.MonkeyPatch, bu
     def simulate(*_arguments: object, **_options: object) -> None:
         raise bug
 
-    monkeypatch.setattr("tailback._simulation.simulate_keeping_checkpoint", simulate)
+    monkeypatch.setattr("tailback._simulation.simulating.simulate_keeping_checkpoint", simulate)
     done = CliRunner().invoke(app, ["run", "--json", str(file), "--out", str(file.parent / "results")])
     assert done.exit_code == 3
     assert "please report it" in done.stderr

@@ -103,7 +103,7 @@ def run(
         raise ParameterError("--weight sets the weight of flows in the fair rates; add --fairness")
     weights = dict(_weight(text) for text in weight)
     if weights:
-        from tailback._fairness import check_weights
+        from tailback._run.fairness import check_weights
 
         check_weights(weights, list(scenario.normalised().get("flows", {})))
     try:
@@ -156,7 +156,7 @@ def run(
         if has_stack(scenario.to_dict()):
             note("flows with a stack have no acknowledgements or losses in the log; windows and RTTs are those that it reports")
     if plot and out is None:
-        from tailback._run_plot import show as show_plot
+        from tailback._run.plot import show as show_plot
 
         show_plot(str(result), result.tables)
     if exit_code is ExitCode.INTERRUPTED:
@@ -179,21 +179,21 @@ def _simulated(
     packets: Path | None,
 ) -> tuple[Run, ExitCode]:
     """The results, up to Ctrl-C if it was pressed. The checkpoint remains, in case the results cannot be written."""
-    from tailback import _simulation
     from tailback._run import Interrupted
-    from tailback._starvation import warn_of_starved_flows
+    from tailback._run.starvation import warn_of_starved_flows
+    from tailback._simulation import simulating
     from tailback.errors import HostError
 
     if checkpoint is not None and checkpoint.is_file():
         note(f"resuming from {checkpoint}")
     try:
         with ProgressBar(title) as bar:
-            result = _simulation.simulate_keeping_checkpoint(
+            result = simulating.simulate_keeping_checkpoint(
                 scenario,
                 seed,
                 progress=bar,
                 checkpoint=checkpoint,
-                checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
+                checkpoint_every_s=simulating.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
                 threads=threads,
                 packets=packets,
             )

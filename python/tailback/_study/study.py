@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
-from tailback._starvation import starved_flows, warn_of_starved_flows
+from tailback._run.starvation import starved_flows, warn_of_starved_flows
 from tailback._study import comparison, exporting, means, quantity_plot, trace_files, trace_plot
 from tailback._study.columns import Column, column, join, unpack
 from tailback._study.comparison import Comparison

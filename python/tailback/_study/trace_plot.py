@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailback._run_plot import TRACES, draw_traces
+from tailback._run.plot import TRACES, draw_traces
 from tailback._tables.table import Table
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import STYLE, close, name_column, require, sized

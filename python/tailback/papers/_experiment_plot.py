@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tailback._html.pictures import Curve, Picture, picture
 from tailback._html.pictures import Panel as Plotted
-from tailback._run_plot import thinned
+from tailback._run.plot import thinned
 from tailback.papers._experiment import Curves, Panel, Ranking, ReferenceLine, TracePanel
 from tailback.papers._measured import Measured, Point
 from tailback.plots import COLOURS, PAGE, LineEnd, name_ends

@@ -14,8 +14,8 @@ from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._process.interrupts import interrupts
 from tailback._run import Interrupted, Run, advance
+from tailback._run.starvation import warn_of_starved_flows
 from tailback._scenario import Scenario
-from tailback._starvation import warn_of_starved_flows
 from tailback.errors import (
     CheckpointError,
     CheckpointWarning,
@@ -27,7 +27,7 @@ from tailback.errors import (
 )
 
 if TYPE_CHECKING:
-    from tailback._runs import Runs
+    from tailback._simulation.runs import Runs
 
 __all__ = ["CHECKPOINT_EVERY_S", "has_stack", "simulate", "simulate_keeping_checkpoint"]
 
@@ -137,7 +137,7 @@ def simulate(
         for other, is_given in others.items():
             if is_given:
                 raise ParameterError(f"`seeds` cannot be combined with `{other}`; expected one of them")
-        from tailback._runs import run_all
+        from tailback._simulation.runs import run_all
 
         described._simulation(None)
         runs = run_all(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tailback._core import in_column_units
-from tailback._fairness import Fairness, fairness_of
+from tailback._run.fairness import Fairness, fairness_of
 from tailback._scenario import Scenario
 from tailback._tables.table import Table
 from tailback.errors import ScenarioWarning, StarvationWarning

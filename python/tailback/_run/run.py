@@ -16,8 +16,8 @@ from tailback import _core, _store
 from tailback._arguments import arguments_checked
 from tailback._html import notebook
 from tailback._process.time_slices import in_slices
+from tailback._run.starvation import starved_flows
 from tailback._scenario import Scenario
-from tailback._starvation import starved_flows
 from tailback._tables.summary import listings, tabulated, text
 from tailback._tables.table import COUNTERS, Table
 from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, in_one_line, warn
@@ -25,7 +25,7 @@ from tailback.errors import HostError, HostWarning, ParameterError, UnknownName,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailback._fairness import Fairness
+    from tailback._run.fairness import Fairness
     from tailback._tables.quantity import Column, Quantity
 
 __all__ = ["Interrupted", "Run", "advance", "read_run", "with_changes"]
@@ -207,7 +207,7 @@ class Run:
           completed              242           128
           slowdown_p50        1.4469        1.5357
         """
-        from tailback._completions import completions
+        from tailback._run.completions import completions
 
         return completions(self.flows, classes, percentiles)
 
@@ -449,8 +449,8 @@ class Run:
         >>> fair.proportional.distance < fair.max_min.distance
         True
         """
-        from tailback._fairness import fairness_of
-        from tailback._fairness_red import with_red
+        from tailback._run.fairness import fairness_of
+        from tailback._run.fairness_red import with_red
 
         def simulated(changed: Scenario) -> tuple[Table, float]:
             simulation = changed._simulation(self.seed)
@@ -557,7 +557,7 @@ class Run:
         >>> len(run.plot(compare=tb.simulate(scenario.with_({"flows.web.tcp.preset": "cubic"}))).axes)
         4
         """
-        from tailback._run_plot import TraceSelection, plot_runs
+        from tailback._run.plot import TraceSelection, plot_runs
         from tailback.plots import close
 
         titles = _titles(self, compare)
