@@ -17,13 +17,13 @@ LAYERS = """
 _core
 _arguments
 errors
-_capture_damage _html _interval _paper_figure _process
+_html _interval _paper_figure _process
 _export
 _kernels _tables allocation models plots prices statistics user_code
 _store
 _scenario
-_delivery_trace _flent _flent_data _iperf3 _lab _netem_trace _qlog _types
-_capture _run _topologies
+_formats _lab _types
+_analysis _run _topologies
 _packetdrill _simulation _emulation
 _study _diff
 prediction

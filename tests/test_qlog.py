@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback._qlog import TRACES
+from tailback._formats.qlog import TRACES
 
 EVENTS: list[tuple[float, str, dict[str, Any]]] = [
     (0.0, "transport:packet_sent", {"frames": [{"frame_type": "stream", "stream_id": 0, "offset": 0, "length": 1000}]}),

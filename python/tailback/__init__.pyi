@@ -9,9 +9,9 @@ from . import (
     statistics as statistics,
     user_code as user_code,
 )
-from ._capture import Analysis as Analysis, CaptureDamage as CaptureDamage, analyse as analyse
+from ._analysis import Analysis as Analysis, CaptureDamage as CaptureDamage, analyse as analyse
 from ._core import __version__ as __version__
-from ._delivery_trace import write_mahimahi as write_mahimahi
+from ._formats.mahimahi import write_mahimahi as write_mahimahi
 from ._diff import (
     EventDifference as EventDifference,
     RunDifferences as RunDifferences,
@@ -22,7 +22,7 @@ from ._diff import (
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._export import Export as Export
 from ._run.fairness import Distance as Distance, Fairness as Fairness
-from ._netem_trace import read_netem_trace as read_netem_trace
+from ._formats.netem_trace import read_netem_trace as read_netem_trace
 from ._packetdrill import Replay as Replay, packetdrill as packetdrill
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar
 from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run

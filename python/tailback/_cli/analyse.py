@@ -31,17 +31,17 @@ def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> ExitC
 
     Without --out, print a summary and write nothing.
     """
-    from tailback import _capture, _store
+    from tailback import _analysis, _store
 
     with nullcontext() if out is None else _store.staged(out) as folder:
         with ProgressBar(file.name) as bar:
-            result = _capture.analyse(file, samples=samples, progress=bar)
+            result = _analysis.analyse(file, samples=samples, progress=bar)
         if folder:
             _store.write(result.tables, result.provenance, folder)
     if as_json:
         data(document(result.provenance, result.tables))
     else:
-        summary(str(result), _capture.listings(result), result.summary(), _capture.notes(result))
+        summary(str(result), _analysis.listings(result), result.summary(), _analysis.notes(result))
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if result.damage is not None:

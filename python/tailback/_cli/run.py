@@ -11,8 +11,8 @@ import click
 from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, document, note, summary, user_traceback
 from tailback._cli.user_code import load_code
+from tailback._formats.qlog import TRACES as QLOG_TRACES
 from tailback._progress import ProgressBar
-from tailback._qlog import TRACES as QLOG_TRACES
 
 if TYPE_CHECKING:
     from tailback._run import Run

@@ -234,7 +234,7 @@ class Run:
         OutputError
             The file cannot be written.
         """
-        from tailback._delivery_trace import departure_opportunities, write_opportunities
+        from tailback._formats.mahimahi import departure_opportunities, write_opportunities
 
         departures = self.trace("departures")
         queues = [str(name) for name in self.queues["queue"]]
@@ -285,7 +285,7 @@ class Run:
         ...         f"{directory}/run.flent.gz", {"TCP download BE": "down", "Ping (ms) ICMP": "down"}
         ...     )
         """
-        from tailback._flent import write_flent
+        from tailback._formats.flent.writing import write_flent
 
         write_flent(path, self._tables, series, test=test, title=self._title, step=step, duration_s=self.simulated_s)
 
@@ -644,7 +644,7 @@ class Run:
 
     def _write_qlog(self, file: Path) -> None:
         """Write the log to a file that the caller has prepared."""
-        from tailback._qlog.writing import write
+        from tailback._formats.qlog.writing import write
 
         stacks = {name: flow["tcp"] for name, flow in self.scenario["flows"].items() if "stack" in flow.get("tcp", {})}
         mtus = {name: size[0] for name, tcp in stacks.items() if (size := _core.in_column_units(tcp["mtu"]))}

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tailback._qlog.events import Event, Log, as_object
-from tailback._qlog.outstanding import Outstanding, Payload, SentPacket
+from tailback._formats.qlog.events import Event, Log, as_object
+from tailback._formats.qlog.outstanding import Outstanding, Payload, SentPacket
 from tailback._tables.table import Table
 from tailback._tables.text import quantity
 

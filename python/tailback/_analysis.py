@@ -9,13 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tailback import _core, _flent_data, _iperf3, _store
+from tailback import _core, _store
 from tailback._arguments import arguments_checked
-from tailback._capture_damage import CaptureDamage
+from tailback._formats import iperf3
+from tailback._formats.damage import CaptureDamage
+from tailback._formats.flent import reading as flent
+from tailback._formats.qlog import measuring
+from tailback._formats.qlog.events import QlogReadError, is_qlog, read
 from tailback._html import notebook
 from tailback._process.time_slices import in_slices
-from tailback._qlog import measuring
-from tailback._qlog.events import QlogReadError, is_qlog, read
 from tailback._tables.summary import ROWS, TextTable, listed, tabulated
 from tailback._tables.table import Table
 from tailback.errors import CaptureError, UnknownName, in_one_line
@@ -333,11 +335,11 @@ def _of_text(name: str, samples: bool) -> _Measured | None:
         return None
     with path.open("rb") as file:
         beginning = file.read(_BEGINNING)
-    if _iperf3.is_iperf3(beginning):
-        tables, said = _iperf3.tables(path.read_text(errors="replace"), samples=samples)
+    if iperf3.is_iperf3(beginning):
+        tables, said = iperf3.tables(path.read_text(errors="replace"), samples=samples)
         return _Measured(tables, 0, [], None, notes=tuple(said))
-    if _flent_data.is_flent(beginning, path.name):
-        return _Measured(_flent_data.tables(path, samples=samples), 0, [], None)
+    if flent.is_flent(beginning, path.name):
+        return _Measured(flent.tables(path, samples=samples), 0, [], None)
     if not is_qlog(beginning[:64]):
         return None
     try:

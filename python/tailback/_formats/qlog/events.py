@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tailback._capture_damage import CaptureDamage
+from tailback._formats.damage import CaptureDamage
 
 __all__ = ["Event", "Log", "QlogReadError", "as_object", "is_qlog", "read"]
 

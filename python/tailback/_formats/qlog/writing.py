@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tailback import _core
-from tailback._qlog import TRACES
+from tailback._formats.qlog import TRACES
 from tailback._tables.table import Table
 
 __all__ = ["write"]
