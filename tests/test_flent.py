@@ -98,7 +98,7 @@ def test_what_was_not_recorded_is_an_error(run: tb.Run, tmp_path: Path) -> None:
         with pytest.raises(tb.ParameterError, match=r"run\S* has another suffix; expected `\.flent\.gz`"):
             run.write_flent(tmp_path / name, SERIES)
         assert not (tmp_path / name).exists()
-    with pytest.raises(tb.OutputError, match="cannot be written"):
+    with pytest.raises(tb.OutputError, match="cannot write"):
         run.write_flent(tmp_path / "none" / "run.flent.gz", SERIES)
     plain = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s"))
     with pytest.raises(tb.UnknownName, match="no trace `throughput`"):

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tailback import _core, _store
 from tailback._arguments import arguments_checked
-from tailback._formats import iperf3
+from tailback._formats import reader_of, readers
 from tailback._formats.damage import CaptureDamage
-from tailback._formats.flent import reading as flent
-from tailback._formats.qlog import measuring
-from tailback._formats.qlog.events import QlogReadError, is_qlog, read
+from tailback._formats.format import Measured, WrongFormatError
 from tailback._html import notebook
-from tailback._process.time_slices import in_slices
 from tailback._tables.summary import ROWS, TextTable, listed, tabulated
 from tailback._tables.table import Table
 from tailback.errors import CaptureError, UnknownName, in_one_line
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
-
-_FIRST_PACKETS = 10_000
-
-_FORMATS = "pcap, pcapng, qlog, reports of `iperf3 -J` or `--json-stream`, or a data file of Flent"
 
 # Columns of the summary, in addition to the two ends. Logs have fewer than captures, and some of their own.
 _COLUMNS = (
@@ -43,20 +36,6 @@ _COLUMNS = (
 )
 
 _UDP_COLUMNS = ("protocol", "packets", "payload_bytes", "throughput_bps", "max_gap_s", "spin_bit", "spin_rtt_p50_s")
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What was measured of a file."""
-
-    tables: dict[str, Table]
-    packets: int
-    comments: list[str]
-    damage: CaptureDamage | None
-    packets_out_of_time: tuple[tuple[str, int], ...] = ()
-    losses_left_out: int = 0
-    began_ns: int | None = None
-    notes: tuple[str, ...] = ()
 
 
 @arguments_checked
@@ -80,14 +59,14 @@ class Analysis:
         File, version, and outcome of the analysis.
     """
 
-    def __init__(self, measured: _Measured, file: str) -> None:
+    def __init__(self, measured: Measured, file: str) -> None:
         self._tables = measured.tables
         self.damage = measured.damage
         self.complete = self.damage is None
         self.packets = measured.packets
         self._out_of_time = measured.packets_out_of_time
         self.packets_out_of_time = sum(packets for _, packets in measured.packets_out_of_time)
-        self.comments = measured.comments
+        self.comments = list(measured.comments)
         self._losses_left_out = measured.losses_left_out
         self._notes = measured.notes
         self.provenance: dict[str, Any] = {
@@ -234,9 +213,12 @@ def analyse(
     if not name:
         raise CaptureError("the file name is empty; expected a capture")
     try:
-        measured = _of_text(name, samples) or _of_capture(name, samples, progress or _ignore)
+        measured = reader_of(Path(name)).measure(Path(name), samples, progress or _ignore)
     except OSError as error:
         raise CaptureError(f"`{name}` cannot be read: {error.strerror or error}") from None
+    except WrongFormatError as error:
+        *others, last = (reader.files for reader in readers())
+        raise CaptureError(f"`{name}` is {error}; expected {', '.join(others)}, or {last}") from None
     except ValueError as error:
         raise CaptureError(f"`{name}` is {error}") from None
     return Analysis(measured, name)
@@ -322,60 +304,6 @@ def _noted(analysis: Analysis) -> Iterator[str]:
         yield f"{analysis._losses_left_out:,} losses are not in the table `losses`, which has at most 65,536 per direction"
     if analysis.damage is not None:
         yield f"INCOMPLETE: {analysis.damage}"
-
-
-# Length of the beginning of a file that names iperf3, with a description of each of up to 128 streams before it.
-_BEGINNING = 65_536
-
-
-def _of_text(name: str, samples: bool) -> _Measured | None:
-    """The measurements of qlog, iperf3 or Flent; None of other files, and of a pipe, whose beginning could not be read again."""
-    path = Path(name)
-    if not path.is_file():
-        return None
-    with path.open("rb") as file:
-        beginning = file.read(_BEGINNING)
-    if iperf3.is_iperf3(beginning):
-        tables, said = iperf3.tables(path.read_text(errors="replace"), samples=samples)
-        return _Measured(tables, 0, [], None, notes=tuple(said))
-    if flent.is_flent(beginning, path.name):
-        return _Measured(flent.tables(path, samples=samples), 0, [], None)
-    if not is_qlog(beginning[:64]):
-        return None
-    try:
-        log = read(path.read_bytes())
-    except QlogReadError as error:
-        raise ValueError(f"{error}; expected {_FORMATS}") from None
-    packets = sum(event.name in {"packet_sent", "packet_received"} for event in log.events)
-    return _Measured(measuring.tables(log, samples=samples), packets, log.comments, log.damage, notes=tuple(log.notes))
-
-
-def _of_capture(name: str, samples: bool, progress: Callable[[float], None]) -> _Measured:
-    try:
-        capture = _core.CaptureAnalysis(name, samples=samples)
-    except ValueError as error:
-        raise ValueError(f"{error}; expected {_FORMATS}") from None
-    # The size of a pipe is unknown.
-    in_slices(
-        capture.advance,
-        _FIRST_PACKETS,
-        lambda: progress(min(1.0, capture.bytes_read / (capture.file_bytes or capture.bytes_read or 1))),
-    )
-    return _Measured(
-        {table: Table(core) for table, core in capture.tables()},
-        capture.packets,
-        capture.comments,
-        None if capture.damage is None else CaptureDamage(*capture.damage),
-        tuple(capture.packets_out_of_time),
-        capture.losses_left_out,
-        capture.began_ns,
-        tuple(_points_noted(capture.joined)),
-    )
-
-
-def _points_noted(joined: list[tuple[str, str]]) -> Iterator[str]:
-    for first, second in joined:
-        yield f"interfaces {first} and {second} have one direction of each connection: they are analysed as one, {first}"
 
 
 def _end(address: str, port: int) -> str:

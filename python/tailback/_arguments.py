@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 
 from tailback import _core
 
-__all__ = ["arguments_checked"]
+__all__ = ["arguments_checked", "refuse_unknown"]
 
 Public = TypeVar("Public", bound=Callable[..., Any])
 
@@ -46,16 +46,17 @@ def _checked(
         if not keywords.keys() <= names:
             known = list(dict.fromkeys([*own, *(others() if others else ())]))
             if unknown := [name for name in keywords if name not in known]:
-                _refuse(function.__qualname__.removesuffix(".__init__"), unknown, known)
+                refuse_unknown(f"{function.__qualname__.removesuffix('.__init__')}()", unknown, known)
         return function(*arguments, **keywords)
 
     return checked
 
 
-def _refuse(function: str, unknown: Sequence[str], known: Sequence[str]) -> NoReturn:
+def refuse_unknown(call: str, unknown: Sequence[str], known: Sequence[str]) -> NoReturn:
+    """Raise the `ArgumentError` about unknown keyword arguments of a call."""
     expected = _core.listed(known) if known else "no keyword arguments"
     problems = [
-        (name, f"`{function}()` has no argument `{name}`", None, expected, _core.hint(name, known) if known else None)
+        (name, f"`{call}` has no argument `{name}`", None, expected, _core.hint(name, known) if known else None)
         for name in unknown
     ]
     raise _core.argument_errors(problems)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["ensure_writable", "read", "staged", "staged_file", "write", "write_atomically"]
+__all__ = ["ensure_writable", "read", "replaced_file", "staged", "staged_file", "write", "write_atomically"]
 
 
 @contextmanager
@@ -56,6 +56,17 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _staging_directory(target, os.fspath(path)) as folder:
         yield folder / target.name
         (folder / target.name).rename(target)
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The file, for a block that writes it and replaces one that exists. Raises `OutputError` if it cannot be written."""
+    try:
+        yield Path(path)
+    except TailbackError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write `{os.fspath(path)}`: {error.strerror or error}") from None
 
 
 def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path, *, as_csv: bool = False) -> None:

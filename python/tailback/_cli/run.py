@@ -11,7 +11,6 @@ import click
 from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, document, note, summary, user_traceback
 from tailback._cli.user_code import load_code
-from tailback._formats.qlog import TRACES as QLOG_TRACES
 from tailback._progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ def run(
 ) -> ExitCode:
     """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _store
+    from tailback._formats import pcapng
+    from tailback._formats import qlog as log
     from tailback._scenario import load
     from tailback._simulation import has_stack
     from tailback.errors import OutputError, ParameterError
@@ -96,7 +97,7 @@ def run(
         scenario._shared_network(0)
     # Real packets are captured during the run, simulated ones are recorded in a trace.
     is_traced = capture is not None and not has_stack(scenario.to_dict())
-    scenario = with_traces(scenario, (("packets",) if is_traced else ()) + (() if qlog is None else QLOG_TRACES))
+    scenario = with_traces(scenario, (("packets",) if is_traced else ()) + (() if qlog is None else log.TRACES))
     if checkpoint_every is not None and checkpoint is None:
         raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
     if weight and not fairness:
@@ -119,9 +120,9 @@ def run(
                 if plot:
                     result.plot().savefig(folder / "plot.svg")
             if packets and is_traced:
-                result._write_capture(packets)
+                pcapng.write(result, packets)
             if events:
-                result._write_qlog(events)
+                log.write(result, events)
     except OutputError as error:
         if not error.was_run:
             raise

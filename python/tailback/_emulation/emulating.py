@@ -24,8 +24,9 @@ from tailback._emulation.real_connections import connection_lines
 from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
+from tailback._scenario.description import name_of
 from tailback._tables.table import Table
-from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, in_one_line, warn
+from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName, warn
 
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
@@ -161,7 +162,7 @@ class Emulated(Run):
 
     def __str__(self) -> str:
         timing = self._timing
-        name = in_one_line(str(self.scenario.get("name") or "scenario"))
+        name = name_of(self.scenario)
         lines = [f"{name}: {self.simulated_s:.4g} s emulated, seed {self.seed}, ended by {_ENDED[self.ended]}"]
         packets = f"{timing['delivered_packets']:,} real packets"
         if timing["delivered_packets"]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from tailback._formats.format import Format, Measured, Reader
 from tailback._tables.table import Table
 
-__all__ = ["is_iperf3", "tables"]
+__all__ = ["FORMAT"]
 
 # Columns, with the value that stands for a missing one.
 _CONNECTION: dict[str, Any] = {
@@ -52,12 +54,11 @@ _LOSS: dict[str, Any] = {"time_s": math.nan, "connection": 0}
 _SKIPPED: dict[str, Any] = {"reason": "", "packets": 0}
 
 
-def is_iperf3(beginning: bytes) -> bool:
-    """Whether a file that begins so is a report of iperf3."""
+def _is_iperf3(beginning: bytes, _name: str) -> bool:
     return beginning.lstrip().startswith(b"{") and b'"version":' in beginning and b'"iperf 3' in beginning
 
 
-def tables(text: str, *, samples: bool) -> tuple[dict[str, Table], list[str]]:
+def _measured(path: Path, samples: bool, _progress: Callable[[float], None]) -> Measured:
     """Tables and notes.
 
     The tables are ``connections``, ``losses`` (empty, as a report has only numbers) and ``skipped``; with samples ``intervals``.
@@ -72,7 +73,7 @@ def tables(text: str, *, samples: bool) -> tuple[dict[str, Table], list[str]]:
     skipped: list[dict[str, Any]] = []
     notes: list[str] = []
     first_s: float | None = None
-    for report in _reports(text):
+    for report in _reports(path.read_text(errors="replace")):
         if "error" in report.values and not _has_data(report):
             skipped.append({"reason": f"test that failed: {report.values['error']}", "packets": 1})
             continue
@@ -95,7 +96,8 @@ def tables(text: str, *, samples: bool) -> tuple[dict[str, Table], list[str]]:
         "losses": Table._of_rows("losses", [], _LOSS),
         "skipped": Table._of_rows("skipped", skipped, _SKIPPED),
     }
-    return found | ({"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {}), notes
+    found |= {"intervals": Table._of_rows("intervals", intervals, _INTERVAL)} if samples else {}
+    return Measured(found, notes=tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -324,3 +326,6 @@ def _intervals(report: _Object, first: int, start_s: float) -> Iterator[dict[str
 def _unless_0(value: float) -> float:
     """Missing where iperf3 writes 0 for what it does not know."""
     return value or math.nan
+
+
+FORMAT = Format("iperf3", Reader("reports of `iperf3 -J` or `--json-stream`", _is_iperf3, _measured))

@@ -8,11 +8,13 @@ from fractions import Fraction
 from math import ceil, lcm
 from pathlib import Path
 
+from tailback import _store
 from tailback._arguments import arguments_checked
 from tailback._core import in_column_units
-from tailback.errors import OutputError, ParameterError
+from tailback._formats.format import Format, RecordedRun, Writer
+from tailback.errors import ParameterError, UnknownName
 
-__all__ = ["write_mahimahi"]
+__all__ = ["FORMAT", "write", "write_mahimahi"]
 
 OPPORTUNITY_BYTES = 1500
 # An opportunity of mm-link has 4 bytes more, and each packet a TUN header of 4 bytes (commit ae477d4).
@@ -52,10 +54,22 @@ def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]
     ...     file.read_text().split()
     ['1', '2', '6', '6']
     """
-    write_opportunities(path, _rate_opportunities(rates))
+    with _store.replaced_file(path) as file:
+        _write_opportunities(file, _rate_opportunities(rates))
 
 
-def departure_opportunities(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[int]:
+def write(run: RecordedRun, file: Path, *, queue: str) -> None:
+    """Write the departures of a queue; see `Run.write_mahimahi`."""
+    departures = run.trace("departures")
+    queues = [str(name) for name in run.tables["queues"]["queue"]]
+    if queue not in queues:
+        raise UnknownName("queue", queue, queues)
+    rows = [row for row, name in enumerate(departures["queue"]) if name == queue]
+    times, sizes = departures["time_s"], departures["bytes"]
+    _write_opportunities(file, _departure_opportunities((times[row] for row in rows), (sizes[row] for row in rows)))
+
+
+def _departure_opportunities(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[int]:
     """The milliseconds in which the total of departed bytes, with the header of each packet, completes another opportunity."""
     waiting, full = 0, OPPORTUNITY_BYTES + _HEADER_BYTES
     for time_s, size in zip(times_s, sizes, strict=True):
@@ -65,7 +79,7 @@ def departure_opportunities(times_s: Iterable[float], sizes: Iterable[int]) -> I
         waiting %= full
 
 
-def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int]) -> None:
+def _write_opportunities(file: Path, milliseconds: Iterable[int]) -> None:
     """Write one line per opportunity. Raises `ParameterError`, and writes nothing, if there are none."""
     lines, size = [], 0
     for millisecond in milliseconds:
@@ -75,10 +89,7 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
             raise ParameterError(_TOO_MUCH)
     if not lines:
         raise ParameterError(f"the trace has no opportunity to send {OPPORTUNITY_BYTES} bytes; expected at least one")
-    try:
-        Path(path).write_text("".join(lines), encoding="ascii")
-    except OSError as error:
-        raise OutputError(f"cannot write `{path}`: {error.strerror}") from None
+    file.write_text("".join(lines), encoding="ascii")
 
 
 def _rate_opportunities(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
@@ -117,3 +128,6 @@ def _read(text: str, unit: str, expected: str) -> Fraction:
         raise ParameterError(f"`{text}` in `rates`; expected {expected}")
         # The shortest decimal representation of the float is the number as written by the user.
     return Fraction(str(read[0]))
+
+
+FORMAT = Format("mahimahi", writer=Writer(".trace", write))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
@@ -18,9 +17,10 @@ from tailback._html import notebook
 from tailback._process.time_slices import in_slices
 from tailback._run.starvation import starved_flows
 from tailback._scenario import Scenario
+from tailback._scenario.description import name_of
 from tailback._tables.summary import listings, tabulated, text
 from tailback._tables.table import COUNTERS, Table
-from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, in_one_line, warn
+from tailback.errors import HostError, HostWarning, ParameterError, UnknownName, warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -234,15 +234,10 @@ class Run:
         OutputError
             The file cannot be written.
         """
-        from tailback._formats.mahimahi import departure_opportunities, write_opportunities
+        from tailback._formats.mahimahi import write
 
-        departures = self.trace("departures")
-        queues = [str(name) for name in self.queues["queue"]]
-        if queue not in queues:
-            raise UnknownName("queue", queue, queues)
-        rows = [row for row, name in enumerate(departures["queue"]) if name == queue]
-        times, sizes = departures["time_s"], departures["bytes"]
-        write_opportunities(path, departure_opportunities((times[row] for row in rows), (sizes[row] for row in rows)))
+        with _store.replaced_file(path) as file:
+            write(self, file, queue=queue)
 
     def write_flent(
         self, path: str | os.PathLike[str], series: Mapping[str, str], *, test: str = "rrul", step: str = "200 ms"
@@ -285,9 +280,11 @@ class Run:
         ...         f"{directory}/run.flent.gz", {"TCP download BE": "down", "Ping (ms) ICMP": "down"}
         ...     )
         """
-        from tailback._formats.flent.writing import write_flent
+        from tailback._formats.flent import WRITER
 
-        write_flent(path, self._tables, series, test=test, title=self._title, step=step, duration_s=self.simulated_s)
+        WRITER.check_name(path)
+        with _store.replaced_file(path) as file:
+            WRITER.write(self, file, series=series, test=test, step=step)
 
     @property
     def traces(self) -> list[str]:
@@ -576,6 +573,48 @@ class Run:
         with _store.staged(directory) as folder:
             _store.write(self._tables, self.provenance, folder)
 
+    def save_as(self, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
+        """Write the run to a new file, in a format that other programs read; see ``docs/howto/captures.md``.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        format : str, optional
+            ``pcapng`` (`save_capture`), ``qlog`` (`save_qlog`), ``flent`` (`write_flent`) or ``mahimahi`` (`write_mahimahi`). By
+            default that of the suffix: ``.pcapng``, ``.qlog``, ``.flent.gz`` or ``.trace``.
+        **options
+            Further arguments of the method in parentheses, such as ``series`` of `write_flent` and ``queue`` of
+            `write_mahimahi`.
+
+        Raises
+        ------
+        UnknownName
+            There is no such format, or the run lacks a trace, flow group or queue.
+        ParameterError
+            No format has the suffix of `path`, a required argument is missing, or the format rejects the value of one.
+        ArgumentError
+            The format has no such argument.
+        OutputError
+            The file exists or cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tailback as tb
+        >>> traces = ["packets", "departures"]
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="5 s", traces=traces)
+        >>> run = tb.simulate(scenario)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     run.save_as(f"{directory}/run.pcapng")
+        ...     run.save_as(f"{directory}/bottleneck.trace", queue="bottleneck")
+        ...     packets = tb.analyse(f"{directory}/run.pcapng").packets
+        >>> packets == len(run.trace("packets"))
+        True
+        """
+        from tailback._formats import save
+
+        save(self, path, format, options)
+
     def save_capture(self, path: str | os.PathLike[str]) -> None:
         """Write the packets at the sending hosts to a new pcapng file, with real headers; see ``docs/howto/captures.md``.
 
@@ -604,7 +643,7 @@ class Run:
         >>> analysis.connections.head("retransmitted_packets", 1) == run.flows.head("retransmitted_packets", 1)
         True
         """
-        self._save_packets(path, self._write_capture)
+        self.save_as(path, "pcapng")
 
     def save_qlog(self, path: str | os.PathLike[str]) -> None:
         """Write the events of every sender to a new qlog file (version 0.3), which qvis opens; see ``docs/howto/captures.md``.
@@ -634,29 +673,11 @@ class Run:
         >>> analysis.connections.head("lost_packets", 1) == run.flows.head("retransmitted_packets", 1)
         True
         """
-        self._save_packets(path, self._write_qlog)
-
-    def _save_packets(self, path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
-        """Write the recorded packets to a new file."""
-        self.trace("packets")
-        with _store.staged_file(path) as file:
-            write(file)
-
-    def _write_qlog(self, file: Path) -> None:
-        """Write the log to a file that the caller has prepared."""
-        from tailback._formats.qlog.writing import write
-
-        stacks = {name: flow["tcp"] for name, flow in self.scenario["flows"].items() if "stack" in flow.get("tcp", {})}
-        mtus = {name: size[0] for name, tcp in stacks.items() if (size := _core.in_column_units(tcp["mtu"]))}
-        write(file, self.tables, self._title, f"seed {self.seed}, content hash {self.content_hash}", mtus)
-
-    def _write_capture(self, file: Path) -> None:
-        """Write the capture to a file that the caller has prepared."""
-        _core.write_capture(self.trace("packets")._core, file, scenario=self._title, seed=self.seed)
+        self.save_as(path, "qlog")
 
     @property
     def _title(self) -> str:
-        return in_one_line(str(self.scenario.get("name") or "scenario"))
+        return name_of(self.scenario)
 
     def __str__(self) -> str:
         cut = "" if self.complete else ", INCOMPLETE"
@@ -680,7 +701,7 @@ def _titles(run: Run, compare: Any) -> dict[str, Run]:
         isinstance(name, str) and isinstance(other, Run) for name, other in compare.items()
     ):
         raise ParameterError(f"`compare` is {compare!r}; expected a run, or runs by name, for example {{'cubic': run}}")
-    own = in_one_line(str(run.scenario.get("name") or "scenario"))
+    own = name_of(run.scenario)
     while own in compare:
         own += ", this run"
     return {own: run, **compare}
@@ -688,7 +709,7 @@ def _titles(run: Run, compare: Any) -> dict[str, Run]:
 
 def _run_label(run: Run, other: Run) -> str:
     """A title that distinguishes a run from another: its name, seed or content hash."""
-    name, others = (in_one_line(str(each.scenario.get("name") or "scenario")) for each in (run, other))
+    name, others = (name_of(each.scenario) for each in (run, other))
     if name != others:
         return name
     return f"{name}, seed {run.seed}" if run.seed != other.seed else f"{name}, {run.content_hash[:8]}"

@@ -10,14 +10,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from tailback import _core
+from tailback.errors import in_one_line
 
-__all__ = ["copied", "places", "plain", "set_at", "short", "steps_of", "value_at"]
+__all__ = ["copied", "name_of", "places", "plain", "set_at", "short", "steps_of", "value_at"]
 
 # Maximum nesting, as in the core: deeper than any scenario, and finite for a structure that contains itself.
 _DEEPEST = 64
 
 # Larger than any number that the core reads exactly; Python refuses to print integers with thousands of digits.
 _HUGE = 2**127
+
+
+def name_of(description: Mapping[str, Any]) -> str:
+    """The name of a scenario, or else the word "scenario", in one line."""
+    return in_one_line(str(description.get("name") or "scenario"))
 
 
 def short(value: Any) -> str:

@@ -15,10 +15,11 @@ from tailback._interval import Interval
 from tailback._process.processors import processors
 from tailback._run import Run
 from tailback._scenario import Scenario
+from tailback._scenario.description import name_of
 from tailback._scenario.scenario import seed_number
 from tailback._tables.quantity import quantity_of
 from tailback._tables.table import Table
-from tailback.errors import ParameterError, in_one_line
+from tailback.errors import ParameterError
 
 __all__ = ["Runs", "RunsInterrupted", "run_all"]
 
@@ -126,7 +127,7 @@ class Runs(Sequence[Run]):
             spread = f"{goodput.low / 1e6:.4g} to {goodput.high / 1e6:.4g}"
         else:
             spread = "no interval" if self._is_random else "nothing is random"
-        name = in_one_line(str(self._runs[0].scenario.get("name") or "scenario"))
+        name = name_of(self._runs[0].scenario)
         seeds = "1 seed" if len(self) == 1 else f"{len(self)} seeds"
         return f"<Runs of {name}: {seeds}, goodput {goodput.mean / 1e6:.4g} Mbps ({spread})>"
 

@@ -6,12 +6,14 @@ import gzip
 import json
 import math
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tailback._formats.format import Measured
 from tailback._tables.table import Table
 
-__all__ = ["is_flent", "tables"]
+__all__ = ["is_flent", "measured"]
 
 _CONNECTION: dict[str, Any] = {"connection": 0, "direction": "", "payload_bytes": math.nan}
 _LOSS: dict[str, Any] = {"time_s": math.nan, "connection": 0}
@@ -38,7 +40,7 @@ def is_flent(beginning: bytes, name: str) -> bool:
     return name.endswith((".flent", ".flent.gz")) or (is_json and b'"x_values"' in beginning and b'"metadata"' in beginning)
 
 
-def tables(path: Path, *, samples: bool) -> dict[str, Table]:
+def measured(path: Path, samples: bool, _progress: Callable[[float], None]) -> Measured:
     """Table ``series``, with samples ``values``; ``connections``, ``losses`` and ``skipped`` are empty.
 
     Raises
@@ -65,7 +67,7 @@ def tables(path: Path, *, samples: bool) -> dict[str, Table]:
         "skipped": Table._of_rows("skipped", [], _SKIPPED),
         "series": Table._of_rows("series", series, _SERIES),
     }
-    return found | ({"values": Table._of_rows("values", values, _VALUE)} if samples else {})
+    return Measured(found | ({"values": Table._of_rows("values", values, _VALUE)} if samples else {}))
 
 
 def _summary(values: list[float]) -> dict[str, Any]:

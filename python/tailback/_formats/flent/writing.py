@@ -5,23 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tailback import _core
-from tailback.errors import OutputError, ParameterError, UnknownName
+from tailback._formats.format import RecordedRun
+from tailback._scenario.description import name_of
+from tailback._tables.table import Table
+from tailback.errors import ParameterError, UnknownName
 
-if TYPE_CHECKING:
-    from tailback._tables.table import Table
-
-__all__ = ["write_flent"]
+__all__ = ["write"]
 
 # Version of the file format, of Flent 1.3 and later.
 _VERSION = 4
-
-_SUFFIX = ".flent.gz"
 
 # A simulation has no date.
 _EPOCH = "1970-01-01T00:00:00.000000Z"
@@ -29,32 +26,22 @@ _EPOCH = "1970-01-01T00:00:00.000000Z"
 Points = list[tuple[float, float]]
 
 
-def write_flent(
-    path: str | os.PathLike[str],
-    tables: Mapping[str, Table],
-    series: Mapping[str, str],
-    *,
-    test: str,
-    title: str,
-    step: str,
-    duration_s: float,
-) -> None:
-    """Write the file; see `Run.write_flent`."""
-    if not Path(path).name.endswith(_SUFFIX):
-        raise ParameterError(f"{os.fspath(path)} has another suffix; expected `{_SUFFIX}`, as Flent requires")
+def write(run: RecordedRun, file: Path, *, series: Mapping[str, str], test: str = "rrul", step: str = "200 ms") -> None:
+    """Write the series; see `Run.write_flent`."""
+    duration_s = run.simulated_s
     if not series:
         raise ParameterError('`series` is empty; expected groups by series, such as {"TCP download BE": "down"}')
     found = _core.in_column_units(step)
     if found is None or found[1] != "s" or not 0 < found[0] <= duration_s:
         raise ParameterError(f"`step` is {step!r}; expected a time up to the duration of the run, such as `200 ms`")
     grid = [round(index * found[0], 9) for index in range(1 + int(duration_s / found[0] + 1e-9))]
-    points = {name: _points(name, group, tables) for name, group in series.items()}
+    points = {name: _points(name, group, run.tables) for name, group in series.items()}
     results = {name: _on_grid(of_series, grid) for name, of_series in points.items()}
     results |= dict(_combined(results))
     units = {name: "ms" if _is_ping(name) else "Mbits/s" for name in results}
     metadata = {
         "NAME": test,
-        "TITLE": title,
+        "TITLE": name_of(run.scenario),
         "TIME": _EPOCH,
         "T0": _EPOCH,
         "HOST": "simulated",
@@ -66,17 +53,13 @@ def write_flent(
         "NOTE": f"Simulated by Tailback {_core.__version__}",
         "IP_VERSION": 4,
         "TEST_PARAMETERS": {},
-        "DATA_FILENAME": Path(path).name,
+        "DATA_FILENAME": file.name,
         "SERIES_META": {name: {"UNITS": unit} for name, unit in units.items()},
     }
     raw = {name: [{"t": time, "val": value} for time, value in of_series] for name, of_series in points.items()}
     document = {"version": _VERSION, "x_values": grid, "results": results, "metadata": metadata, "raw_values": raw}
     # Equal runs give equal bytes.
-    content = gzip.compress(json.dumps(document, allow_nan=False).encode(), mtime=0)
-    try:
-        Path(path).write_bytes(content)
-    except OSError as error:
-        raise OutputError(f"{os.fspath(path)} cannot be written: {error.strerror or error}") from None
+    file.write_bytes(gzip.compress(json.dumps(document, allow_nan=False).encode(), mtime=0))
 
 
 def _is_ping(series: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tailback._formats.damage import CaptureDamage
+from tailback._formats.format import WrongFormatError
 
 __all__ = ["Event", "Log", "QlogReadError", "as_object", "is_qlog", "read"]
 
@@ -20,7 +21,7 @@ _RECORD = b"\x1e"
 _KNOWN = ("draft-0", "0.1", "0.2", "0.3", "0.4", "urn:ietf:params:qlog:file:")
 
 
-class QlogReadError(ValueError):
+class QlogReadError(WrongFormatError):
     """The file is not a qlog file."""
 
 

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tailback import _core
-from tailback._formats.qlog import TRACES
+from tailback._formats.format import RecordedRun
+from tailback._scenario.description import name_of
 from tailback._tables.table import Table
 
-__all__ = ["write"]
+__all__ = ["TRACES", "write"]
+
+TRACES = ("packets", "cwnd", "ssthresh", "rtt", "in_flight", "state")
+"""The traces that a qlog file contains. Only `packets` is required."""
 
 Flow = tuple[str, int]
 Event = tuple[float, str, dict[str, Any]]
@@ -28,12 +32,18 @@ _RECEIVED = {"ack", "syn_ack"}
 _ECN = {"capable": "ECT(0)", "reduced": "ECT(0)", "capable_echo": "ECT(0)", "l4s": "ECT(1)", "l4s_echo": "ECT(1)"}
 
 
-def write(file: Path, traces: Mapping[str, Table], title: str, description: str, mtus: Mapping[str, float]) -> None:
-    """Write the file from the traces of a run, among which is `packets`. `mtus`: of the groups with a stack, in bytes."""
-    head = {"qlog_version": "0.3", "qlog_format": "JSON", "title": title, "description": description}
+def write(run: RecordedRun, file: Path) -> None:
+    """Write the traces of a run, among which is `packets`."""
+    run.trace("packets")
+    scenario = run.scenario
+    description = f"seed {run.seed}, content hash {run.content_hash}"
+    head = {"qlog_version": "0.3", "qlog_format": "JSON", "title": name_of(scenario), "description": description}
+    stacks = {name: flow["tcp"] for name, flow in scenario["flows"].items() if "stack" in flow.get("tcp", {})}
+    # In bytes.
+    mtus = {name: size[0] for name, tcp in stacks.items() if (size := _core.in_column_units(tcp["mtu"]))}
     with file.open("w", encoding="utf-8") as out:
         out.write(json.dumps(head)[:-1] + ', "traces": [')
-        for place, (flow, is_tcp, events) in enumerate(_traces(traces, mtus)):
+        for place, (flow, is_tcp, events) in enumerate(_traces(run.tables, mtus)):
             out.write(",\n" if place else "\n")
             _write_trace(out, flow, is_tcp, events)
         out.write("\n]}\n")
