@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from support import ROOT
 
@@ -44,6 +47,30 @@ def test_imports_point_downwards_only() -> None:
 def test_there_are_no_import_cycles() -> None:
     assert circle(PACKAGE) == []
     assert circle(DOCUMENTS) == []
+
+
+def test_few_modules_are_outside_a_package() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 15
+
+
+@pytest.mark.parametrize("folder", ["_formats", "_export"])
+def test_members_of_a_list_do_not_import_one_another(folder: str) -> None:
+    members = {path.stem for path in (PACKAGE / folder).iterdir() if declares_member(path)}
+    assert len(members) >= 4
+    assert [
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path in sorted((PACKAGE / folder).rglob("*.py"))
+        for _, name in imported(PACKAGE, path)
+        if (own := path.relative_to(PACKAGE / folder).parts[0].removesuffix(".py")) in members
+        and name.split(".")[0] == folder
+        and set(name.split(".")[1:2]) & (members - {own})
+    ] == []
+
+
+def declares_member(path: Path) -> bool:
+    """Whether a file or folder declares a member of the list of its package."""
+    file = path / "__init__.py" if path.is_dir() else path
+    return file.is_file() and re.search(r"^(FORMAT|TARGET) = ", file.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def test_documents_import_only_the_public_interface() -> None:
