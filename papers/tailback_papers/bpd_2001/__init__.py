@@ -1,6 +1,7 @@
 """The balanced packet discard paper of 2001: TCP over ATM under plain switches, PPD, EPD and BPD.
 
 `networks` defines the simulations and `measures` the measured quantities; the experiments are grouped by the document's sections.
+`demonstration` is a question of `tailback demo`.
 """
 
 from __future__ import annotations

@@ -29,24 +29,26 @@ def demo(out: Path, full: bool, fresh: bool) -> ExitCode:
     """Answer two questions, with a report for each.
 
     How much buffer does a TCP link need? How much goodput does balanced packet discard gain at an ATM switch? Prints a table for
-    each, and writes DIR/buffer.html and DIR/switch.html. If interrupted, the same command resumes.
+    each, and writes DIR/buffer.html and DIR/switch.html. The second question requires tailback-papers. If interrupted, the same
+    command resumes.
     """
-    from tailback import papers
+    from tailback._demo import buffer, switch, switch_grid
+    from tailback.errors import MissingExtra
 
-    # The second question is one of bpd-2001; without tailback-papers, the error says how to install it.
-    papers.document("bpd-2001")
-    from tailback._demo import buffer, switch
-
+    definition = switch_grid.definition()
     kept = out / KEPT
     there = 0
     try:
         with RunsBar("simulating") as bar:
             there += buffer.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
-        with RunsBar("simulating") as bar:
-            there += switch.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
+        if definition is not None:
+            with RunsBar("simulating") as bar:
+                there += switch.answer(switch_grid.plan(definition, full=full), out, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
         note(f"interrupted; finished runs are stored in {out}, and the same command resumes")
         return ExitCode.INTERRUPTED
     if there:
         note(f"{there:,} of the runs were already stored in {out}; `--fresh` repeats them")
+    if definition is None:
+        note(str(MissingExtra("the second question, about an ATM switch,", "tailback-papers", "papers")))
     return ExitCode.DONE

@@ -1,7 +1,6 @@
 """The second question of the demonstration: how much goodput does balanced packet discard gain at an ATM switch?
 
-It is the headline of bpd-2001: figures 12 and 14, with one recovery period (25 packets). `switch_grid` defines the runs, and
-`switch_report` the table and the report.
+`switch_grid` finds the definition of the runs, and `switch_report` writes the table and the report.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ __all__ = ["answer", "measured"]
 
 
 def answer(
-    out: Path, *, full: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+    chosen: grid.Plan, out: Path, *, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
 ) -> int:
     """Run the grid, print a table and write ``switch.html`` into `out`; return the number of runs that `kept` already stored."""
     require()
     ensure_writable(out)
-    study, there = measured(grid.plan(full=full), kept=kept, fresh=fresh, progress=progress)
+    study, there = measured(chosen, kept=kept, fresh=fresh, progress=progress)
     sys.stdout.write(f"\n{report.QUESTION} {report.setting(study)}\n\n")
     sys.stdout.write(aligned(report.table(study)) + "\n\n")
     sys.stdout.write(f"{report.headline(study)}\n")
@@ -39,7 +38,7 @@ def measured(
     chosen: grid.Plan, *, kept: Path | None = None, fresh: bool = False, progress: Callable[[Progress], object] | None = None
 ) -> tuple[grid.Study, int]:
     """Run the grid as far as `kept` does not store it; also return how many of its runs `kept` already stored."""
-    plan = Plan([grid.experiment(chosen)], chosen.seeds, command="tailback demo")
+    plan = Plan([chosen.definition.experiment(chosen.thresholds)], chosen.seeds, command="tailback demo")
     there = plan.run(kept, fresh=fresh, progress=progress)
     (outcome,) = plan.outcomes()
     return grid.Study(chosen, outcome, plan.tally), there

@@ -1,22 +1,52 @@
-"""The runs of the second question: BPD and EPD over their thresholds, in both topologies of bpd-2001."""
+"""The runs of the second question: BPD and EPD over their thresholds, in both topologies of bpd-2001.
+
+tailback-papers defines them and declares its module as an entry point, because this package does not depend on it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import Protocol
 
 from tailback._interval import Interval
 from tailback._study.measurements import Tally
-from tailback.papers import Curves, Experiment, Line, Outcome, ReferenceLine, vary
+from tailback.papers import Experiment, Outcome
 from tailback.papers._measured import Point
-from tailback_papers.bpd_2001 import measures
-from tailback_papers.bpd_2001.networks import EPD_THRESHOLDS, LOWER_THRESHOLDS, TICKS, bpd, epd, ticks, topology_a, topology_b
 
-__all__ = ["GAIN", "PUBLISHED", "Case", "Plan", "Study", "experiment", "plan"]
+__all__ = ["Case", "Definition", "Plan", "Study", "definition", "plan"]
 
-# Goodput with the best threshold in topology B (section 5).
-PUBLISHED = {"EPD": 0.741, "BPD": 0.932}
-# "An improvement of more than 25 %" (section 5).
-GAIN = 0.25
+
+class Definition(Protocol):
+    """The module that defines the runs."""
+
+    @property
+    def PUBLISHED(self) -> Mapping[str, float]:
+        """The document's goodput by policy."""
+
+    @property
+    def GAIN(self) -> float:
+        """The document's gain."""
+
+    @property
+    def HEADLINE(self) -> tuple[str, float]:
+        """Topology and tick of the case with these numbers."""
+
+    def thresholds(self, *, full: bool) -> Mapping[str, tuple[float, ...]]:
+        """Thresholds by policy."""
+
+    def experiment(self, chosen: Mapping[str, tuple[float, ...]], /) -> Experiment:
+        """The runs with these thresholds. Points have the labels ``policy``, ``topology`` and ``tick``."""
+
+
+def definition() -> Definition | None:
+    """The module that an installed package declares; None without one."""
+    for entry in entry_points(group="tailback.demo", name="switch"):
+        module: Definition = entry.load()
+        return module
+    return None
 
 
 @dataclass(frozen=True)
@@ -45,17 +75,12 @@ class Case:
         return study.outcome.interval(ratio - 1)
 
 
-# The document does not state the tick; with 0.3 s the simulator reproduces its goodputs.
-HEADLINE = Case("B", 0.3)
-CASES = (*(Case("B", tick) for tick in TICKS), Case("A", 0.1))
-
-
 @dataclass(frozen=True)
 class Plan:
-    """Thresholds as fractions of the buffer, and the number of seeds."""
+    """The definition, its thresholds by policy as fractions of the buffer, and the number of seeds."""
 
-    epd: tuple[float, ...]
-    bpd: tuple[float, ...]
+    definition: Definition
+    thresholds: Mapping[str, tuple[float, ...]]
     seeds: int
 
 
@@ -67,42 +92,18 @@ class Study:
     outcome: Outcome
     tally: Tally
 
+    @property
+    def headline(self) -> Case:
+        """The case with published numbers."""
+        return Case(*self.plan.definition.HEADLINE)
 
-def plan(*, full: bool) -> Plan:
-    """The thresholds of the document's plots with 10 seeds, or half of them with 5."""
-    if full:
-        return Plan(EPD_THRESHOLDS, LOWER_THRESHOLDS, 10)
-    return Plan((0.1, 0.3, 0.5, 0.7, 0.9), (0.2, 0.3, 0.4, 0.6, 0.8), 5)
-
-
-def experiment(plan: Plan) -> Experiment:
-    """The plan as an experiment, so that experiments of documents and the demonstration run and store alike."""
-    policies = [*bpd(plan.bpd), *epd(plan.epd)]
-    return Experiment(
-        id="demo/switch",
-        title="Goodput with BPD and EPD",
-        question="How much goodput does balanced packet discard gain at an ATM switch?",
-        source="bpd-2001, figures 12 and 14",
-        variants=(
-            *vary(topology_b(), policies, ticks(*TICKS), topology="B"),
-            *vary(topology_a(), policies, ticks(0.1), topology="A"),
-        ),
-        measures={"goodput": measures.GOODPUT, "active": measures.ACTIVE},
-        fractions=("goodput", "active"),
-        claims=(),
-        panels=(tuple(_panel(case) for case in CASES if case.topology == "B"), (_panel(Case("A", 0.1)),)),
-    )
+    @cached_property
+    def cases(self) -> list[Case]:
+        """All cases, in the order of the runs."""
+        labels = (point.labels for point in self.outcome.points)
+        return list(dict.fromkeys(Case(str(each["topology"]), float(each["tick"])) for each in labels))
 
 
-def _panel(case: Case) -> Curves:
-    return Curves(
-        "goodput",
-        "threshold",
-        tuple(Line(policy, {"policy": policy, "topology": case.topology, "tick": case.tick}) for policy in ("BPD", "EPD")),
-        "goodput",
-        "threshold",
-        title=f"tick {case.tick:g} s",
-        reference_lines=tuple(ReferenceLine(f"{policy}: {value}", value) for policy, value in PUBLISHED.items())
-        if case.topology == "B"
-        else (),
-    )
+def plan(definition: Definition, *, full: bool) -> Plan:
+    """All thresholds with 10 seeds, or half of them with 5."""
+    return Plan(definition, definition.thresholds(full=full), 10 if full else 5)

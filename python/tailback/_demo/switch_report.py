@@ -8,7 +8,7 @@ import platform
 
 from tailback import _html
 from tailback._core import __version__
-from tailback._demo.switch_grid import CASES, GAIN, HEADLINE, PUBLISHED, Study
+from tailback._demo.switch_grid import Study
 from tailback._html.pictures import dark_inks
 from tailback._interval import Interval
 from tailback.papers._experiment_plot import draw
@@ -30,7 +30,7 @@ def setting(study: Study) -> str:
 def table(study: Study) -> list[list[str]]:
     """Header, and one row per topology and tick of the retransmission timer, which the document does not state."""
     rows = [["topology", "timer tick", "EPD goodput", "BPD goodput", "gain", "EPD active", "BPD active"]]
-    for case in CASES:
+    for case in study.cases:
         goodputs, actives = ([_shown(of(study, policy)) for policy in ("EPD", "BPD")] for of in (case.goodput, case.active))
         rows.append([case.topology, f"{case.tick:g} s", *goodputs, _percent(case.gain(study)), *actives])
     return rows
@@ -38,11 +38,12 @@ def table(study: Study) -> list[list[str]]:
 
 def headline(study: Study) -> str:
     """The document's headline and ours."""
-    ours = {policy: HEADLINE.goodput(study, policy) for policy in ("EPD", "BPD")}
+    case, published = study.headline, study.plan.definition.PUBLISHED
+    epd, bpd = (_shown(case.goodput(study, policy)) for policy in ("EPD", "BPD"))
     return (
-        f"In topology B with a timer tick of {HEADLINE.tick:g} s, goodput is {_shown(ours['BPD'])} of the link with BPD and "
-        f"{_shown(ours['EPD'])} with EPD, a gain of {_percent(HEADLINE.gain(study))}. "
-        f"Published: {PUBLISHED['BPD']} and {PUBLISHED['EPD']}, a gain of more than {100 * GAIN:g} %."
+        f"In topology {case.topology} with a timer tick of {case.tick:g} s, goodput is {bpd} of the link with BPD and "
+        f"{epd} with EPD, a gain of {_percent(case.gain(study))}. "
+        f"Published: {published['BPD']} and {published['EPD']}, a gain of more than {100 * study.plan.definition.GAIN:g} %."
     )
 
 
@@ -71,7 +72,7 @@ def page(study: Study) -> str:
 
 
 def _on_ticks(study: Study) -> str:
-    gains = [f"{_percent(case.gain(study))} with a tick of {case.tick:g} s" for case in CASES if case.topology == "B"]
+    gains = [f"{_percent(case.gain(study))} with a tick of {case.tick:g} s" for case in study.cases if case.topology == "B"]
     return (
         "The document does not state the tick of the retransmission timer, whose minimum timeout is two ticks. "
         f"The gain grows with it: {', '.join(gains)}."
@@ -79,17 +80,18 @@ def _on_ticks(study: Study) -> str:
 
 
 def _on_timeouts(study: Study) -> str:
-    shares = {policy: HEADLINE.active(study, policy) for policy in ("EPD", "BPD")}
+    case = study.headline
+    shares = {policy: case.active(study, policy) for policy in ("EPD", "BPD")}
     return (
         "With EPD a connection often loses several packets of one window, which Reno recovers only by a timeout. BPD protects a "
         "connection for 25 packets after a loss, so that a fast retransmit suffices. With a tick of "
-        f"{HEADLINE.tick:g} s and the best thresholds, connections spend {_shown(shares['BPD'])} of the time without waiting "
+        f"{case.tick:g} s and the best thresholds, connections spend {_shown(shares['BPD'])} of the time without waiting "
         f"for a timeout with BPD, and {_shown(shares['EPD'])} with EPD."
     )
 
 
 def _on_a(study: Study) -> str:
-    case = CASES[-1]
+    (case,) = (each for each in study.cases if each.topology == "A")
     return (
         "In topology A each of ten sources can fill the link alone, and the others use the share of a connection that waits for "
         f"a timeout. Goodput is {_shown(case.goodput(study, 'BPD'))} with BPD and {_shown(case.goodput(study, 'EPD'))} with EPD, "
