@@ -63,11 +63,15 @@ def navigate(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += '\n```{raw} html\n<p><a href="lab/index.html">Run scenarios in your browser</a> (the lab)</p>\n```\n'
 
 
+# Classes of Python whose members are not documented where ours inherit them.
+OTHERS = "BaseException, dict, int, str, tuple"
+
+
 def docstrings(section: re.Match[str]) -> str:
     """The section of a module, followed by the docstrings of its names."""
     names = re.findall(r"^\* `(\w+)`", section[0], re.MULTILINE) or re.findall(r"`(\w+)`", section[0])
     members = ", ".join(names)
-    body = f".. automodule:: {section[1]}\n   :members: {members}\n   :imported-members:\n"
+    body = f".. automodule:: {section[1]}\n   :members: {members}\n   :imported-members:\n   :inherited-members: {OTHERS}\n"
     return f"{section[0]}\n```{{eval-rst}}\n{body}```\n"
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,6 +36,12 @@ tcp = { preset = "newreno" }
 [record]
 traces = ["cwnd", "queue", "drops"]
 """
+
+
+def own_members(kind: type) -> dict[str, Any]:
+    """The attributes of a class of Tailback, also those that it inherits from another one."""
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.partition(".")[0] == "tailback"]
+    return {name: member for base in bases for name, member in vars(base).items()}
 
 
 def left_behind(directory: Path) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from support import own_members
 from tailback import _topologies
 
 # Classes of which users define subclasses: the core calls their methods.
@@ -36,6 +37,7 @@ TOPOLOGIES = [getattr(tb, name) for name in _topologies.__all__]
         (tb.size_buffer, "taget", "target"),
         (tb.Scenario.from_toml, "fiel", "file"),
         (tb.Run.plot, "line", "lines"),
+        (tb.Run.trace, "knid", "kind"),
         (tb.Table.sort, "descendin", "descending"),
         (tb.Range, "frist", "first"),
         (tb.models.erlang_b, "serves", "servers"),
@@ -68,7 +70,7 @@ def test_all_unknown_arguments_are_listed_with_the_valid_ones() -> None:
 
 def test_every_public_function_rejects_unknown_arguments() -> None:
     checked = dict(functions())
-    assert {"sweep", "dumbbell", "Run.plot", "models.erlang_b", "papers.Measured.interval"} <= checked.keys()
+    assert {"sweep", "dumbbell", "Run.plot", "Run.trace", "models.erlang_b", "papers.Measured.interval"} <= checked.keys()
     for name, function in checked.items():
         with pytest.raises(tb.ArgumentError, match="has no argument `no such argument`"):
             pytest.fail(f"{name} returned {function(**{'no such argument': 1})}")
@@ -108,7 +110,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
         if isinstance(public, FunctionType) and (public in TOPOLOGIES or not accepts_any(public)):
             yield name, public
         elif inspect.isclass(public) and not issubclass(public, INTERFACES):
-            for key, member in vars(public).items():
+            for key, member in own_members(public).items():
                 if key.startswith("_") or not isinstance(member, (FunctionType, classmethod)):
                     continue
                 method = getattr(public, key)

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import tailback as tb
+from support import own_members
 
 HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "pydantic", "click", "rich", "asyncio", "jinja2")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tb.__path__, "tailback.") if "__main__" not in module.name)
@@ -57,7 +58,9 @@ def test_every_public_thing_of_the_package_is_documented() -> None:
         thing = getattr(tb, name)
         if inspect.isclass(thing):
             members = [
-                f"{name}.{key}" for key, value in vars(thing).items() if not key.startswith("_") and not inspect.getdoc(value)
+                f"{name}.{key}"
+                for key, member in own_members(thing).items()
+                if not key.startswith("_") and not inspect.getdoc(member)
             ]
             undocumented += members
         if (inspect.isclass(thing) or inspect.isfunction(thing)) and not inspect.getdoc(thing):

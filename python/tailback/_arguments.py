@@ -46,10 +46,18 @@ def _checked(
         if not keywords.keys() <= names:
             known = list(dict.fromkeys([*own, *(others() if others else ())]))
             if unknown := [name for name in keywords if name not in known]:
-                refuse_unknown(f"{function.__qualname__.removesuffix('.__init__')}()", unknown, known)
+                refuse_unknown(f"{_called(function, arguments if is_method else ())}()", unknown, known)
         return function(*arguments, **keywords)
 
     return checked
+
+
+def _called(function: Callable[..., Any], bound: Sequence[Any]) -> str:
+    """The name of a function for messages; that of a method begins with the class of its object, which may have inherited it."""
+    if not bound:
+        return function.__qualname__.removesuffix(".__init__")
+    kind = bound[0] if isinstance(bound[0], type) else type(bound[0])
+    return f"{kind.__qualname__}.{function.__name__}".removesuffix(".__init__")
 
 
 def refuse_unknown(call: str, unknown: Sequence[str], known: Sequence[str]) -> NoReturn:
