@@ -1,8 +1,9 @@
 """Resumable sweeps: grids of runs, stored in a directory.
 
 The public API is in `study`, `sweeping` and `threshold`. `vary` defines axes and their text form, `grid` the runs, `ledger` the
-stored results and when a run counts as finished, `runner` the transfer between workers and ledger, `executors` the workers, and
-`stopping` when a point has enough seeds. A threshold is found by `searching`, among the values of `span`, as `crossing` decides.
+stored results and when a run counts as finished, `renewal` the hashes of runs after a change of code, `runner` the transfer
+between workers and ledger, `executors` the workers, and `stopping` when a point has enough seeds. A threshold is found by
+`searching`, among the values of `span`, as `crossing` decides.
 """
 
 from tailback._study.study import Study

@@ -24,6 +24,7 @@ from tailback._study.executors import open_pool
 from tailback._study.finished import labels_of_runs, samples, tables_of_runs
 from tailback._study.ledger import LEDGER, Counts, Ledger, StoredTrace
 from tailback._study.lock import Lock, held
+from tailback._study.renewal import code_of, renew_hashes
 from tailback._study.runner import Progress, Runner
 from tailback._study.seed_batches import SeedBatches
 from tailback._study.stopping import StoppingRule
@@ -500,11 +501,11 @@ class Study:
             raise StudyError(f"`{self.directory}` stores the runs of `{command}`: resume them with that command")
         again = f"`tailback study resume {self.directory}`"
         with self._ledger() as ledger:
-            code = _code(ledger)
+            code = code_of(ledger)
         workforce = open_pool(executor, workers, with_code=bool(code))
         try:
             with working(self.directory, workforce, again=again, fail_fast=fail_fast, on_progress=progress) as (ledger, runner):
-                self._renew_hashes(ledger, refresh=refresh)
+                renew_hashes(self.directory, ledger, refresh=refresh)
                 ledger.keep_code(provenance_of(code))
                 ledger.begin()
                 if retry_failed:
@@ -583,44 +584,6 @@ class Study:
         batches = SeedBatches(ledger, work, rule, until["max_seeds"] if until else 0)
         runner.run(batches.first(), None if rule is None else batches.after)
 
-    def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
-        """Check that the plan was made with the current core and user code, or adopt them with `refresh`."""
-        texts = {point: text for point, _, text in ledger.points()}
-        seeds: dict[int, dict[int, str]] = {}
-        for row in ledger.runs():
-            seeds.setdefault(row.point, {})[row.seed] = row.content_hash
-        stale = []
-        for point, known in seeds.items():
-            hashes = _core.content_hashes(texts[point], "", "json", list(known))
-            stale += [(point, seed, now) for (seed, before), now in zip(known.items(), hashes, strict=True) if now != before]
-        if stale and not refresh:
-            raise StudyError(f"{self._outdated(ledger, {point for point, _, _ in stale})}; or start a new study")
-        ledger.rehash(stale)
-
-    def _outdated(self, ledger: Ledger, stale: set[int]) -> str:
-        """Why runs are stale, and the command that repeats them."""
-        before = {(code["kind"], code["name"]): code for code in ledger.code}
-        now = provenance_of(_code(ledger))
-        changed = [code for code in now if code["sha256"] != before.get((code["kind"], code["name"]), code)["sha256"]]
-        names = {(code["kind"], code["name"]) for code in changed}
-        texts = {point: text for point, _, text in ledger.points()}
-        of_changed = {
-            point
-            for point in stale
-            if names & {(kind, name) for kind, name, _ in _core.named_user_code(texts[point], "", "json")}
-        }
-        runs = list(ledger.runs())
-        repeated = sum(row.point in stale for row in runs)
-        why = "" if of_changed == stale else f"another core (Tailback {ledger.plan['version']})"
-        if changed:
-            listed = " and the ".join(f"{code['kind']} `{code['name']}` (`{code['class']}`)" for code in changed)
-            why += (" and " if why else "") + f"another version of the {listed}"
-        return (
-            f"`{self.directory}` was planned with {why}, so its runs are not comparable with new ones. "
-            f"`tailback study resume --refresh {self.directory}` repeats {repeated:,} of {len(runs):,} runs"
-            + (", those that use the changed class" + ("es" if len(changed) > 1 else "") if of_changed == stale else "")
-        )
-
     def _ledger(self, *, thorough: bool = False) -> Ledger:
         return Ledger(self._place / LEDGER, thorough=thorough)
 
@@ -630,9 +593,3 @@ class Study:
 
     def _repr_html_(self) -> str:
         return notebook(repr(self)[1:-1], tables=[self.runs._shown()])
-
-
-def _code(ledger: Ledger) -> list[tuple[str, str]]:
-    """Kind and name of all user code in the plan."""
-    texts = (text for *_, text in ledger.points() if '"user:' in text)
-    return sorted({(kind, name) for text in texts for kind, name, _ in _core.named_user_code(text, "", "json")})
