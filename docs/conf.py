@@ -1,9 +1,11 @@
 """Configuration of the documentation site. Pages are MyST Markdown; tools/pages.py fills in their results before the build."""
 
 import gc
+import inspect
 import re
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
+import tailback
 from tailback._html import SCRIPT, hint
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
@@ -63,16 +66,22 @@ def navigate(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += '\n```{raw} html\n<p><a href="lab/index.html">Run scenarios in your browser</a> (the lab)</p>\n```\n'
 
 
-# Classes of Python whose members are not documented where ours inherit them.
-OTHERS = "BaseException, dict, int, str, tuple"
-
-
 def docstrings(section: re.Match[str]) -> str:
     """The section of a module, followed by the docstrings of its names."""
     names = re.findall(r"^\* `(\w+)`", section[0], re.MULTILINE) or re.findall(r"`(\w+)`", section[0])
-    members = ", ".join(names)
-    body = f".. automodule:: {section[1]}\n   :members: {members}\n   :imported-members:\n   :inherited-members: {OTHERS}\n"
+    # A module with inherited members would also have names that are not in its list.
+    composed = [name for name in names if has_parts(getattr(import_module(section[1]), name))]
+    members = ", ".join(name for name in names if name not in composed)
+    body = f".. automodule:: {section[1]}\n   :members: {members}\n   :imported-members:\n"
+    for name in composed:
+        body += f"\n.. autoclass:: {section[1]}.{name}\n   :members:\n   :inherited-members: {', '.join({*names} - {name})}\n"
     return f"{section[0]}\n```{{eval-rst}}\n{body}```\n"
+
+
+def has_parts(thing: object) -> bool:
+    """Whether a public class inherits from private ones of its package, each of which is a part of it."""
+    bases = thing.__bases__ if inspect.isclass(thing) else ()
+    return any(base.__module__.startswith("tailback._") and not hasattr(tailback, base.__name__) for base in bases)
 
 
 def plots(app: Sphinx, page: nodes.document, _name: str) -> None:

@@ -23,6 +23,7 @@ from sphinx.search.en import SearchEnglish
 import tailback as tb
 from made_hosts import fine, why_not
 from pages import computed
+from support import own_members
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -193,6 +194,13 @@ def test_the_site_shows_the_computed_output_of_a_page(site: Path, page: Path) ->
     assert html.count("<details>") == written.count("<details>")
     assert "&lt;!--" not in html
     assert "--&gt;" not in html
+
+
+def test_the_site_documents_the_inherited_members_of_a_run(site: Path) -> None:
+    text = (site / "reference/python.html").read_text()
+    public = {name for name in own_members(tb.Run) if not name.startswith("_")}
+    assert {"trace", "seed", "save_as", "plot"} <= public
+    assert [name for name in sorted(public) if f'id="tailback.Run.{name}"' not in text] == []
 
 
 def test_the_site_needs_no_network(site: Path) -> None:
