@@ -150,7 +150,7 @@ target/core/%.wasm: $(SOURCES) target/.wasm
 	cp target/$(WASM)/$(patsubst dev,debug,$*)/tailback_wasm.wasm $@
 
 # The sources contain one lab at a time, which is that of the stamp.
-target/lab/.%: target/core/%.wasm web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
+target/lab/.%: target/core/%.wasm web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/lab/lessons/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
 	mkdir -p $(@D)
 	rm -f $(@D)/.[a-z]*
 	$(NODE) web/build.mjs --lab $< $(dir $(LAB))

@@ -21,7 +21,7 @@ const common = {
   target: "es2022",
   charset: "ascii",
   legalComments: "none",
-  loader: { ".css": "text" },
+  loader: { ".css": "text", ".toml": "text" },
   logLevel: "warning",
   plugins: [{ name: "grammar", setup: grammar }],
 };

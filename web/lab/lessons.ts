@@ -1,6 +1,12 @@
 // Six lessons, each with a scenario and three tasks. Predictions are judged by the measurement, not by the text here.
 
 import type { Results } from "./answers";
+import atm from "./lessons/atm.toml";
+import bufferbloat from "./lessons/bufferbloat.toml";
+import fairness from "./lessons/fairness.toml";
+import many_flows from "./lessons/many_flows.toml";
+import sawtooth from "./lessons/sawtooth.toml";
+import slow_start from "./lessons/slow_start.toml";
 import { valueOf } from "./tables";
 
 export interface Choice {
@@ -36,9 +42,6 @@ const over = (one: number | null, other: number | null) => (one === null || othe
 const share = (value: number) => `${(value * 100).toFixed(1)} %`;
 const times = (value: number) => `${value.toFixed(2)} times`;
 
-const link = (rate: string, delay: string, buffer: string, policy = "") => `[topology]
-dumbbell = {rate = "${rate}", delay = "${delay}", queue = {buffer = "${buffer}"${policy}}}`;
-
 const GROWTH: Choice[] = [
   { text: "it falls", from: 0, to: 0.95 },
   { text: "it stays about the same", from: 0.95, to: 1.05 },
@@ -55,19 +58,7 @@ export const LESSONS: Lesson[] = [
       "Run it slowly and watch: a burst of packets is sent, and each returning acknowledgement releases two packets.",
     ],
     look: "the window, which doubles every 100 ms, and the queue at the end",
-    toml: `# Slow start: how fast is the path?
-name = "Slow start"
-duration = "3 s"
-
-${link("10 Mbps", "10 ms", "300 packets")}
-
-[flows.web]
-from = "left"
-to = "right"
-size = "400 kB"
-propagation_rtt = "100 ms"
-tcp = {preset = "newreno", initial_window = 4}
-`,
+    toml: slow_start,
     tasks: [
       {
         ask: "Start with 16 segments instead of 4, which is two doublings more. How much sooner is the transfer complete?",
@@ -116,19 +107,7 @@ tcp = {preset = "newreno", initial_window = 4}
       "The pipe holds rate times round trip, the bandwidth-delay product (BDP): 10 Mbit/s times 100 ms are 83 packets of 1500 bytes.",
     ],
     look: "the window and the queue: the link idles where the window is below the BDP",
-    toml: `# Sawtooth: how much buffer does one flow need?
-name = "Sawtooth"
-duration = "80 s"
-warmup = "20 s"
-
-${link("10 Mbps", "10 ms", "83 packets")}
-
-[flows.web]
-from = "left"
-to = "right"
-propagation_rtt = "100 ms"
-tcp = {preset = "newreno"}
-`,
+    toml: sawtooth,
     tasks: [
       {
         ask: "Remove nearly all of the buffer: 5 packets. What is the utilisation?",
@@ -177,21 +156,7 @@ tcp = {preset = "newreno"}
       "A link shared by many flows therefore needs a buffer of the BDP over the square root of the number of flows (Appenzeller, Keslassy and McKeown, 2004).",
     ],
     look: "the queue, and the windows, which do not oscillate together",
-    toml: `# Many flows: does the buffer have to hold a whole product?
-name = "Many flows"
-duration = "30 s"
-warmup = "10 s"
-
-${link("100 Mbps", "10 ms", "100 packets")}
-
-[flows.web]
-count = 100
-from = "left"
-to = "right"
-propagation_rtt = {uniform = ["60 ms", "140 ms"]}
-start = {uniform = ["0 s", "5 s"]}
-tcp = {preset = "sack"}
-`,
+    toml: many_flows,
     tasks: [
       {
         ask: "The BDP is 833 packets, and the buffer holds 100 packets. Reduce it to 25 packets. What is the utilisation?",
@@ -239,32 +204,7 @@ tcp = {preset = "sack"}
       "However, it discards several packets of one window at a time. Reno cannot repair this without a timeout, and with a coarse clock timeouts are long: connections wait, and the link idles although its buffer keeps overflowing.",
     ],
     look: "the windows, and how often the queue runs empty",
-    toml: `# ATM: why does the link idle although its buffer keeps filling up?
-name = "TCP behind ATM"
-duration = "10 s"
-warmup = "1 s"
-
-[nodes]
-switch = {}
-destination = {kind = "host"}
-
-[links.bottleneck]
-from = "switch"
-to = "destination"
-rate = "75 Mbps"
-delay = "0.3 ms"
-queue = {policy = "epd", threshold = "40 %", buffer = "1200 cells"}
-
-[flows.source]
-count = 5
-from = "switch"
-to = "destination"
-framing = {trailer = "0 B"}
-sender_access = {rate = "30 Mbps", delay = "0.3 ms"}
-start = {uniform = ["0 ms", "50 ms"]}
-jitter = "20 us"
-tcp = {preset = "bpd-2001/reno", timer = {tick = "0.3 s"}}
-`,
+    toml: atm,
     tasks: [
       {
         ask: "Balanced packet discard (BPD) protects a connection that has just lost a packet. How does the total goodput change?",
@@ -300,26 +240,7 @@ tcp = {preset = "bpd-2001/reno", timer = {tick = "0.3 s"}}
       "CoDel measures the queueing delay of packets. Once it has been above 5 ms for 100 ms, CoDel drops packets at increasing frequency until it is not (RFC 8289).",
     ],
     look: "the round trip, and the queue",
-    toml: `# Bufferbloat: who fills the buffer, and who waits for it?
-name = "Bufferbloat"
-duration = "40 s"
-warmup = "10 s"
-
-${link("10 Mbps", "5 ms", "800 packets", ', policy = "drop_tail"')}
-
-[flows.bulk]
-count = 2
-from = "left"
-to = "right"
-propagation_rtt = "40 ms"
-jitter = "1 ms"
-tcp = {preset = "cubic"}
-
-[flows.call]
-from = "left"
-to = "right"
-source = {kind = "constant", rate = "100 kbps", packet_size = "200 B"}
-`,
+    toml: bufferbloat,
     tasks: [
       {
         ask: "Let CoDel manage the queue. How does the mean queueing delay change?",
@@ -367,28 +288,7 @@ source = {kind = "constant", rate = "100 kbps", packet_size = "200 B"}
       "CUBIC increases its window as a function of time instead of round trips, to reduce this difference (RFC 9438).",
     ],
     look: "goodput of both flows",
-    toml: `# Fairness: how is a link shared?
-name = "Fairness"
-duration = "120 s"
-warmup = "20 s"
-
-${link("20 Mbps", "5 ms", "60 packets")}
-
-[flows.near]
-from = "left"
-to = "right"
-propagation_rtt = "30 ms"
-jitter = "1 ms"
-start = "0.2 s"
-tcp = {preset = "sack"}
-
-[flows.far]
-from = "left"
-to = "right"
-propagation_rtt = "120 ms"
-jitter = "1 ms"
-tcp = {preset = "sack"}
-`,
+    toml: fairness,
     tasks: [
       {
         ask: "Set the far flow's round trip to 30 ms as well. What is the near flow's goodput over the far flow's?",
