@@ -43,6 +43,16 @@ macro_rules! policies {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::TRACKS_FLOWS),+ }
             }
 
+            /// Whether the policy accepts every unit that has room, so that only a full buffer discards.
+            pub fn accepts_all(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::ACCEPTS_ALL),+ }
+            }
+
+            /// The rate above which the policy acts on packets, if it polices.
+            pub fn policed_rate(&self) -> Option<Rate> {
+                match self { $($(#[$when])? PolicySpec::$variant(spec) => <$state>::new(spec).policed_rate()),+ }
+            }
+
             /// Whether the policy discards whole frames and therefore requires VCs.
             pub fn discards_frames(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DISCARDS_FRAMES),+ }
@@ -71,6 +81,13 @@ macro_rules! policies {
             /// Whether the policy's port has to be stepped.
             pub(crate) fn is_stepped(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::IS_STEPPED),+ }
+            }
+        }
+
+        /// Queues without a policy accept every unit that has room.
+        impl Default for PolicySpec {
+            fn default() -> PolicySpec {
+                PolicySpec::DropTail(())
             }
         }
 

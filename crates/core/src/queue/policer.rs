@@ -59,6 +59,10 @@ impl Policy for Policer {
     const IS_RANDOM: bool = false;
     const TRACKS_FLOWS: bool = false;
 
+    fn policed_rate(&self) -> Option<Rate> {
+        Some(self.bucket.rate())
+    }
+
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
         match self.excess {
             // A unit without room takes no tokens.

@@ -74,7 +74,7 @@ pub(super) fn scheduling(
         }
         let own = (class.buffer != Buffer::Unlimited).then_some(class.buffer);
         let policy = policy_spec(&class.policy, own.unwrap_or(queue.buffer), own.or(resolved), &at, report);
-        let policy = policy.unwrap_or(PolicySpec::DropTail(()));
+        let policy = policy.unwrap_or_default();
         check_policy(&policy, &at, report);
         ClassQueue { name: class.name.to_string(), weight: class.share.0, buffer: own.unwrap_or_default().core(), policy }
     };

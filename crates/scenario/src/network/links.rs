@@ -16,7 +16,7 @@ use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, Queues
 use tailback_core::primitives::segment_number::SegmentNumber;
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::Bytes;
-use tailback_core::queue::{PolicerSpec, PolicySpec};
+use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
 /// A table with the columns that apply to a port.
@@ -177,7 +177,7 @@ impl Direction<'_> {
             switching: self.switching.0,
             buffer: buffer.map_or(network::Buffer::Unlimited, Buffer::core),
             counts_in_service: self.queue.counts_in_service(),
-            policy: policy.unwrap_or(PolicySpec::DropTail(())),
+            policy: policy.unwrap_or_default(),
             scheduling: scheduling.map(Box::new),
             shaper: self.shaper(rate, queue_at, report),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
@@ -224,7 +224,7 @@ impl Direction<'_> {
         let of_classes = of_classes.iter().enumerate();
         let of_classes = of_classes.map(|(index, class)| (format!("{queue_at}.classes[{index}]"), &class.policy));
         for (at, policy) in of_queue.into_iter().chain(of_classes) {
-            let PolicySpec::Policer(PolicerSpec { rate: policed, .. }) = policy else { continue };
+            let Some(policed) = policy.policed_rate() else { continue };
             let at = format!("{at}.rate");
             if policed.0 as f64 >= rate && report.is_valid(&at) {
                 let message = "`rate` of the policer has no effect: the link is not faster";

@@ -8,10 +8,8 @@ use crate::problem::Report;
 use crate::schema::Description;
 use crate::schema::Flow;
 use std::collections::BTreeMap;
-use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Group, GroupId, Network, PortId, Transport};
 use tailback_core::primitives::units::{Rate, TimeDelta};
-use tailback_core::queue::PolicySpec;
 
 /// Maximum number of flows for which phase effects were measured.
 const FEW: usize = 100;
@@ -67,8 +65,7 @@ pub(super) fn note(description: &Description, network: &Network, report: &mut Re
     let has_draws = draws(description) || has_chance(network);
     for (port, Sharing { flows, are_alike, shortest, longest, .. }) in sharing {
         let port = &network.ports[port];
-        let drops_at_tail =
-            port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
+        let drops_at_tail = port.scheduling.is_none() && port.policy.accepts_all() && port.buffer != Buffer::Unlimited;
         if !drops_at_tail || are_alike || !(2..=FEW).contains(&flows) {
             continue;
         }
@@ -103,13 +100,13 @@ fn is_drawn(description: &Description, group: &str) -> bool {
     named.and_then(|(_, flow)| flow.propagation_rtt.as_ref()).is_some_and(is_random)
 }
 
-/// TCP without pacing and with little jitter, whose controller fills the queue, unlike delay-based ones.
+/// TCP without pacing and with little jitter, whose controller fills the queue.
 fn is_clocked(group: &Group, rate: Rate) -> bool {
     match &group.transport {
-        Transport::Tcp(_, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)) => false,
         Transport::Tcp(spec, law) => {
+            let abilities = law.abilities();
             let mixing = TimeDelta(rate.time_to_send(spec.mss + spec.header).0.saturating_mul(MIXING));
-            !spec.pacing && !law.abilities().may_pace && group.jitter < mixing
+            !spec.pacing && !abilities.may_pace && !abilities.targets_backlog && group.jitter < mixing
         }
         Transport::Datagram(_) => false,
     }

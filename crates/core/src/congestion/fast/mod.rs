@@ -325,6 +325,7 @@ impl Controller for Fast {
     const ABILITIES: Abilities = Abilities {
         heap_bytes: Self::BYTES,
         uses_start_details: true,
+        targets_backlog: true,
         quantities: &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"],
         ..Abilities::NONE
     };

@@ -26,6 +26,8 @@ pub struct Abilities {
     pub is_l4s: bool,
     /// All of its packets are ECN-capable by default, not only new data.
     pub requires_ecn: bool,
+    /// It aims at a number of its own packets in queues, instead of filling them until a loss.
+    pub targets_backlog: bool,
     /// It may have a pacing rate of its own.
     pub may_pace: bool,
     /// Maximum window increase per acknowledged segment, in segments.
@@ -49,6 +51,7 @@ impl Abilities {
         ends_slow_start: false,
         is_l4s: false,
         requires_ecn: false,
+        targets_backlog: false,
         may_pace: false,
         max_increase: 1.0,
         price_meaning: None,

@@ -241,6 +241,7 @@ fn queued(in_flight: Segments, base: TimeDelta, rtt: TimeDelta) -> f64 {
 impl Controller for Vegas {
     const ABILITIES: Abilities = Abilities {
         heap_bytes: Self::BYTES,
+        targets_backlog: true,
         quantities: &["alpha_packets", "beta_packets", "base_rtt_s"],
         subscriptions: Subscriptions { newest_rtt: true, ..Subscriptions::NONE },
         ..Abilities::NONE

@@ -147,6 +147,11 @@ pub trait Policy {
     /// Whether the policy accepts every unit, so that the port need not consult it.
     const ACCEPTS_ALL: bool = false;
 
+    /// The rate above which the policy acts on packets, if it polices.
+    fn policed_rate(&self) -> Option<Rate> {
+        None
+    }
+
     /// Whether the policy may draw random numbers. Without draws, results do not depend on the seed.
     const IS_RANDOM: bool = true;
 
