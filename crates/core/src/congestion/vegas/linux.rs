@@ -15,16 +15,19 @@ const MIN_SAMPLES: u32 = 3;
 impl Vegas {
     /// An acknowledgement of new data outside loss recovery.
     pub(super) fn process_as_linux(&mut self, ack: &Ack) {
-        if self.memory.round.is_none() {
+        let outstanding = ack.in_flight.0.saturating_sub(ack.acked.0);
+        let Some((at_start, acked)) = &mut self.memory.round else {
             // Recovery has ended, and a round begins.
-            (self.memory.round, self.memory.began) = (Some((0, 0)), ack.now);
+            self.memory.round = Some((outstanding, 0));
             self.memory.rtts.begin();
             return;
-        }
-        let ends = ack.rtt.is_some_and(|last| ack.now.since(self.memory.began) >= last);
+        };
+        *acked = acked.saturating_add(ack.acked.0);
+        // With the first acknowledgement of data sent in the round.
+        let ends = *acked > *at_start;
         let starts = self.starts_slowly();
         if ends {
-            self.memory.began = ack.now;
+            self.memory.round = Some((outstanding, 0));
             let (least, samples) = self.memory.rtts.begin();
             if samples >= MIN_SAMPLES {
                 return self.judge_as_linux(ack, LeastRtt { least, ..self.memory.rtts });
@@ -81,15 +84,20 @@ mod tests {
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
         let spec = VegasSpec { edition: VegasEdition::Linux, ..VegasSpec::default() };
-        ModelSender::new(Vegas::new(&spec, Start { window, ssthresh, ..Start::default() })).with_round_trip(100)
+        let mut sender = ModelSender::new(Vegas::new(&spec, Start { window, ssthresh, ..Start::default() }));
+        // The first acknowledgement begins a round.
+        sender.in_flight = 3;
+        sender.ack(1);
+        sender.law.window = window;
+        sender.with_round_trip(100)
     }
 
-    /// A round of three acknowledgements with this RTT; the last one, a second later, ends it. Returns the window.
+    /// A round of three acknowledgements with this RTT and three segments in flight. Returns the window.
     fn round(sender: &mut ModelSender<Vegas>, milliseconds: u64) -> f64 {
         sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.ack(1);
         sender.ack(1);
-        sender.ack_after(1000)
+        sender.ack(1)
     }
 
     #[test]
@@ -111,6 +119,18 @@ mod tests {
         // 26 * 100 / 125 = 20 segments fill the path: the acknowledgement that ends the round adds none.
         sender.law.window = 24.0;
         assert_eq!((round(&mut sender, 125), sender.law.ssthresh().0), (21.0, 21.0));
+    }
+
+    /// 20 Mbit/s and 43 ms: Linux 6.12.117 ends slow start at 160 segments with 158. The round begins with the acknowledgement of the first
+    /// segment sent in the one before, however long its RTT; two acknowledgements later the window would be 156.
+    #[test]
+    fn a_round_ends_with_the_first_segment_that_was_sent_in_it() {
+        let mut sender = sender(50.0, 2.0);
+        let windows = [120, 120, 120, 120, 120, 120].map(|milliseconds| {
+            sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
+            sender.ack(1)
+        });
+        assert_eq!(windows, [50.0, 50.0, 51.0, 51.0, 51.0, 50.0]);
     }
 
     #[test]

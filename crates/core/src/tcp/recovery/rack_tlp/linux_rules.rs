@@ -108,7 +108,7 @@ fn new_data_after_a_probe_does_not_wait_for_another_timeout() {
         assert!(!bench.expire());
         assert_eq!(bench.send(), [2]);
         bench.sender.sequence.limit = SegmentNumber(4);
-        bench.now = bench.now + TimeDelta::from_millis(pause_ms);
+        bench.now += TimeDelta::from_millis(pause_ms);
         let written = bench.now;
         assert_eq!(bench.send(), [3]);
         assert!(bench.expire());
