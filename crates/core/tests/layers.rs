@@ -32,7 +32,7 @@ const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
         &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
-        &["adaptation", "edge", "external_flow", "wire"],
+        &["adaptation", "agenda", "clock", "edge", "external_flow", "wire"],
         &["access_queue", "group_profile", "hosts", "path", "port"],
         &["domain_boundary", "wiring"],
         &["sim_state"],

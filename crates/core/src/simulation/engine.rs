@@ -5,7 +5,7 @@
 
 use super::datagrams::{DatagramContents, Fate};
 use super::endpoints::Endpoints;
-use super::event_order::{Event, EventOrder};
+use super::event_order::Event;
 use super::fabric::Fabric;
 use super::prefetch::UpcomingEvents;
 use super::signals::make_readers;
@@ -58,7 +58,7 @@ impl Engine {
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.fabric.sim.now
+        self.fabric.sim.clock.now()
     }
 
     /// Number of events handled.
@@ -70,8 +70,8 @@ impl Engine {
     pub fn next_event_time(&mut self) -> Option<Time> {
         let sim = &mut self.fabric.sim;
         let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.arrivals.not_before());
-        let event = if sim.calendar.is_empty() { None } else { sim.calendar.peek() };
-        event.into_iter().chain(arrival).min().filter(|&time| time < sim.interval.end)
+        let event = sim.agenda.first();
+        event.into_iter().chain(arrival).min().filter(|&time| time < sim.clock.end())
     }
 
     /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
@@ -91,8 +91,8 @@ impl Engine {
             return self.advance_watched(time, events);
         }
         if self.fabric.is_idle() {
-            let sim = &mut self.fabric.sim;
-            sim.now = sim.now.max(time.min(sim.interval.end));
+            let clock = &mut self.fabric.sim.clock;
+            clock.advance(time.min(clock.end()));
             return true;
         }
         self.advance(time, events)
@@ -151,7 +151,7 @@ impl Engine {
 
     /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
     fn advance_within(&mut self, time: Time, limits: StepLimits) -> bool {
-        let end = time.min(self.fabric.sim.interval.end);
+        let end = time.min(self.fabric.sim.clock.end());
         let StepLimits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
@@ -166,8 +166,8 @@ impl Engine {
                 left -= self.process_known_ack(&ack, left);
                 continue;
             }
-            let Some((now, slot)) = self.fabric.sim.calendar.pop_before(end) else {
-                self.fabric.sim.now = self.now().max(end);
+            let Some((now, slot)) = self.fabric.sim.agenda.pop_before(end) else {
+                self.fabric.sim.clock.advance(end);
                 break;
             };
             left -= u64::from(self.handle(now, slot));
@@ -188,11 +188,11 @@ impl Engine {
     /// count as events, because their number depends on how far other senders have run ahead.
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
-        self.fabric.sim.now = now;
+        self.fabric.sim.clock.set(now);
         if self.fabric.is_large {
             self.prefetch_upcoming();
         }
-        match self.fabric.sim.order.event(slot) {
+        match self.fabric.sim.agenda.event(slot) {
             Event::AckArrival(flow) => self.on_ack_arrival(flow, now),
             Event::Send(flow) => self.fabric.on_send(flow),
             Event::Back(flow) => self.fabric.on_back(flow),
@@ -239,7 +239,7 @@ impl Engine {
 
     fn schedule_change(&mut self) {
         if let Some(next) = self.network.changes.get(self.next_change) {
-            self.fabric.sim.calendar.schedule(EventOrder::CHANGE, next.at);
+            self.fabric.sim.agenda.at(Event::Change, next.at);
         }
     }
 

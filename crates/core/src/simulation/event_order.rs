@@ -65,27 +65,6 @@ pub(crate) struct EntityCounts {
     pub(crate) edges: u32,
 }
 
-/// Kinds with one slot per flow, in order.
-#[derive(Clone, Copy)]
-pub(crate) enum FlowKind {
-    Deliver,
-    DelayedAck,
-    AckArrival,
-    Timer,
-    AppWrite,
-    SendTimer,
-    Send,
-    Back,
-}
-
-/// Kinds with one slot per edge, in order.
-#[derive(Clone, Copy)]
-pub(crate) enum EdgeKind {
-    Rm,
-    AtEdge,
-    Cell,
-}
-
 /// Slots per edge: also a power of two.
 const PER_EDGE: u32 = 4;
 
@@ -102,38 +81,39 @@ impl EventOrder {
         EventOrder { first_period, first_flow, first_port, ports, first_edge, edges }
     }
 
+    /// All events, in the order of their slots.
+    pub(crate) fn events(self) -> impl Iterator<Item = Event> {
+        // An edge has a slot without an event.
+        let is_used = move |slot: &Slot| *slot < self.first_edge || (slot - self.first_edge) % PER_EDGE < PER_EDGE - 1;
+        (0..self.total() as Slot).filter(is_used).map(move |slot| self.event(slot))
+    }
+
     pub(crate) fn total(&self) -> usize {
         (self.first_edge + PER_EDGE * self.edges) as usize
     }
 
-    pub(crate) const CHANGE: Slot = 0;
-
-    #[inline]
-    pub(crate) fn departure(&self, transmitter: u32) -> Slot {
-        1 + transmitter
-    }
-
-    pub(crate) fn period(&self, place: u32) -> Slot {
-        self.first_period + place
-    }
-
-    #[inline]
-    pub(crate) fn flow(&self, kind: FlowKind, flow: FlowId) -> Slot {
-        self.first_flow + PER_FLOW * flow.0 + kind as u32
-    }
-
-    #[inline]
-    pub(crate) fn port(&self, port: PortId) -> Slot {
-        self.first_port + port.0
-    }
-
-    #[inline]
-    pub(crate) fn gathered(&self, port: PortId) -> Slot {
-        self.first_port + self.ports + port.0
-    }
-
-    pub(crate) fn edge(&self, kind: EdgeKind, flow: FlowId) -> Slot {
-        self.first_edge + PER_EDGE * flow.0 + kind as u32
+    #[inline(always)]
+    pub(crate) fn slot(&self, event: Event) -> Slot {
+        let of_flow = |kind: u32, flow: FlowId| self.first_flow + PER_FLOW * flow.0 + kind;
+        let of_edge = |kind: u32, flow: FlowId| self.first_edge + PER_EDGE * flow.0 + kind;
+        match event {
+            Event::Change => 0,
+            Event::Departure(transmitter) => 1 + transmitter,
+            Event::Period(place) => self.first_period + place,
+            Event::Port(port) => self.first_port + port.0,
+            Event::Gathered(port) => self.first_port + self.ports + port.0,
+            Event::Deliver(flow) => of_flow(0, flow),
+            Event::DelayedAck(flow) => of_flow(1, flow),
+            Event::AckArrival(flow) => of_flow(2, flow),
+            Event::Timer(flow) => of_flow(3, flow),
+            Event::AppWrite(flow) => of_flow(4, flow),
+            Event::SendTimer(flow) => of_flow(5, flow),
+            Event::Send(flow) => of_flow(6, flow),
+            Event::Back(flow) => of_flow(7, flow),
+            Event::Rm(flow) => of_edge(0, flow),
+            Event::AtEdge(flow) => of_edge(1, flow),
+            Event::Cell(flow) => of_edge(2, flow),
+        }
     }
 
     fn event_of_edge(&self, slot: Slot) -> Event {
@@ -202,38 +182,33 @@ mod tests {
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
         let order = EventOrder::new(&EntityCounts { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
-        let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
-        assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2 + 12);
-        assert_eq!(order.event(order.gathered(PortId(1))), Event::Gathered(PortId(1)));
-        assert_eq!(order.event(order.flow(FlowKind::Timer, FlowId(2))), Event::Timer(FlowId(2)));
-        assert_eq!(order.event(order.departure(3)), Event::Departure(3));
-        assert_eq!(order.event(order.period(1)), Event::Period(1));
-        assert_eq!(order.event(order.port(PortId(1))), Event::Port(PortId(1)));
-        assert_eq!(order.event(order.edge(EdgeKind::Rm, FlowId(0))), Event::Rm(FlowId(0)));
-        assert_eq!(order.event(order.edge(EdgeKind::Cell, FlowId(2))), Event::Cell(FlowId(2)));
-        assert_eq!(seen[0], Event::Change);
+        assert_eq!(order.total(), 1 + 4 + 2 + 24 + 2 + 2 + 12);
+        let slots: Vec<Slot> = order.events().map(|event| order.slot(event)).collect();
+        assert_eq!(slots.len(), order.total() - 3);
+        assert!(slots.is_sorted_by(|one, next| one < next));
+        assert!(order.events().all(|event| order.event(order.slot(event)) == event));
     }
 
     #[test]
     fn simultaneous_events_are_ordered_by_kind_before_entity() {
         let order = EventOrder::new(&EntityCounts { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let sorted = [
-            EventOrder::CHANGE,
-            order.departure(1),
-            order.period(0),
-            order.port(PortId(0)),
-            order.flow(FlowKind::Deliver, FlowId(2)),
-            order.flow(FlowKind::AckArrival, FlowId(0)),
-            order.flow(FlowKind::AckArrival, FlowId(2)),
-            order.flow(FlowKind::Timer, FlowId(1)),
-            order.flow(FlowKind::AppWrite, FlowId(0)),
-            order.flow(FlowKind::SendTimer, FlowId(0)),
-            order.flow(FlowKind::Send, FlowId(0)),
-            order.flow(FlowKind::Back, FlowId(0)),
-            order.edge(EdgeKind::Rm, FlowId(2)),
-            order.edge(EdgeKind::AtEdge, FlowId(1)),
-            order.edge(EdgeKind::Cell, FlowId(0)),
+            Event::Change,
+            Event::Departure(1),
+            Event::Period(0),
+            Event::Port(PortId(0)),
+            Event::Deliver(FlowId(2)),
+            Event::AckArrival(FlowId(0)),
+            Event::AckArrival(FlowId(2)),
+            Event::Timer(FlowId(1)),
+            Event::AppWrite(FlowId(0)),
+            Event::SendTimer(FlowId(0)),
+            Event::Send(FlowId(0)),
+            Event::Back(FlowId(0)),
+            Event::Rm(FlowId(2)),
+            Event::AtEdge(FlowId(1)),
+            Event::Cell(FlowId(0)),
         ];
-        assert!(sorted.is_sorted_by_key(|&slot| order.rank(slot)));
+        assert!(sorted.is_sorted_by_key(|&event| order.rank(order.slot(event))));
     }
 }

@@ -18,7 +18,7 @@ impl Engine {
         for flow in FlowId::all(sim.messages.len()) {
             let Some(messages) = self.messages(flow) else { continue };
             for (number, &start) in self.message_starts(messages).iter().enumerate() {
-                let delivered = messages.delivered().get(number).filter(|&&time| time < sim.interval.end);
+                let delivered = messages.delivered().get(number).filter(|&&time| time < sim.clock.end());
                 flows.push(flow);
                 numbers.push(number as u64);
                 sizes.push(messages.size(number as u32).0);

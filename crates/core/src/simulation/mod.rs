@@ -2,6 +2,8 @@
 
 mod access_queue;
 mod adaptation;
+mod agenda;
+mod clock;
 mod conservation;
 mod datagrams;
 mod domain_boundary;

@@ -1,7 +1,8 @@
 //! The path of one flow between its ends.
 
+use super::event_order::Event;
 use super::wire::Wire;
-use crate::primitives::ids::PortId;
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
@@ -14,6 +15,18 @@ pub(crate) enum Feeder {
     Send,
     Back,
     Port(PortId),
+}
+
+impl Feeder {
+    /// The event that processes the head of the line. `flow` is the flow of the packet.
+    #[inline(always)]
+    pub(crate) fn event(self, flow: FlowId) -> Event {
+        match self {
+            Feeder::Send => Event::Send(flow),
+            Feeder::Back => Event::Back(flow),
+            Feeder::Port(port) => Event::Port(port),
+        }
+    }
 }
 
 /// All state of one flow between its ends. The fields that most packets need are in the first two of three cache lines.

@@ -21,7 +21,7 @@ impl UpcomingEvents {
     /// Prefetch the memory of coming events.
     #[inline]
     pub(super) fn prefetch(&mut self, fabric: &mut Fabric, ends: &[End]) {
-        for slot in fabric.sim.calendar.predict().into_iter().flatten() {
+        for slot in fabric.sim.agenda.predict() {
             self.prefetch_stages(slot, fabric, ends);
         }
     }
@@ -31,7 +31,7 @@ impl UpcomingEvents {
     #[inline(always)]
     fn prefetch_stages(&mut self, slot: Slot, fabric: &Fabric, ends: &[End]) {
         let UpcomingEvents { slots, packets, last } = self;
-        match fabric.sim.order.event(slot) {
+        match fabric.sim.agenda.event(slot) {
             Event::Port(port) => prefetch(&fabric.ports[port].line),
             Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
             Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow]),
@@ -40,7 +40,7 @@ impl UpcomingEvents {
         *last = (*last + 1) % UpcomingEvents::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
-        if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.order.event(slots[before(4)]) {
+        if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.agenda.event(slots[before(4)]) {
             fabric.sim.pool.prefetch_back(&fabric.paths[flow].send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);

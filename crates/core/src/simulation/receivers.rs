@@ -3,7 +3,7 @@
 
 use super::adaptation::ReassemblyState;
 use super::datagrams::{DatagramOutcome, Fate};
-use super::event_order::FlowKind;
+use super::event_order::Event;
 use super::group_profile::{ArrivalEvents, GroupProfile};
 use super::path::Path;
 use super::sim_state::SimState;
@@ -28,7 +28,7 @@ pub(crate) fn arrives_by_event(packet: &Packet, profile: &GroupProfile, sim: &Si
     match profile.arrivals {
         _ if route == Route::Changing => true,
         ArrivalEvents::Never => false,
-        ArrivalEvents::AfterTimer => sim.calendar.time_of(sim.order.flow(FlowKind::DelayedAck, packet.flow)) < packet.time,
+        ArrivalEvents::AfterTimer => sim.agenda.time_of(Event::DelayedAck(packet.flow)) < packet.time,
         ArrivalEvents::Always => true,
     }
 }
@@ -67,7 +67,7 @@ impl Path {
                 return false;
             }
             if self.ack_line.is_empty() {
-                sim.calendar.schedule(sim.order.flow(FlowKind::AckArrival, flow), packet.time);
+                sim.agenda.at(Event::AckArrival(flow), packet.time);
             }
             sim.pool.push(&mut self.ack_line, *packet);
             return false;
@@ -90,9 +90,9 @@ impl Path {
                     packet.clear_efci();
                 }
                 let collected = channel.data.collect(packet, || profile.cells(packet));
-                if packet.is_last() && sim.interval.measures(packet.time) {
+                if packet.is_last() && sim.clock.measures(packet.time) {
                     channel.count(collected, profile.cells(packet));
-                    let is_lost = collected != ReassemblyState::Whole && sim.interval.measures(packet.sent);
+                    let is_lost = collected != ReassemblyState::Whole && sim.clock.measures(packet.sent);
                     self.counts.discarded += u32::from(is_lost);
                 }
                 if collected != ReassemblyState::Whole {
@@ -110,7 +110,7 @@ impl Path {
         let may_wait = profile.arrivals != ArrivalEvents::Never || route == Route::Changing;
         if may_wait && (!self.deliver.is_empty() || arrives_by_event(packet, profile, sim, route)) {
             if self.deliver.is_empty() {
-                sim.calendar.schedule(sim.order.flow(FlowKind::Deliver, flow), packet.time);
+                sim.agenda.at(Event::Deliver(flow), packet.time);
             }
             sim.pool.push(&mut self.deliver, *packet);
             return false;
@@ -125,11 +125,11 @@ impl Path {
         if packet.has_price() {
             packet.take_price(&mut sim.prices);
         }
-        if packet.time > sim.now {
+        if packet.time > sim.clock.now() {
             sim.to_be_discarded.push_back((packet.time, packet.flow));
         }
         self.counts.discarded_in_all += 1;
-        self.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, packet.time]));
+        self.counts.discarded += u32::from(sim.clock.measures_all([packet.sent, packet.time]));
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
@@ -161,7 +161,7 @@ impl Path {
     fn receive_as<R: Reception>(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
         let flow = packet.flow;
         let time = packet.time;
-        let measured = sim.interval.measures(time);
+        let measured = sim.clock.measures(time);
         self.carried.received_in_all += 1;
         if !R::PLAIN && profile.opens && packet.is_pushed() && !packet.has_price() && packet.segment() == SYN {
             // An acknowledgement of the receiver's SYN or FIN.
@@ -240,7 +240,7 @@ impl Path {
             if !R::PLAIN
                 && let Some(recorder) = &mut sim.recorder
             {
-                recorder.on_delivered(flow, time, payload, sim.interval.end);
+                recorder.on_delivered(flow, time, payload, sim.clock.end());
             }
         } else {
             self.counts.duplicates += u32::from(measured);
@@ -248,7 +248,7 @@ impl Path {
         match reply {
             Some(Reply::Now) => {
                 if !R::PLAIN && profile.delayed_ack.is_some() {
-                    sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, flow));
+                    sim.agenda.cancel(Event::DelayedAck(flow));
                 }
                 let cause = if is_new { Cause::NewData } else { Cause::Duplicate };
                 self.acknowledge::<R>(packet, cause, profile, sim);
@@ -256,7 +256,7 @@ impl Path {
             }
             Some(Reply::Delayed { timer }) => {
                 if let Some(timer) = timer {
-                    sim.calendar.schedule(sim.order.flow(FlowKind::DelayedAck, flow), time + timer);
+                    sim.agenda.at(Event::DelayedAck(flow), time + timer);
                 }
                 false
             }
@@ -288,12 +288,12 @@ impl Path {
     #[inline(never)]
     fn discard_old(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) {
         if self.receiver.has(packet.segment(), &sim.out_of_order) {
-            self.counts.duplicates += u32::from(sim.interval.measures(packet.time));
+            self.counts.duplicates += u32::from(sim.clock.measures(packet.time));
         } else {
-            self.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, packet.time]));
+            self.counts.discarded += u32::from(sim.clock.measures_all([packet.sent, packet.time]));
         }
         packet.sent = self.receiver.ts_recent();
-        sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, packet.flow));
+        sim.agenda.cancel(Event::DelayedAck(packet.flow));
         self.acknowledge::<Complete>(packet, self.receiver.on_discarded(packet.segment()), profile, sim);
     }
 

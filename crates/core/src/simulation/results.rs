@@ -3,7 +3,7 @@
 use super::conservation::{ConservationError, UnitsInNetwork};
 use super::edge::{Edge, EdgeCounts};
 use super::endpoints::End;
-use super::event_order::FlowKind;
+use super::event_order::Event;
 use super::external_flow::{ExternalFlows, REPORTED_ONLY};
 use super::fabric::Fabric;
 use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
@@ -90,7 +90,7 @@ impl Engine {
             messages: self.message_table(),
             queue_flows: self.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
-            complete: until >= self.fabric.sim.interval.end,
+            complete: until >= self.fabric.sim.clock.end(),
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     pub(super) fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.fabric.sim.interval.warmup).seconds()
+        until.since(self.fabric.sim.clock.warmup()).seconds()
     }
 
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64], external: &ExternalFlows) -> Table {
@@ -183,7 +183,7 @@ impl Engine {
         }
         for (name, column) in &mut columns {
             for (&flow, of) in external {
-                of.overlay(name, flow, column, &self.fabric.sim.interval, until);
+                of.overlay(name, flow, column, self.fabric.sim.clock.interval(), until);
             }
         }
         columns.extend(self.playback_columns(until));
@@ -204,12 +204,12 @@ impl Engine {
 
     /// The part of a flow's lifetime that is measured until then.
     fn measured_lifetime(&self, flow: FlowId, until: Time) -> TimeDelta {
-        self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.sim.interval.warmup))
+        self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.sim.clock.warmup()))
     }
 
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
-        let warmup = self.fabric.sim.interval.warmup;
+        let warmup = self.fabric.sim.clock.warmup();
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
         let waited = self.endpoints.ends[flow].counts().idle + cut_off;
         1.0 - waited.seconds() / self.measured_lifetime(flow, until).seconds()
@@ -221,11 +221,11 @@ impl Engine {
         let End::Tcp(sender) = &self.endpoints.ends[flow] else { return None };
         let is_over = until >= self.fabric.paths[flow].counts.completed;
         let sim = &self.fabric.sim;
-        let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, flow)) != Time::NEVER;
-        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, flow));
+        let is_due = |event| sim.agenda.is_pending(event);
+        let offer = sim.agenda.time_of(Event::AppWrite(flow));
         let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.window_of(sender, flow);
         let may_receive_ack =
-            in_lines.are_under_way[flow] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
+            in_lines.are_under_way[flow] || is_due(Event::DelayedAck(flow)) || is_due(Event::SendTimer(flow)) || may_send;
         (!is_over && !may_receive_ack && sender.awaits_timeout()).then_some(sender.sequence.last_active)
     }
 
@@ -249,7 +249,7 @@ impl Engine {
 
     pub(super) fn completion(&self, flow: FlowId) -> f64 {
         match self.fabric.paths[flow].counts.completed {
-            time if time >= self.fabric.sim.interval.end => f64::NAN,
+            time if time >= self.fabric.sim.clock.end() => f64::NAN,
             time => time.since(self.start_of(flow)).seconds(),
         }
     }
@@ -440,8 +440,8 @@ impl Engine {
             return None;
         }
         let (groups, indices) = self.flow_names().columns(&flows);
-        let counts: Vec<EdgeCounts> = edges.iter().map(|edge| edge.counts_at(until, &sim.interval)).collect();
-        let measured = sim.interval.overlap(sim.interval.warmup, until).0 as f64;
+        let counts: Vec<EdgeCounts> = edges.iter().map(|edge| edge.counts_at(until, sim.clock.interval())).collect();
+        let measured = sim.clock.interval().overlap(sim.clock.warmup(), until).0 as f64;
         let integer = |value: &dyn Fn(&EdgeCounts) -> u64| Column::Integer(counts.iter().map(value).collect());
         let float = |value: &dyn Fn(&EdgeCounts) -> f64| Column::Float(counts.iter().map(value).collect());
         let columns = vec![
@@ -481,8 +481,8 @@ impl Engine {
         let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
         let mut all = StillQueued::default();
         for packet in queues.iter().flat_map(|queue| sim.pool.iter(&queue.line)) {
-            all.held += u128::from(sim.interval.overlap(packet.time, until).0);
-            all.of_warmup += u64::from(packet.time < sim.interval.warmup && until > sim.interval.warmup);
+            all.held += u128::from(sim.clock.interval().overlap(packet.time, until).0);
+            all.of_warmup += u64::from(packet.time < sim.clock.warmup() && until > sim.clock.warmup());
         }
         all
     }

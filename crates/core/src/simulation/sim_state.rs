@@ -2,12 +2,13 @@
 
 use super::access_queue::AccessQueues;
 use super::adaptation::Channel;
+use super::agenda::Agenda;
+use super::clock::Clock;
 use super::datagrams::Fate;
 use super::domain_boundary::DomainBoundary;
 use super::edge::{Edge, edge_of};
-use super::event_order::{EdgeKind, EventOrder, FlowKind};
+use super::event_order::{Event, EventOrder};
 use super::hosts::Hosts;
-use super::measurement_interval::MeasurementInterval;
 use super::path::{Feeder, Path};
 use super::pending_acks::PendingAcks;
 use super::port::{Port, QueuedUnit};
@@ -16,14 +17,13 @@ use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network};
 use crate::price::{Estimators, Feedback, PriceSpec};
-use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
-use crate::primitives::units::{Bytes, Time, TimeDelta};
+use crate::primitives::units::{Bytes, Time};
 use crate::record::recorder::Recorder;
 use crate::tcp::out_of_order::OutOfOrder;
 use crate::traffic::{FollowUp, MessageFlow};
@@ -33,13 +33,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// State shared by all flows and ports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SimState {
-    pub(crate) now: Time,
-    pub(crate) interval: MeasurementInterval,
-    /// How far ahead of an event a sender may act. This is about the longest round trip, so that the counters of an interrupted run are not
-    /// far ahead of its time.
-    pub(crate) ahead: TimeDelta,
-    pub(crate) order: EventOrder,
-    pub(crate) calendar: Calendar<EventOrder>,
+    pub(crate) clock: Clock,
+    pub(crate) agenda: Agenda,
     pub(crate) rates: AccessRates,
     /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
     pub(crate) ack_unit: Option<Bytes>,
@@ -126,11 +121,8 @@ impl SimState {
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let reach = reach(network);
         SimState {
-            now: Time::ZERO,
-            interval: MeasurementInterval { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
-            ahead: TimeDelta(reach.0 / 2),
-            order,
-            calendar: Calendar::new(order, &CalendarConfig { entities: order.total(), pending, reach }),
+            clock: Clock::new(network, reach),
+            agenda: Agenda::new(order, pending, reach),
             rates: AccessRates::of(&network.flows),
             ack_unit: None,
             hosts: Hosts::of(network),
@@ -179,7 +171,7 @@ impl SimState {
     #[cold]
     #[inline(never)]
     pub(crate) fn deliver_messages(&mut self, flow: FlowId, expected: SegmentNumber, time: Time) -> Option<SegmentNumber> {
-        if time >= self.interval.end {
+        if time >= self.clock.end() {
             // No application acts after the end of the run.
             return Some(SegmentNumber::NONE);
         }
@@ -199,37 +191,23 @@ impl SimState {
 
     /// An application will write a message.
     fn plan_write(&mut self, flow: FlowId, at: Time) {
-        if at >= self.interval.end {
+        if at >= self.clock.end() {
             return;
         }
         self.messages_of(flow).plan_write(at);
-        let slot = self.order.flow(FlowKind::AppWrite, flow);
-        let pending = self.calendar.time_of(slot);
-        if at < pending {
-            if pending != Time::NEVER {
-                self.calendar.cancel(slot);
-            }
-            self.calendar.schedule(slot, at);
-        }
+        self.agenda.at_latest(Event::AppWrite(flow), at);
     }
 
     /// A backward RM cell is on its last hop, to the edge of its flow.
     #[cold]
     pub(crate) fn return_rm(&mut self, cell: Packet) {
-        let slot = self.order.edge(EdgeKind::Rm, cell.flow);
         let side = &mut self.channels[cell.flow].acks;
         side.note_received(cell.time);
         let edge = edge_of(&mut self.edges, cell.flow);
         if edge.returning.is_empty() {
-            self.calendar.schedule(slot, cell.time);
+            self.agenda.at(Event::Rm(cell.flow), cell.time);
         }
         self.pool.push(&mut edge.returning, cell);
-    }
-
-    /// Latest time at which a sender may act ahead of its event.
-    #[inline]
-    pub(crate) fn horizon(&self) -> Time {
-        self.interval.end.min(self.now + self.ahead)
     }
 
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
@@ -268,35 +246,26 @@ impl SimState {
         leaves
     }
 
-    /// The slot of the event that processes a line. `flow` is the flow of the packet.
-    pub(crate) fn slot_of(&self, feeder: Feeder, flow: FlowId) -> Slot {
-        match feeder {
-            Feeder::Send => self.order.flow(FlowKind::Send, flow),
-            Feeder::Back => self.order.flow(FlowKind::Back, flow),
-            Feeder::Port(port) => self.order.port(port),
-        }
-    }
-
     /// Take the head of a line and schedule the next packet's event.
     #[inline(always)]
-    pub(crate) fn take_head(&mut self, line: &mut PooledQueue, slot: Slot) -> Option<Packet> {
+    pub(crate) fn take_head(&mut self, line: &mut PooledQueue, event: Event) -> Option<Packet> {
         let head = self.pool.pop(line);
         if let Some(next) = self.pool.front(line) {
-            self.calendar.schedule(slot, next.time);
+            self.agenda.at(event, next.time);
         }
         head
     }
 
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, feeder: Feeder, packet: Packet, paths: &mut [Path], ports: &mut [Port]) {
-        let (line, slot) = match feeder {
-            Feeder::Send => (&mut paths[packet.flow].send, self.order.flow(FlowKind::Send, packet.flow)),
-            Feeder::Back => (&mut paths[packet.flow].back, self.order.flow(FlowKind::Back, packet.flow)),
-            Feeder::Port(port) => (&mut ports[port].line, self.order.port(port)),
+        let line = match feeder {
+            Feeder::Send => &mut paths[packet.flow].send,
+            Feeder::Back => &mut paths[packet.flow].back,
+            Feeder::Port(port) => &mut ports[port].line,
         };
         debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
         if line.is_empty() {
-            self.calendar.schedule(slot, packet.time);
+            self.agenda.at(feeder.event(packet.flow), packet.time);
         }
         self.pool.push(line, packet);
     }

@@ -56,7 +56,7 @@ impl Engine {
 
     /// The part of a flow's lifetime within the measurement interval.
     fn measured_period(&self, flow: FlowId, until: Time, external: &ExternalFlows) -> Range<Time> {
-        let interval = &self.fabric.sim.interval;
+        let interval = self.fabric.sim.clock.interval();
         match external.get(&flow) {
             Some(of) => of.measured_period(interval, until),
             None => self.start_of(flow).max(interval.warmup)..self.ended(flow).min(until),
@@ -90,14 +90,14 @@ impl Engine {
                 (Some(ApplicationSpec::Bursts(_)), Transport::Datagram(_)) => return None,
             },
         };
-        let measured = self.fabric.sim.interval.warmup.max(since)..until.min(self.ended(flow));
+        let measured = self.fabric.sim.clock.warmup().max(since)..until.min(self.ended(flow));
         (length(&measured).0 >= base_rtt.0.max(1).saturating_mul(ROUND_TRIPS)).then_some(measured)
     }
 
     /// Start of the oldest message of a flow that is not delivered.
     fn oldest_undelivered(&self, flow: FlowId) -> Option<Time> {
         let messages = self.messages(flow)?;
-        let end = self.fabric.sim.interval.end;
+        let end = self.fabric.sim.clock.end();
         let delivered = messages.delivered().iter().filter(|&&time| time < end).count();
         self.message_starts(messages).get(delivered).copied()
     }

@@ -4,7 +4,6 @@ use super::Fabric;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::Units;
-use crate::simulation::event_order::FlowKind;
 use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
 
@@ -49,19 +48,19 @@ impl Fabric {
     pub(super) fn next_cell(&mut self, flow: FlowId, direction: Direction) -> Option<Packet> {
         let path = &mut self.paths[flow];
         let channel = &mut self.sim.channels[flow];
-        let (line, side, kind) = match direction {
-            Direction::Forward => (&mut path.send, &mut channel.data, FlowKind::Send),
-            Direction::Reverse => (&mut path.back, &mut channel.acks, FlowKind::Back),
+        let (line, side, feeder) = match direction {
+            Direction::Forward => (&mut path.send, &mut channel.data, Feeder::Send),
+            Direction::Reverse => (&mut path.back, &mut channel.acks, Feeder::Back),
         };
-        let slot = self.sim.order.flow(kind, flow);
+        let event = feeder.event(flow);
         let packet = *self.sim.pool.front(line)?;
         let cell = side.next_cell(&packet, self.profiles[path.wire.group].cells(&packet));
         if cell.is_last() {
-            self.sim.take_head(line, slot);
+            self.sim.take_head(line, event);
         } else {
             let next = packet.time + path.wire.cell_spacing(direction, &mut self.sim.rates);
             self.sim.pool.front_mut(line)?.time = next;
-            self.sim.calendar.schedule(slot, next);
+            self.sim.agenda.at(event, next);
         }
         Some(cell)
     }

@@ -5,7 +5,7 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Time, Units};
 use crate::simulation::edge::{Edge, edge_of};
-use crate::simulation::event_order::EdgeKind;
+use crate::simulation::event_order::Event;
 use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
 
@@ -18,10 +18,9 @@ impl Fabric {
     pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
         let profile = &self.profiles[self.paths[packet.flow].wire.group];
         packet.time += profile.segmentation();
-        let slot = self.sim.order.edge(EdgeKind::AtEdge, packet.flow);
         let edge = edge_of(&mut self.sim.edges, packet.flow);
         if edge.coming.is_empty() {
-            self.sim.calendar.schedule(slot, packet.time);
+            self.sim.agenda.at(Event::AtEdge(packet.flow), packet.time);
         }
         self.sim.pool.push(&mut edge.coming, packet);
     }
@@ -30,36 +29,26 @@ impl Fabric {
     pub(crate) fn on_edge(&mut self, now: Time, flow: FlowId) {
         let path = &mut self.paths[flow];
         let profile = &self.profiles[path.wire.group];
-        let slot = self.sim.order.edge(EdgeKind::AtEdge, flow);
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
         let Some(packet) = sim.pool.pop(&mut edge.coming) else { unreachable!("no packet is on its way to the edge") };
         if let Some(next) = sim.pool.front(&edge.coming) {
-            sim.calendar.schedule(slot, next.time);
+            sim.agenda.at(Event::AtEdge(flow), next.time);
         }
-        if edge.arrive(now, packet.bytes(), profile.cells(&packet), &sim.interval) {
+        if edge.arrive(now, packet.bytes(), profile.cells(&packet), sim.clock.interval()) {
             sim.pool.push(&mut edge.queue, packet);
         } else {
-            path.counts.discarded += u32::from(sim.interval.measures_all([packet.sent, now]));
+            path.counts.discarded += u32::from(sim.clock.measures_all([packet.sent, now]));
         }
         self.await_cell(now, flow);
     }
 
     /// Schedule the next cell of an edge, if it has any. The rate may have changed.
     fn await_cell(&mut self, now: Time, flow: FlowId) {
-        let slot = self.sim.order.edge(EdgeKind::Cell, flow);
         let edge = edge_of(&mut self.sim.edges, flow);
-        if edge.queue.is_empty() {
-            return;
+        if !edge.queue.is_empty() {
+            self.sim.agenda.move_to(Event::Cell(flow), edge.due(now));
         }
-        let (due, pending) = (edge.due(now), self.sim.calendar.time_of(slot));
-        if due == pending {
-            return;
-        }
-        if pending != Time::NEVER {
-            self.sim.calendar.cancel(slot);
-        }
-        self.sim.calendar.schedule(slot, due);
     }
 
     /// An edge sends its next cell.
@@ -71,12 +60,12 @@ impl Fabric {
         let Some(&packet) = sim.pool.front(&edge.queue) else { unreachable!("an empty edge sends a cell") };
         let source = edge.spec.source;
         let mut cell = if edge.source.owes_rm(&source, now) {
-            edge.keep_time(now, &sim.interval);
+            edge.keep_time(now, sim.clock.interval());
             let fields = edge.source.on_forward_rm(&source, now);
-            edge.send_rm(now, &sim.interval);
+            edge.send_rm(now, sim.clock.interval());
             packet.forward_rm(now, &fields)
         } else {
-            let following = edge.send_cell(now, packet.bytes(), profile.cells(&packet), &sim.interval);
+            let following = edge.send_cell(now, packet.bytes(), profile.cells(&packet), sim.clock.interval());
             let mut cell = packet;
             cell.become_cell(following);
             cell.enable_efci();
@@ -93,16 +82,15 @@ impl Fabric {
 
     /// A backward RM cell arrives at its edge.
     pub(crate) fn on_rm(&mut self, now: Time, flow: FlowId) {
-        let slot = self.sim.order.edge(EdgeKind::Rm, flow);
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
         let Some(cell) = sim.pool.pop(&mut edge.returning) else { unreachable!("no RM cell is on its way to the edge") };
         if let Some(next) = sim.pool.front(&edge.returning) {
-            sim.calendar.schedule(slot, next.time);
+            sim.agenda.at(Event::Rm(flow), next.time);
         }
         let rm = cell.rm();
-        let measured = u64::from(sim.interval.measures(now));
-        edge.keep_time(now, &sim.interval);
+        let measured = u64::from(sim.clock.measures(now));
+        edge.keep_time(now, sim.clock.interval());
         edge.counts.backward_rm += measured;
         edge.counts.congested_rm += if rm.ci { measured } else { 0 };
         let source = edge.spec.source;
@@ -131,8 +119,8 @@ impl Fabric {
         }
         let ack = sim.pool.pop(&mut edge.held)?;
         if ack.time < now {
-            edge.counts.held_acks += u64::from(sim.interval.measures(now));
-            edge.counts.held_for += u128::from(sim.interval.overlap(ack.time, now).0);
+            edge.counts.held_acks += u64::from(sim.clock.measures(now));
+            edge.counts.held_for += u128::from(sim.clock.interval().overlap(ack.time, now).0);
         }
         Some(ack)
     }

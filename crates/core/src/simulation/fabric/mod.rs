@@ -12,7 +12,7 @@ mod stepped_ports;
 
 use super::datagrams::{DatagramOutcome, Fate};
 use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
-use super::event_order::{EntityCounts, Event, EventOrder, FlowKind};
+use super::event_order::{EntityCounts, Event, EventOrder};
 use super::group_profile::{ArrivalEvents, GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
@@ -149,7 +149,7 @@ impl Fabric {
     /// Whether only new packets can cause an action.
     pub(crate) fn is_idle(&self) -> bool {
         let Fabric { deferred, sim, .. } = self;
-        let has_events = !sim.calendar.is_empty() || sim.boundary.is_some();
+        let has_events = !sim.agenda.is_empty() || sim.boundary.is_some();
         !has_events && deferred.is_empty() && sim.early_acks.is_empty() && sim.pending_acks.is_empty()
     }
 
@@ -232,7 +232,7 @@ impl Fabric {
         let packet = if sends_cells {
             self.next_cell(flow, Direction::Forward)
         } else {
-            self.sim.take_head(&mut self.paths[flow].send, self.sim.order.flow(FlowKind::Send, flow))
+            self.sim.take_head(&mut self.paths[flow].send, Event::Send(flow))
         };
         let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
         self.walk(None, packet);
@@ -252,7 +252,7 @@ impl Fabric {
         let packet = if self.profiles[path.wire.group].framing.is_some() {
             self.next_cell(flow, Direction::Reverse)
         } else {
-            self.sim.take_head(&mut path.back, self.sim.order.flow(FlowKind::Back, flow))
+            self.sim.take_head(&mut path.back, Event::Back(flow))
         };
         let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
         self.walk(None, packet);
@@ -261,8 +261,7 @@ impl Fabric {
     /// The head of a port's delay line reaches the next port, or the end of its route.
     #[inline]
     pub(crate) fn on_port(&mut self, port: PortId) {
-        let slot = self.sim.order.port(port);
-        if let Some(packet) = self.sim.take_head(&mut self.ports[port].line, slot) {
+        if let Some(packet) = self.sim.take_head(&mut self.ports[port].line, Event::Port(port)) {
             self.walk(None, packet);
         } else {
             self.on_overtaking(port);
@@ -284,7 +283,7 @@ impl Fabric {
                 && !packet.is_rm()
                 && self.paths[flow].receiver.is_flushed_by(EcnFlags::of(&packet))
             {
-                self.sim.calendar.cancel(self.sim.order.flow(FlowKind::DelayedAck, flow));
+                self.sim.agenda.cancel(Event::DelayedAck(flow));
                 self.on_delayed_ack(packet.time, flow);
             }
             let (path, profile) = (&mut self.paths[flow], &self.profiles[group]);
@@ -293,8 +292,7 @@ impl Fabric {
             }
             let Some(next) = self.sim.pool.front(&self.paths[flow].deliver) else { break };
             if arrives_by_event(next, &self.profiles[group], &self.sim, route) {
-                let slot = self.sim.order.flow(FlowKind::Deliver, flow);
-                self.sim.calendar.schedule(slot, next.time);
+                self.sim.agenda.at(Event::Deliver(flow), next.time);
                 break;
             }
         }
@@ -367,7 +365,7 @@ impl Fabric {
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, flow: FlowId, next: Time) {
-        self.sim.calendar.schedule(self.sim.order.flow(FlowKind::AckArrival, flow), next);
+        self.sim.agenda.at(Event::AckArrival(flow), next);
     }
 
     /// Arrival time of the next queued acknowledgement at its sender, if any.
@@ -394,7 +392,7 @@ impl Fabric {
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
             if is_overtaking || (next.local_port().is_some() && next.needs_event()) {
-                arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
+                arrivals.push(Arrival { slot: self.sim.agenda.slot(feeder.event(packet.flow)), packet });
             } else {
                 self.walk(Some(feeder), packet);
             }
@@ -405,7 +403,7 @@ impl Fabric {
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {
         let delay = self.paths[packet.flow].wire.delay_behind(self.routes[packet.place()], packet);
-        packet.time + delay >= self.sim.now
+        packet.time + delay >= self.sim.clock.now()
     }
 
     /// The turn of a packet from another domain has come.
@@ -416,7 +414,7 @@ impl Fabric {
 
     /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
-        let feeder = match self.sim.order.event(arrival.slot) {
+        let feeder = match self.sim.agenda.event(arrival.slot) {
             Event::Port(port) if self.ports[port].reordered_packets().is_some() => {
                 return self.overtake(port, arrival.packet);
             }
@@ -495,7 +493,7 @@ impl Fabric {
                     _ => return sim.enqueue(feeder, packet, paths, ports),
                 }
             }
-            match port.pass(&mut packet, bytes, &sim.interval, &sim.prices, &mut sim.waiting) {
+            match port.pass(&mut packet, bytes, sim.clock.interval(), &sim.prices, &mut sim.waiting) {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return self.discard(next, packet, packet.time, reason),
                 None => return self.arrive_stepped(next, packet, bytes),
@@ -537,21 +535,14 @@ impl Fabric {
         while let Some(ack) = self.ports[port].expect_ack_merge().take_before(known) {
             self.walk(None, ack);
         }
-        let slot = self.sim.order.gathered(port);
         let Some(first) = self.ports[port].expect_ack_merge().first() else { return };
-        let pending = self.sim.calendar.time_of(slot);
-        if first < pending {
-            if pending != Time::NEVER {
-                self.sim.calendar.cancel(slot);
-            }
-            self.sim.calendar.schedule(slot, first);
-        }
+        self.sim.agenda.at_latest(Event::Gathered(port), first);
     }
 
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: PortId, mut packet: Packet, time: Time, reason: DropReason) {
-        let (now, to_be_discarded) = (self.sim.now, &mut self.sim.to_be_discarded);
+        let (now, to_be_discarded) = (self.sim.clock.now(), &mut self.sim.to_be_discarded);
         while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
         if time > now {
             to_be_discarded.push_back((time, packet.flow));
@@ -564,8 +555,8 @@ impl Fabric {
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
             if !packet.is_rm() {
-                self.ports[port].equipment.count_dropped_ack(time, &self.sim.interval);
-                let counts = packet.is_last() && self.sim.interval.measures(time);
+                self.ports[port].equipment.count_dropped_ack(time, self.sim.clock.interval());
+                let counts = packet.is_last() && self.sim.clock.measures(time);
                 *self.sim.dropped_acks.entry(packet.flow).or_default() += u64::from(counts);
             }
             // The last cell owns the report of an acknowledgement.
@@ -578,7 +569,7 @@ impl Fabric {
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded +=
-                u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures_all([packet.sent, time]));
+                u32::from(packet.is_last() && !packet.is_rm() && self.sim.clock.measures_all([packet.sent, time]));
             if self.profiles[self.paths[packet.flow].wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
                 self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });

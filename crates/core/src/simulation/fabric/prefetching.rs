@@ -11,7 +11,7 @@ impl Fabric {
     /// Prefetch the packet of an event, if the event is about a line. Returns the packet's place in the pool.
     #[inline]
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
-        let line = match self.sim.order.event(slot) {
+        let line = match self.sim.agenda.event(slot) {
             Event::Port(port) => &self.ports[port].line,
             Event::AckArrival(flow) => &self.paths[flow].ack_line,
             Event::Send(flow) => &self.paths[flow].send,
@@ -38,7 +38,7 @@ impl Fabric {
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
         if let Some(next) = self.routes[packet.place()].local_port() {
             let port = &self.ports[next];
-            self.sim.calendar.prefetch(self.sim.order.port(next));
+            self.sim.agenda.prefetch(Event::Port(next));
             self.sim.pool.prefetch_back(&port.line);
             if let Some(waiting) = port.waiting() {
                 self.sim.waiting.prefetch_front(&waiting);

@@ -7,6 +7,7 @@ use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
 use crate::schedule::Eviction;
 use crate::simulation::datagrams::{DatagramOutcome, Fate};
+use crate::simulation::event_order::Event;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
@@ -26,16 +27,16 @@ impl Fabric {
         self.catch_up(port, packet.time);
         let Fabric { ports, sim, .. } = self;
         let (stepped, equipment) = ports[port].expect_stepped();
-        match stepped.arrive(equipment, &mut packet, bytes, &sim.interval, &mut sim.prices) {
+        match stepped.arrive(equipment, &mut packet, bytes, sim.clock.interval(), &mut sim.prices) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             ArrivalOutcome::Waits(queue) => {
                 sim.pool.push(&mut stepped.queues[queue].line, packet);
-                let is_awaited = sim.calendar.time_of(sim.order.departure(stepped.first)) != Time::NEVER;
+                let is_awaited = sim.agenda.is_pending(Event::Departure(stepped.first));
                 if stepped.may_overflow() {
                     self.make_room(port, queue, packet.time);
                 }
                 let (stepped, equipment) = self.ports[port].expect_stepped();
-                stepped.note_arrival(equipment, packet.time, &self.sim.interval);
+                stepped.note_arrival(equipment, packet.time, self.sim.clock.interval());
                 if !is_awaited {
                     self.await_deferred(port);
                 }
@@ -53,10 +54,9 @@ impl Fabric {
         let Transmitter { port, number } = of;
         let (stepped, equipment) = self.ports[port].expect_stepped();
         if stepped.departures == Departures::Events {
-            let slot = self.sim.order.departure(stepped.first + number);
-            return self.sim.calendar.schedule(slot, departure);
+            return self.sim.agenda.at(Event::Departure(stepped.first + number), departure);
         }
-        match stepped.depart(equipment, packet, departure, departure, &self.sim.interval) {
+        match stepped.depart(equipment, packet, departure, departure, self.sim.clock.interval()) {
             (packet, Ok(())) => self.walk(Some(Feeder::Port(port)), packet),
             // It is discarded at its departure, after a packet that is discarded then instead of being served.
             (_, Err(_)) => stepped.hold_lost(packet),
@@ -78,7 +78,7 @@ impl Fabric {
 
     /// Compute all deferred departures before the present, in a domain of a parallel run at its own ports.
     pub(crate) fn compute_deferred(&mut self) {
-        let before = Time(self.sim.now.0.saturating_sub(1));
+        let before = Time(self.sim.clock.now().0.saturating_sub(1));
         for index in 0..self.deferred.len() {
             let port = self.deferred[index];
             if self.sim.boundary.as_ref().is_none_or(|boundary| boundary.owners.of_ports[port] == boundary.own) {
@@ -92,10 +92,10 @@ impl Fabric {
     fn await_deferred(&mut self, port: PortId) {
         let (stepped, equipment) = self.ports[port].expect_stepped();
         let Some(next) = stepped.next_deferred() else { return };
-        let slot = self.sim.order.departure(stepped.first);
-        if self.sim.calendar.time_of(slot) == Time::NEVER {
+        let event = Event::Departure(stepped.first);
+        if !self.sim.agenda.is_pending(event) {
             let is_late = self.sim.boundary.is_none() && !self.has_real_packets;
-            self.sim.calendar.schedule(slot, if is_late { next + equipment.delay() } else { next });
+            self.sim.agenda.at(event, if is_late { next + equipment.delay() } else { next });
         }
     }
 
@@ -107,8 +107,8 @@ impl Fabric {
         let next = self.routes[packet.place() + 1].local_port().filter(|&next| self.ports[next].entry.is_of_heads());
         let Some(next) = next else { return };
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
-        match stepped.send_head(equipment, number, now, departure, &self.sim.interval) {
+        let departure = self.sim.agenda.time_of(Event::Departure(stepped.first + number));
+        match stepped.send_head(equipment, number, now, departure, self.sim.clock.interval()) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
             Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
             None => {}
@@ -133,7 +133,7 @@ impl Fabric {
         let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let gone = stepped.finish(equipment, sent, now, bytes, &self.sim.interval);
+        let gone = stepped.finish(equipment, sent, now, bytes, self.sim.clock.interval());
         let transmitter = Transmitter { port, number };
         self.serve_next(now, transmitter);
         match gone {
@@ -148,7 +148,7 @@ impl Fabric {
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
     fn depart(&mut self, port: PortId, mut packet: Packet, now: Time) {
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let mut copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
+        let mut copy = stepped.copy_of(equipment, &packet, now, self.sim.clock.interval());
         let may_be_overtaken = stepped.reordered_packets().is_some();
         if let Some(copy) = &mut copy
             && !self.profiles[self.paths[packet.flow].wire.group].is_tcp
@@ -177,7 +177,7 @@ impl Fabric {
             }
         } else {
             copies.data += 1;
-            copies.measured += u64::from(self.sim.interval.measures(copy.sent));
+            copies.measured += u64::from(self.sim.clock.measures(copy.sent));
             if self.profiles[self.paths[copy.flow].wire.group].is_external && !copy.is_cell() {
                 let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
                 self.sim.fates.push(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
@@ -214,13 +214,8 @@ impl Fabric {
     }
 
     fn await_overtaking(&mut self, port: PortId) {
-        let slot = self.sim.order.port(port);
         let Some(first) = self.ports[port].reordered_packets().and_then(ReorderedPackets::first) else { return };
-        let pending = self.sim.calendar.time_of(slot);
-        if first < pending {
-            self.sim.calendar.cancel(slot);
-            self.sim.calendar.schedule(slot, first);
-        }
+        self.sim.agenda.at_latest(Event::Port(port), first);
     }
 
     /// A transmitter has become idle: it serves the next packet that the policy accepts. Traces the occupancy, if it changes: a unit leaves
@@ -230,7 +225,8 @@ impl Fabric {
         let mut left_queue = false;
         loop {
             let Fabric { ports, sim, paths, profiles, .. } = self;
-            let SimState { pool, interval, prices, ack_unit, .. } = sim;
+            let SimState { pool, clock, prices, ack_unit, .. } = sim;
+            let interval = clock.interval();
             let (stepped, equipment) = ports[port].expect_stepped();
             let bytes_of = |packet: &Packet| match *ack_unit {
                 Some(ack_unit) if packet.is_ack() => ack_unit,
@@ -273,7 +269,7 @@ impl Fabric {
                 let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.unit_bytes(&packet);
                 let (stepped, equipment) = self.ports[port].expect_stepped();
-                stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
+                stepped.evict(equipment, &packet, (queue, now), bytes, self.sim.clock.interval());
                 self.discard(port, packet, now, DropReason::Late);
             }
         }
@@ -303,6 +299,6 @@ impl Fabric {
 
     fn schedule_period(&mut self, now: Time, place: u32) {
         let period = self.periodic[place as usize].period;
-        self.sim.calendar.schedule(self.sim.order.period(place), now + period);
+        self.sim.agenda.at(Event::Period(place), now + period);
     }
 }

@@ -248,7 +248,7 @@ impl Engine {
     }
 
     fn end(&self) -> Time {
-        self.fabric.sim.interval.end
+        self.fabric.sim.clock.end()
     }
 
     fn has_external_flows(&self) -> bool {
@@ -257,14 +257,13 @@ impl Engine {
 
     /// Advance the clock: there are no events before this time.
     fn reach(&mut self, time: Time) {
-        let now = self.now().max(time);
-        self.fabric.sim.now = now;
+        self.fabric.sim.clock.advance(time);
     }
 
     /// Time of the earliest known event of this domain.
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.fabric;
-        let event = fabric.sim.calendar.peek();
+        let event = fabric.sim.agenda.first();
         let ack_line = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
         let inboxes = fabric.sim.boundary.iter().flat_map(|boundary| &boundary.inboxes);
         let batch = inboxes.map(|batch| batch.first).min();
@@ -299,7 +298,7 @@ impl Engine {
                     self.fabric.prefetch_arrivals(&arrivals);
                 }
                 self.advance(packet.time, u64::MAX);
-                while self.fabric.sim.calendar.is_due(packet.time, slot) {
+                while self.fabric.sim.agenda.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
                     self.advance(packet.time, u64::MAX);
                 }
@@ -324,7 +323,7 @@ impl Engine {
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
-        let order = self.fabric.sim.order;
+        let order = *self.fabric.sim.agenda.order();
         self.expect_boundary().arrivals.take_before(before, &order)
     }
 

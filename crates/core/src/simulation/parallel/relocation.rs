@@ -1,14 +1,14 @@
 //! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
-use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Packet, Prices, Report, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
-use crate::primitives::units::{Time, TimeDelta};
+use crate::primitives::units::Time;
+use crate::simulation::agenda::Agenda;
 use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::edge::Edge;
 use crate::simulation::endpoints::{End, Endpoints};
-use crate::simulation::event_order::{Event, EventOrder};
+use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, ReorderedPackets, Stepped};
@@ -191,7 +191,7 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
     sim.prices = pools.prices;
     let known = sources.all.iter().flat_map(|from| from.sim().early_acks.iter().copied());
     sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow])).collect();
-    into.fabric.sim.calendar = rebuilt_calendar(&into.fabric, sources, is_kept, owners);
+    into.fabric.sim.agenda = rebuilt_agenda(&into.fabric, sources, is_kept, owners);
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
@@ -242,16 +242,11 @@ fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Dom
 }
 
 /// The events of the kept entities.
-fn rebuilt_calendar(
-    fabric: &Fabric,
-    sources: &StateSources<'_>,
-    is_kept: impl Fn(Domain) -> bool,
-    owners: &Owners,
-) -> Calendar<EventOrder> {
+fn rebuilt_agenda(fabric: &Fabric, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) -> Agenda {
     let Fabric { sim, routes, paths, ports, .. } = fabric;
     let pending = 2 * (paths.len() + ports.len());
-    let expected = CalendarConfig { entities: sim.order.total(), pending, reach: TimeDelta(2 * sim.ahead.0) };
-    let mut calendar = Calendar::new(sim.order, &expected);
+    let order = *sim.agenda.order();
+    let mut agenda = Agenda::new(order, pending, sim.clock.reach());
     let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).engine);
     let of_sender = |flow: FlowId| (owners.of_senders[flow], sources.of_sender(flow));
     let of_receiver = |flow: FlowId| (owners.of_receivers[flow], sources.of_receiver(flow));
@@ -259,18 +254,18 @@ fn rebuilt_calendar(
         Some(first) => of_port(first),
         None => unreachable!("a route without ports"),
     };
-    for slot in 0..sim.order.total() as Slot {
-        let (owner, from) = match sim.order.event(slot) {
+    for event in order.events() {
+        let (owner, from) = match event {
             Event::Port(port) => {
                 // Its line may merge the lines of several domains.
                 let port = &ports[port];
                 let first = sim.pool.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.reordered_packets().and_then(ReorderedPackets::first));
-                calendar.schedule(slot, first.unwrap_or(Time::NEVER));
+                agenda.at(event, first.unwrap_or(Time::NEVER));
                 continue;
             }
             Event::Change => {
-                calendar.schedule(slot, sources.all[0].sim().calendar.time_of(slot));
+                agenda.at(event, sources.all[0].sim().agenda.time_of(event));
                 continue;
             }
             Event::Departure(transmitter) => {
@@ -278,7 +273,7 @@ fn rebuilt_calendar(
                 let (owner, from) = of_port(port);
                 if !ports[port].departs_by_event() {
                     let next = ports[port].stepped().and_then(Stepped::next_deferred).filter(|_| is_kept(owner));
-                    calendar.schedule(slot, next.unwrap_or(Time::NEVER));
+                    agenda.at(event, next.unwrap_or(Time::NEVER));
                     continue;
                 }
                 (owner, from)
@@ -292,8 +287,8 @@ fn rebuilt_calendar(
             Event::Back(flow) => of_entry(paths[flow].wire.backward),
         };
         if is_kept(owner) {
-            calendar.schedule(slot, from.fabric.sim.calendar.time_of(slot));
+            agenda.at(event, from.fabric.sim.agenda.time_of(event));
         }
     }
-    calendar
+    agenda
 }

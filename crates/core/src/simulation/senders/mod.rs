@@ -6,7 +6,7 @@ mod turn;
 use self::turn::SenderTurn;
 use super::datagrams::DatagramContents;
 use super::endpoints::{End, Endpoints};
-use super::event_order::FlowKind;
+use super::event_order::Event;
 use super::prefetch::prefetch_pending_acks;
 use super::state::Engine;
 use crate::congestion::Controller;
@@ -65,14 +65,16 @@ impl Engine {
         for (flow, end) in FlowId::all(ends.len()).zip(ends) {
             let start = plans[flow].start;
             let group = &network.groups[fabric.paths[flow].wire.group];
-            let (kind, first) = match (end, &group.transport, &group.application) {
-                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::SendTimer, source.first(start, spec)),
-                (_, _, Some(ApplicationSpec::Bursts(spec))) => (FlowKind::AppWrite, Some(applications[flow].first(start, spec))),
-                (_, _, Some(ApplicationSpec::Messages)) => (FlowKind::AppWrite, fabric.sim.messages_of(flow).first(start)),
-                _ => (FlowKind::SendTimer, Some(start)),
+            let (event, first) = match (end, &group.transport, &group.application) {
+                (End::Datagram(source), Transport::Datagram(spec), _) => (Event::SendTimer(flow), source.first(start, spec)),
+                (_, _, Some(ApplicationSpec::Bursts(spec))) => {
+                    (Event::AppWrite(flow), Some(applications[flow].first(start, spec)))
+                }
+                (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.sim.messages_of(flow).first(start)),
+                _ => (Event::SendTimer(flow), Some(start)),
             };
-            if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
-                fabric.sim.calendar.schedule(fabric.sim.order.flow(kind, flow), first);
+            if let Some(first) = first.filter(|&first| first < fabric.sim.clock.end()) {
+                fabric.sim.agenda.at(event, first);
             }
         }
     }
@@ -94,7 +96,7 @@ impl Engine {
     pub(super) fn process_ack_early(&mut self, flow: FlowId, max: u64) -> u64 {
         let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         let sender = self.endpoints.ends[flow].expect_tcp();
-        let horizon = self.fabric.sim.horizon();
+        let horizon = self.fabric.sim.clock.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
                 self.fabric.sim.early_acks.push(flow);
@@ -120,7 +122,7 @@ impl Engine {
         let (flow, time) = (ack.flow, ack.time);
         let sender = self.endpoints.ends[flow].expect_tcp();
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
-        if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
+        if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.clock.horizon() {
             self.fabric.count_ack(flow);
             return self.process_packet(ack, time, PacedRun::NONE);
         }
@@ -203,10 +205,10 @@ impl Engine {
 
     /// Check the retransmission timer. Returns true if it has expired.
     pub(super) fn on_timer(&mut self, flow: FlowId) -> bool {
-        let now = self.fabric.sim.now;
+        let now = self.fabric.sim.clock.now();
         let deadline = self.endpoints.ends[flow].expect_tcp().timer.deadline;
         if deadline > now {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
+            self.fabric.sim.agenda.at(Event::Timer(flow), deadline);
             return false;
         }
         self.act_in_time(flow, now, PacedRun::NONE);
@@ -264,7 +266,7 @@ impl Engine {
             }
             _ => TimeDelta::ZERO,
         };
-        let warmup = self.fabric.sim.interval.warmup;
+        let warmup = self.fabric.sim.clock.warmup();
         let reader =
             if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.endpoints.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
@@ -304,7 +306,7 @@ impl Engine {
 
     /// An application hands data to its sender.
     pub(super) fn on_app_write(&mut self, flow: FlowId) {
-        let now = self.fabric.sim.now;
+        let now = self.fabric.sim.clock.now();
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
         let (sender, spec) = (self.endpoints.ends[flow].expect_tcp(), group.transport.expect_tcp());
@@ -327,8 +329,8 @@ impl Engine {
                 (next, limit)
             }
         };
-        if let Some(next) = next.filter(|&next| next < self.fabric.sim.interval.end) {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
+        if let Some(next) = next.filter(|&next| next < self.fabric.sim.clock.end()) {
+            self.fabric.sim.agenda.at(Event::AppWrite(flow), next);
         }
         sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
         self.act_in_time(flow, now, PacedRun::NONE);
@@ -337,7 +339,7 @@ impl Engine {
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
     pub(super) fn on_send_timer(&mut self, flow: FlowId) -> bool {
-        let now = self.fabric.sim.now;
+        let now = self.fabric.sim.clock.now();
         let End::Tcp(sender) = &mut self.endpoints.ends[flow] else {
             self.on_source_timer(flow, now);
             return true;
@@ -348,7 +350,7 @@ impl Engine {
             return true;
         }
         if let Some(wake) = sender.pacer.wakes_after(now) {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), wake);
+            self.fabric.sim.agenda.at(Event::SendTimer(flow), wake);
         }
         false
     }
@@ -362,10 +364,10 @@ impl Engine {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.sim.interval.end);
-        source.sent_measured += u32::from(now >= self.fabric.sim.interval.warmup);
+        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.sim.clock.end());
+        source.sent_measured += u32::from(now >= self.fabric.sim.clock.warmup());
         if let Some(next) = next {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), next);
+            self.fabric.sim.agenda.at(Event::SendTimer(flow), next);
         }
         let packet =
             OutgoingPacket { flow, segment: SegmentNumber(number), transmission: 1, bytes: payload + spec.header, pushed: false };
@@ -376,7 +378,7 @@ impl Engine {
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
     /// `contents` selects the listed drops that apply to it.
     pub(super) fn send_datagram(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
-        let now = self.fabric.sim.now;
+        let now = self.fabric.sim.clock.now();
         let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             return None;
@@ -400,7 +402,7 @@ impl Engine {
                 self.network.ports.iter().zip(&mut self.fabric.ports).filter(|(of, _)| of.listed_drops.contains(&wanted));
             listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
         }
-        source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
+        source.sent_measured += u32::from(self.fabric.sim.clock.measures(now));
         let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire, pushed: false };
         self.fabric.send::<Traced>(now, &packet, ecn);
         Some(number)

@@ -7,7 +7,7 @@ use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
 use crate::simulation::domain_boundary::TimeoutWait;
-use crate::simulation::event_order::FlowKind;
+use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::wiring::FlowPlan;
 use crate::tcp::TcpSpec;
@@ -183,23 +183,15 @@ impl SenderTurn<'_> {
     #[inline(always)]
     pub(super) fn update_timers(&mut self, covered: Time) {
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
-        let sim = &mut fabric.sim;
+        let agenda = &mut fabric.sim.agenda;
         let deadline = tcp.sender.timer.deadline;
         if deadline < covered {
-            let slot = sim.order.flow(FlowKind::Timer, *flow);
-            let pending = sim.calendar.time_of(slot);
-            if deadline < pending {
-                if pending != Time::NEVER {
-                    sim.calendar.cancel(slot);
-                }
-                sim.calendar.schedule(slot, deadline);
-            }
+            agenda.at_latest(Event::Timer(*flow), deadline);
         }
-        if let Some(wake) = tcp.sender.pacer.wakes_after(*now) {
-            let slot = sim.order.flow(FlowKind::SendTimer, *flow);
-            if sim.calendar.time_of(slot) == Time::NEVER {
-                sim.calendar.schedule(slot, wake);
-            }
+        if let Some(wake) = tcp.sender.pacer.wakes_after(*now)
+            && !agenda.is_pending(Event::SendTimer(*flow))
+        {
+            agenda.at(Event::SendTimer(*flow), wake);
         }
     }
 }
