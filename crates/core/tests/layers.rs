@@ -33,6 +33,7 @@ const SIMULATION: Modules = Modules {
     layers: &[
         &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
         &["adaptation", "agenda", "clock", "edge", "external_flow", "wire"],
+        &["packets"],
         &["access_queue", "group_profile", "hosts", "path", "port"],
         &["domain_boundary", "wiring"],
         &["sim_state"],

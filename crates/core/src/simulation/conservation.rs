@@ -78,7 +78,7 @@ impl Engine {
         }
         let (reports, prices) = self.reports_and_prices();
         let sim = &self.fabric.sim;
-        for (what, kept, carried) in [("reports", sim.reports.used(), reports), ("prices", sim.prices.used(), prices)] {
+        for (what, kept, carried) in [("reports", sim.packets.reports(), reports), ("prices", sim.packets.prices(), prices)] {
             if kept as u64 != carried {
                 let of = "side pools of packets".to_string();
                 return Err(ConservationError { of, sent: kept as u64, accounted_for: carried, what });
@@ -187,14 +187,14 @@ impl Engine {
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
-        let pool = &self.fabric.sim.pool;
+        let packets = &self.fabric.sim.packets;
         let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
             let profile = &self.fabric.profiles[path.wire.group];
             let cut = if profile.has_edge { Location::Network } else { Location::Access };
             [(path.send, cut), (path.back, Location::Access), (path.ack_line, Location::Ends), (path.deliver, Location::Ends)]
         };
         for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
-            pool.iter(&line).for_each(|packet| see(packet, place));
+            packets.iter(&line).for_each(|packet| see(packet, place));
         }
         for edge in self.fabric.sim.edges.iter().flatten() {
             for (line, place) in [
@@ -203,18 +203,18 @@ impl Engine {
                 (edge.held, Location::Ends),
                 (edge.returning, Location::Ends),
             ] {
-                pool.iter(&line).for_each(|packet| see(packet, place));
+                packets.iter(&line).for_each(|packet| see(packet, place));
             }
         }
         let mut in_network = |packet: &Packet| see(packet, Location::Network);
         for port in &self.fabric.ports {
-            pool.iter(&port.line).for_each(&mut in_network);
+            packets.iter(&port.line).for_each(&mut in_network);
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(&mut in_network);
             }
             port.reordered_packets().into_iter().flat_map(ReorderedPackets::iter).for_each(&mut in_network);
             if let Some(stepped) = port.stepped() {
-                stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
+                stepped.queues.iter().flat_map(|queue| packets.iter(&queue.line)).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().filter(|sending| !sending.head_has_left);
                 whole.for_each(|sending| in_network(&sending.packet));
             }

@@ -107,7 +107,7 @@ impl Engine {
         let mut show = |packet: &Packet, place: PacketLocation, delay: TimeDelta| {
             see(PacketInFlight {
                 flow: packet.flow,
-                segment: if packet.is_ack() { packet.segment() } else { packet.segment_in(&sim.prices) },
+                segment: if packet.is_ack() { packet.segment() } else { sim.packets.segment(packet) },
                 is_ack: packet.is_ack(),
                 is_retransmission: packet.is_retransmission() && fabric.profiles[fabric.paths[packet.flow].wire.group].is_tcp,
                 is_marked: packet.is_marked(),
@@ -119,12 +119,12 @@ impl Engine {
         for path in &fabric.paths {
             let sender = path.wire.sender_access(&sim.rates).delay;
             let receiver = path.wire.receiver_access(&sim.rates).delay;
-            sim.pool.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
-            sim.pool.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
+            sim.packets.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
+            sim.packets.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
             for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.ack_line, path.wire.backward, sender)]
             {
                 let last = fabric.route(way).last();
-                for packet in sim.pool.iter(line) {
+                for packet in sim.packets.iter(line) {
                     // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);
                     match last.filter(|_| at_access > self.now()) {
@@ -140,7 +140,7 @@ impl Engine {
         }
         for (id, port) in PortId::enumerate(&fabric.ports) {
             let delay = port.equipment.delay();
-            sim.pool.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
+            sim.packets.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             port.reordered_packets()
                 .into_iter()
                 .flat_map(ReorderedPackets::iter)
@@ -150,7 +150,7 @@ impl Engine {
             }
             let Some(stepped) = port.stepped() else { continue };
             stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::InService(id), TimeDelta::ZERO));
-            let waiting = stepped.queues.iter().flat_map(|queue| sim.pool.iter(&queue.line));
+            let waiting = stepped.queues.iter().flat_map(|queue| sim.packets.iter(&queue.line));
             (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Queued(id, behind), TimeDelta::ZERO));
         }
     }

@@ -21,6 +21,7 @@ mod inspection;
 mod measurement_interval;
 mod memory;
 mod message_table;
+mod packets;
 mod parallel;
 mod path;
 mod pending_acks;

@@ -41,10 +41,10 @@ impl UpcomingEvents {
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
         if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.agenda.event(slots[before(4)]) {
-            fabric.sim.pool.prefetch_back(&fabric.paths[flow].send);
+            fabric.sim.packets.prefetch_back(&fabric.paths[flow].send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
-        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.sim.pool.at(place));
+        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.sim.packets.at(place));
         if let Some(packet) = seen(4) {
             prefetch(&fabric.routes[packet.place()]);
         }
@@ -75,7 +75,7 @@ pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
         prefetch_ends(later.flow, fabric, ends);
     }
     if let Some(soon) = known.get(4) {
-        fabric.sim.pool.prefetch_back(&fabric.paths[soon.flow].send);
+        fabric.sim.packets.prefetch_back(&fabric.paths[soon.flow].send);
     }
 }
 

@@ -53,9 +53,7 @@ impl Path {
                     return false;
                 }
                 if sim.channels[flow].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
-                    if packet.has_report() && packet.is_last() {
-                        sim.reports.release(packet.report_index());
-                    }
+                    sim.packets.release(packet);
                     return false;
                 }
                 packet.time += profile.reassembly();
@@ -69,7 +67,7 @@ impl Path {
             if self.ack_line.is_empty() {
                 sim.agenda.at(Event::AckArrival(flow), packet.time);
             }
-            sim.pool.push(&mut self.ack_line, *packet);
+            sim.packets.push(&mut self.ack_line, *packet);
             return false;
         }
         if let Some(queues) = sim.access_queues.get_mut(flow.index())
@@ -112,7 +110,7 @@ impl Path {
             if self.deliver.is_empty() {
                 sim.agenda.at(Event::Deliver(flow), packet.time);
             }
-            sim.pool.push(&mut self.deliver, *packet);
+            sim.packets.push(&mut self.deliver, *packet);
             return false;
         }
         if profile.plain { self.receive_as::<Plain>(packet, profile, sim) } else { self.receive_unit(packet, profile, sim) }
@@ -122,9 +120,7 @@ impl Path {
     #[cold]
     #[inline(never)]
     pub(crate) fn discard_at_access(&mut self, packet: &mut Packet, sim: &mut SimState) {
-        if packet.has_price() {
-            packet.take_price(&mut sim.prices);
-        }
+        sim.packets.release(packet);
         if packet.time > sim.clock.now() {
             sim.to_be_discarded.push_back((packet.time, packet.flow));
         }
@@ -180,7 +176,7 @@ impl Path {
         {
             let reported = &mut sim.at_receivers[place];
             if packet.has_price() {
-                let header = packet.take_price(&mut sim.prices);
+                let header = sim.packets.take_price(packet);
                 reported.set_price(match sim.estimators.get_mut(place) {
                     Some(estimator) => sim.price_spec.path_price(estimator, &header),
                     None => header.price,
@@ -325,12 +321,12 @@ impl Path {
         let number = match (received, signalled) {
             (None, None) => AckNumber::Inline(self.receiver.expected),
             (Some(received), None) => {
-                AckNumber::InReport(sim.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
+                AckNumber::InReport(sim.packets.add_report(Report { received, feedback: ReceiverFeedback::default() }))
             }
             (received, Some(place)) => {
                 let received = received.unwrap_or(Received::before(self.receiver.expected));
                 let reported = sim.receiver_feedback(place, packet.segment());
-                AckNumber::InReport(sim.reports.put(Report { received, feedback: reported }))
+                AckNumber::InReport(sim.packets.add_report(Report { received, feedback: reported }))
             }
         };
         self.carried.acks_sent_in_all += 1;

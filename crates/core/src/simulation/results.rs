@@ -480,7 +480,7 @@ impl Engine {
         let Fabric { sim, ports, .. } = &self.fabric;
         let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
         let mut all = StillQueued::default();
-        for packet in queues.iter().flat_map(|queue| sim.pool.iter(&queue.line)) {
+        for packet in queues.iter().flat_map(|queue| sim.packets.iter(&queue.line)) {
             all.held += u128::from(sim.clock.interval().overlap(packet.time, until).0);
             all.of_warmup += u64::from(packet.time < sim.clock.warmup() && until > sim.clock.warmup());
         }

@@ -118,7 +118,7 @@ mod tests {
         let silent = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
-        assert!(empty_log(&engine) && engine.fabric.sim.prices.used() == 0);
+        assert!(empty_log(&engine) && engine.fabric.sim.packets.prices() == 0);
     }
 
     fn empty_log(engine: &Engine) -> bool {

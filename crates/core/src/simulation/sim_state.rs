@@ -9,6 +9,7 @@ use super::domain_boundary::DomainBoundary;
 use super::edge::{Edge, edge_of};
 use super::event_order::{Event, EventOrder};
 use super::hosts::Hosts;
+use super::packets::Packets;
 use super::path::{Feeder, Path};
 use super::pending_acks::PendingAcks;
 use super::port::{Port, QueuedUnit};
@@ -19,7 +20,7 @@ use crate::network::{Flow, Network};
 use crate::price::{Estimators, Feedback, PriceSpec};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Prices, Report, Slab};
+use crate::primitives::packet::{Packet, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
@@ -41,8 +42,7 @@ pub(crate) struct SimState {
     pub(crate) hosts: Vec<Hosts>,
     /// By flow; empty if none can be full.
     pub(crate) access_queues: Vec<AccessQueues>,
-    /// Packets in flight.
-    pub(crate) pool: Pool<Packet>,
+    pub(crate) packets: Packets,
     /// Packets in the buffers of ports that compute departures ahead.
     pub(crate) waiting: Pool<QueuedUnit>,
     /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
@@ -52,9 +52,6 @@ pub(crate) struct SimState {
     #[serde(skip)]
     pub(crate) pending_acks: PendingAcks,
     pub(crate) out_of_order: Slab<OutOfOrder>,
-    pub(crate) reports: Slab<Report>,
-    /// Prices on data packets of flows whose controllers request them.
-    pub(crate) prices: Prices,
     /// Signals at the receivers of flows whose controllers request them ([`GroupProfile::place_among_signalled`]).
     pub(crate) at_receivers: Vec<ReceiverFeedback>,
     /// Feedback from XCP queues to these receivers that no acknowledgement has returned yet, in bytes per second.
@@ -127,13 +124,11 @@ impl SimState {
             ack_unit: None,
             hosts: Hosts::of(network),
             access_queues: AccessQueues::of(network),
-            pool: Pool::default(),
+            packets: Packets::default(),
             waiting: Pool::default(),
             early_acks: Vec::new(),
             pending_acks: PendingAcks::default(),
             out_of_order: Slab::default(),
-            reports: Slab::default(),
-            prices: Slab::default(),
             at_receivers: vec![ReceiverFeedback::default(); signalled],
             feedbacks: vec![0.0; signalled],
             price_spec: network.prices,
@@ -207,7 +202,7 @@ impl SimState {
         if edge.returning.is_empty() {
             self.agenda.at(Event::Rm(cell.flow), cell.time);
         }
-        self.pool.push(&mut edge.returning, cell);
+        self.packets.push(&mut edge.returning, cell);
     }
 
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
@@ -221,10 +216,9 @@ impl SimState {
         let batch = &mut boundary.outboxes[usize::from(owner)];
         // The last cell owns the report of an acknowledgement.
         if packet.is_ack() && packet.has_report() && packet.is_last() {
-            batch.reports.push(*self.reports.at(packet.report_index()));
-            self.reports.release(packet.report_index());
+            batch.reports.push(self.packets.take_report(&packet));
         } else if packet.has_price() {
-            batch.prices.push(packet.remove_price(&mut self.prices));
+            batch.prices.push(self.packets.remove_price(&packet));
         }
         // The flow's memory is read for few packets only.
         if packet.time < batch.first {
@@ -249,11 +243,7 @@ impl SimState {
     /// Take the head of a line and schedule the next packet's event.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, line: &mut PooledQueue, event: Event) -> Option<Packet> {
-        let head = self.pool.pop(line);
-        if let Some(next) = self.pool.front(line) {
-            self.agenda.at(event, next.time);
-        }
-        head
+        self.packets.take_head(line, event, &mut self.agenda)
     }
 
     #[inline(always)]
@@ -263,11 +253,7 @@ impl SimState {
             Feeder::Back => &mut paths[packet.flow].back,
             Feeder::Port(port) => &mut ports[port].line,
         };
-        debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
-        if line.is_empty() {
-            self.agenda.at(feeder.event(packet.flow), packet.time);
-        }
-        self.pool.push(line, packet);
+        self.packets.enqueue(line, packet, (feeder.event(packet.flow), &mut self.agenda));
     }
 }
 

@@ -53,13 +53,13 @@ impl Fabric {
             Direction::Reverse => (&mut path.back, &mut channel.acks, Feeder::Back),
         };
         let event = feeder.event(flow);
-        let packet = *self.sim.pool.front(line)?;
+        let packet = *self.sim.packets.front(line)?;
         let cell = side.next_cell(&packet, self.profiles[path.wire.group].cells(&packet));
         if cell.is_last() {
             self.sim.take_head(line, event);
         } else {
             let next = packet.time + path.wire.cell_spacing(direction, &mut self.sim.rates);
-            self.sim.pool.front_mut(line)?.time = next;
+            self.sim.packets.front_mut(line)?.time = next;
             self.sim.agenda.at(event, next);
         }
         Some(cell)

@@ -22,7 +22,7 @@ impl Fabric {
         if edge.coming.is_empty() {
             self.sim.agenda.at(Event::AtEdge(packet.flow), packet.time);
         }
-        self.sim.pool.push(&mut edge.coming, packet);
+        self.sim.packets.push(&mut edge.coming, packet);
     }
 
     /// A packet arrives at its edge.
@@ -31,12 +31,12 @@ impl Fabric {
         let profile = &self.profiles[path.wire.group];
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
-        let Some(packet) = sim.pool.pop(&mut edge.coming) else { unreachable!("no packet is on its way to the edge") };
-        if let Some(next) = sim.pool.front(&edge.coming) {
+        let Some(packet) = sim.packets.pop(&mut edge.coming) else { unreachable!("no packet is on its way to the edge") };
+        if let Some(next) = sim.packets.front(&edge.coming) {
             sim.agenda.at(Event::AtEdge(flow), next.time);
         }
         if edge.arrive(now, packet.bytes(), profile.cells(&packet), sim.clock.interval()) {
-            sim.pool.push(&mut edge.queue, packet);
+            sim.packets.push(&mut edge.queue, packet);
         } else {
             path.counts.discarded += u32::from(sim.clock.measures_all([packet.sent, now]));
         }
@@ -57,7 +57,7 @@ impl Fabric {
         let profile = &self.profiles[path.wire.group];
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
-        let Some(&packet) = sim.pool.front(&edge.queue) else { unreachable!("an empty edge sends a cell") };
+        let Some(&packet) = sim.packets.front(&edge.queue) else { unreachable!("an empty edge sends a cell") };
         let source = edge.spec.source;
         let mut cell = if edge.source.owes_rm(&source, now) {
             edge.keep_time(now, sim.clock.interval());
@@ -70,7 +70,7 @@ impl Fabric {
             cell.become_cell(following);
             cell.enable_efci();
             if following == Units(0) {
-                sim.pool.pop(&mut edge.queue);
+                sim.packets.pop(&mut edge.queue);
             }
             cell
         };
@@ -84,8 +84,8 @@ impl Fabric {
     pub(crate) fn on_rm(&mut self, now: Time, flow: FlowId) {
         let sim = &mut self.sim;
         let edge = edge_of(&mut sim.edges, flow);
-        let Some(cell) = sim.pool.pop(&mut edge.returning) else { unreachable!("no RM cell is on its way to the edge") };
-        if let Some(next) = sim.pool.front(&edge.returning) {
+        let Some(cell) = sim.packets.pop(&mut edge.returning) else { unreachable!("no RM cell is on its way to the edge") };
+        if let Some(next) = sim.packets.front(&edge.returning) {
             sim.agenda.at(Event::Rm(flow), next.time);
         }
         let rm = cell.rm();
@@ -107,7 +107,7 @@ impl Fabric {
     pub(crate) fn hold(&mut self, mut ack: Packet, now: Time) {
         ack.time = now;
         let edge = edge_of(&mut self.sim.edges, ack.flow);
-        self.sim.pool.push(&mut edge.held, ack);
+        self.sim.packets.push(&mut edge.held, ack);
     }
 
     /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
@@ -117,7 +117,7 @@ impl Fabric {
         if !edge.can_release() {
             return None;
         }
-        let ack = sim.pool.pop(&mut edge.held)?;
+        let ack = sim.packets.pop(&mut edge.held)?;
         if ack.time < now {
             edge.counts.held_acks += u64::from(sim.clock.measures(now));
             edge.counts.held_for += u128::from(sim.clock.interval().overlap(ack.time, now).0);

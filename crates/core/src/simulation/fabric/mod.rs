@@ -215,7 +215,7 @@ impl Fabric {
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
-            packet.reserve_price(header, &mut sim.prices);
+            sim.packets.reserve_price(&mut packet, header);
         }
         packet.time = path.wire.sender_up(time, packet.bytes(), &mut sim.rates);
         let entry = self.routes[packet.place()];
@@ -274,7 +274,7 @@ impl Fabric {
         let group = self.paths[flow].wire.group;
         let route = self.route_of(flow);
         loop {
-            let Some(mut packet) = self.sim.pool.pop(&mut self.paths[flow].deliver) else {
+            let Some(mut packet) = self.sim.packets.pop(&mut self.paths[flow].deliver) else {
                 unreachable!("no packet is on its way to flow {flow}")
             };
             let profile = &self.profiles[group];
@@ -290,7 +290,7 @@ impl Fabric {
             if path.receive_unit(&mut packet, profile, &mut self.sim) {
                 self.walk_back(packet);
             }
-            let Some(next) = self.sim.pool.front(&self.paths[flow].deliver) else { break };
+            let Some(next) = self.sim.packets.front(&self.paths[flow].deliver) else { break };
             if arrives_by_event(next, &self.profiles[group], &self.sim, route) {
                 self.sim.agenda.at(Event::Deliver(flow), next.time);
                 break;
@@ -335,7 +335,7 @@ impl Fabric {
     pub(crate) fn pop_ack(&mut self, flow: FlowId) -> Option<Packet> {
         let path = &mut self.paths[flow];
         path.carried.acks_received_in_all += 1;
-        self.sim.pool.pop(&mut path.ack_line)
+        self.sim.packets.pop(&mut path.ack_line)
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
@@ -349,7 +349,7 @@ impl Fabric {
     pub(crate) fn push_ack(&mut self, ack: Packet) -> bool {
         let ack_line = &mut self.paths[ack.flow].ack_line;
         let is_first = ack_line.is_empty();
-        self.sim.pool.push(ack_line, ack);
+        self.sim.packets.push(ack_line, ack);
         is_first
     }
 
@@ -371,7 +371,7 @@ impl Fabric {
     /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
     pub(crate) fn next_ack_time(&self, flow: FlowId) -> Option<Time> {
-        self.sim.pool.front(&self.paths[flow].ack_line).map(|next| next.time)
+        self.sim.packets.front(&self.paths[flow].ack_line).map(|next| next.time)
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
@@ -385,9 +385,9 @@ impl Fabric {
             let (feeder, mut packet) = batch.packets[index];
             debug_assert!(self.can_arrive_early(&packet));
             if packet.is_ack() && packet.has_report() && packet.is_last() {
-                reports.next().into_iter().for_each(|report| packet.store_report(report, &mut self.sim.reports));
+                reports.next().into_iter().for_each(|report| self.sim.packets.store_report(&mut packet, report));
             } else if packet.has_price() {
-                prices.next().into_iter().for_each(|price| packet.store_price(price, &mut self.sim.prices));
+                prices.next().into_iter().for_each(|price| self.sim.packets.store_price(&mut packet, price));
             }
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
@@ -493,7 +493,7 @@ impl Fabric {
                     _ => return sim.enqueue(feeder, packet, paths, ports),
                 }
             }
-            match port.pass(&mut packet, bytes, sim.clock.interval(), &sim.prices, &mut sim.waiting) {
+            match port.pass(&mut packet, bytes, sim.clock.interval(), &sim.packets, &mut sim.waiting) {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return self.discard(next, packet, packet.time, reason),
                 None => return self.arrive_stepped(next, packet, bytes),
@@ -547,6 +547,7 @@ impl Fabric {
         if time > now {
             to_be_discarded.push_back((time, packet.flow));
         }
+        self.sim.packets.release(&mut packet);
         let counts = &mut self.paths[packet.flow].counts;
         if let Some(channel) = self.sim.channels.get_mut(packet.flow.index()).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
@@ -559,14 +560,7 @@ impl Fabric {
                 let counts = packet.is_last() && self.sim.clock.measures(time);
                 *self.sim.dropped_acks.entry(packet.flow).or_default() += u64::from(counts);
             }
-            // The last cell owns the report of an acknowledgement.
-            if packet.has_report() && packet.is_last() {
-                self.sim.reports.release(packet.report_index());
-            }
         } else {
-            if packet.has_price() {
-                packet.take_price(&mut self.sim.prices);
-            }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded +=
                 u32::from(packet.is_last() && !packet.is_rm() && self.sim.clock.measures_all([packet.sent, time]));

@@ -19,7 +19,7 @@ impl Fabric {
             Event::Deliver(flow) => &self.paths[flow].deliver,
             _ => return None,
         };
-        self.sim.pool.prefetch_front(line)
+        self.sim.packets.prefetch_front(line)
     }
 
     /// Prefetch the port or end that is the packet's next hop.
@@ -39,7 +39,7 @@ impl Fabric {
         if let Some(next) = self.routes[packet.place()].local_port() {
             let port = &self.ports[next];
             self.sim.agenda.prefetch(Event::Port(next));
-            self.sim.pool.prefetch_back(&port.line);
+            self.sim.packets.prefetch_back(&port.line);
             if let Some(waiting) = port.waiting() {
                 self.sim.waiting.prefetch_front(&waiting);
                 self.sim.waiting.prefetch_back(&waiting);
@@ -55,7 +55,7 @@ impl Fabric {
         if let Some(first) = self.routes[start as usize].local_port() {
             prefetch(&self.ports[first]);
         }
-        self.sim.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
+        self.sim.packets.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
 
     /// Whether the packet's next port is the last of its route.

@@ -27,10 +27,10 @@ impl Fabric {
         self.catch_up(port, packet.time);
         let Fabric { ports, sim, .. } = self;
         let (stepped, equipment) = ports[port].expect_stepped();
-        match stepped.arrive(equipment, &mut packet, bytes, sim.clock.interval(), &mut sim.prices) {
+        match stepped.arrive(equipment, &mut packet, bytes, sim.clock.interval(), &mut sim.packets) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             ArrivalOutcome::Waits(queue) => {
-                sim.pool.push(&mut stepped.queues[queue].line, packet);
+                sim.packets.push(&mut stepped.queues[queue].line, packet);
                 let is_awaited = sim.agenda.is_pending(Event::Departure(stepped.first));
                 if stepped.may_overflow() {
                     self.make_room(port, queue, packet.time);
@@ -172,9 +172,6 @@ impl Fabric {
         let copies = self.sim.copies.entry(copy.flow).or_default();
         if copy.is_ack() {
             copies.acks += 1;
-            if copy.has_report() {
-                copy.store_report(*self.sim.reports.at(copy.report_index()), &mut self.sim.reports);
-            }
         } else {
             copies.data += 1;
             copies.measured += u64::from(self.sim.clock.measures(copy.sent));
@@ -182,10 +179,8 @@ impl Fabric {
                 let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
                 self.sim.fates.push(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
             }
-            if copy.has_price() {
-                copy.store_price(copy.price(&self.sim.prices), &mut self.sim.prices);
-            }
         }
+        self.sim.packets.copy_side_data(&mut copy);
         copy
     }
 
@@ -225,7 +220,7 @@ impl Fabric {
         let mut left_queue = false;
         loop {
             let Fabric { ports, sim, paths, profiles, .. } = self;
-            let SimState { pool, clock, prices, ack_unit, .. } = sim;
+            let SimState { packets, clock, ack_unit, .. } = sim;
             let interval = clock.interval();
             let (stepped, equipment) = ports[port].expect_stepped();
             let bytes_of = |packet: &Packet| match *ack_unit {
@@ -233,8 +228,8 @@ impl Fabric {
                 Some(_) if !packet.is_cell() => packet.bytes(),
                 _ => profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet),
             };
-            let queue = stepped.next_queue(|queue| pool.front(&queue.line).map(bytes_of));
-            let next = queue.and_then(|queue| Some((queue, pool.pop(&mut stepped.queues[queue].line)?)));
+            let queue = stepped.next_queue(|queue| packets.front(&queue.line).map(bytes_of));
+            let next = queue.and_then(|queue| Some((queue, packets.pop(&mut stepped.queues[queue].line)?)));
             let Some((queue, mut packet)) = next else {
                 if left_queue || equipment.counts_in_service {
                     stepped.note_occupancy(equipment, now);
@@ -244,7 +239,7 @@ impl Fabric {
             left_queue = true;
             let bytes = bytes_of(&packet);
             stepped.leave_queue(equipment, queue, packet.flow, bytes);
-            let goes = stepped.dequeue(equipment, &mut packet, (queue, now), bytes, interval, prices);
+            let goes = stepped.dequeue(equipment, &mut packet, (queue, now), bytes, interval, packets);
             stepped.served(queue, bytes, &goes);
             if let Err(reason) = goes {
                 self.discard(port, packet, now, reason);
@@ -262,11 +257,11 @@ impl Fabric {
             let Fabric { ports, sim, paths, profiles, .. } = self;
             let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
             let (stepped, equipment) = ports[port].expect_stepped();
-            let eviction = stepped.overflow(equipment, arrival, |queue| sim.pool.front(&queue.line).map(bytes_of));
+            let eviction = stepped.overflow(equipment, arrival, |queue| sim.packets.front(&queue.line).map(bytes_of));
             let Some(Eviction { queue, units }) = eviction else { return };
             for _ in 0..units {
                 let (stepped, _) = self.ports[port].expect_stepped();
-                let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
+                let Some(packet) = self.sim.packets.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.unit_bytes(&packet);
                 let (stepped, equipment) = self.ports[port].expect_stepped();
                 stepped.evict(equipment, &packet, (queue, now), bytes, self.sim.clock.interval());
@@ -282,7 +277,7 @@ impl Fabric {
         let (stepped, equipment) = self.ports[port].expect_stepped();
         match target {
             PeriodicTarget::Policy(queue) => {
-                let first = self.sim.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
+                let first = self.sim.packets.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
                 stepped.on_period(equipment, (queue as usize, now), first);
             }
             PeriodicTarget::Scheduler => stepped.on_period_of_scheduler(now),

@@ -3,13 +3,12 @@
 use super::relocation::{StateSource, StateSources, copy};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::Packet;
-use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
 use crate::simulation::domain_boundary::{Domain, DomainBoundary, Owners};
 use crate::simulation::endpoints::End;
 use crate::simulation::fabric::Fabric;
+use crate::simulation::packets::Packets;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::Path;
 use crate::simulation::port::Port;
@@ -19,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a run that a domain owns, as an engine. `packets`: the packets of all lines.
-pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
+pub(super) fn split_domain(whole: &Engine, packets: &Packets, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
     let fabric = &mut part.fabric;
@@ -62,9 +61,9 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 
 /// Merge all domains of a run, which have reached the same time.
 pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
-    let first = std::mem::take(&mut domains[0].fabric.sim.pool);
+    let first = std::mem::take(&mut domains[0].fabric.sim.packets);
     let mut whole = domains[0].clone();
-    domains[0].fabric.sim.pool = first;
+    domains[0].fabric.sim.packets = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
     let sources = StateSources { all: domains.iter().map(StateSource::of).collect(), owners: Some(owners) };
     for entry in &mut whole.fabric.routes {

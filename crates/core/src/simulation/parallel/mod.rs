@@ -88,7 +88,7 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, NotParallel::NoDelay)));
         }
-        let packets = &std::mem::take(&mut engine.fabric.sim.pool);
+        let packets = &std::mem::take(&mut engine.fabric.sim.packets);
         let ports = &std::mem::take(&mut engine.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {

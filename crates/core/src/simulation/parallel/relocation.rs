@@ -1,7 +1,7 @@
 //! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
 use crate::primitives::ids::{FlowId, PortId};
-use crate::primitives::packet::{Packet, Prices, Report, Slab};
+use crate::primitives::packet::{Packet, Slab};
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::Time;
 use crate::simulation::agenda::Agenda;
@@ -10,6 +10,7 @@ use crate::simulation::edge::Edge;
 use crate::simulation::endpoints::{End, Endpoints};
 use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
+use crate::simulation::packets::Packets;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, ReorderedPackets, Stepped};
 use crate::simulation::prefetch::UpcomingEvents;
@@ -27,14 +28,14 @@ pub(super) struct StateSources<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct StateSource<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) packets: &'a Pool<Packet>,
+    pub(super) packets: &'a Packets,
     pub(super) ports: &'a [Port],
 }
 
 impl<'a> StateSource<'a> {
     /// An engine with its own packets and ports.
     pub(super) fn of(engine: &'a Engine) -> StateSource<'a> {
-        StateSource { engine, packets: &engine.fabric.sim.pool, ports: &engine.fabric.ports }
+        StateSource { engine, packets: &engine.fabric.sim.packets, ports: &engine.fabric.ports }
     }
 
     fn fabric(&self) -> &'a Fabric {
@@ -90,21 +91,13 @@ enum Segmentation {
     Done,
 }
 
-/// The pools of packets and of their side data.
-#[derive(Default)]
-struct Pools {
-    packets: Pool<Packet>,
-    reports: Slab<Report>,
-    prices: Prices,
-}
-
-impl Pools {
-    /// Copy the packet's side data into these pools.
-    fn carry(&mut self, packet: &mut Packet, from: &SimState, cut: Segmentation) {
+impl Packets {
+    /// Copy the packet's side data.
+    fn carry(&mut self, packet: &mut Packet, from: &Packets, cut: Segmentation) {
         if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Segmentation::Later) {
-            packet.store_report(*from.reports.at(packet.report_index()), &mut self.reports);
+            self.copy_report(packet, from);
         } else if packet.has_price() {
-            packet.store_price(packet.price(&from.prices), &mut self.prices);
+            self.copy_price(packet, from);
         }
     }
 
@@ -115,21 +108,19 @@ impl Pools {
         cut: Segmentation,
         is_kept: impl Fn(&Packet) -> bool,
     ) -> PooledQueue {
-        let mut packets: Vec<(&SimState, Packet)> = Vec::new();
+        let mut packets: Vec<(&Packets, Packet)> = Vec::new();
         for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
-            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.sim(), packet)));
+            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.packets, packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
         let mut rebuilt = PooledQueue::default();
         for (from, mut packet) in packets {
             self.carry(&mut packet, from, cut);
-            self.packets.push(&mut rebuilt, packet);
+            self.push(&mut rebuilt, packet);
         }
         rebuilt
     }
-}
 
-impl Pools {
     /// Merge the kept packets on a link on which they may overtake one another.
     fn copy_reordered(
         &mut self,
@@ -141,7 +132,7 @@ impl Pools {
         for from in &sources.all {
             let under_way = from.ports[port].reordered_packets().into_iter().flat_map(ReorderedPackets::iter);
             for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
-                self.carry(&mut packet, from.sim(), Segmentation::Done);
+                self.carry(&mut packet, from.packets, Segmentation::Done);
                 rebuilt.insert(packet);
             }
         }
@@ -155,11 +146,11 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
     into.upcoming = UpcomingEvents::default();
     let Fabric { paths, ports, sim, routes, .. } = &mut into.fabric;
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
-    let mut pools = Pools::default();
+    let mut packets = Packets::default();
     for (flow, path) in paths.iter_mut().enumerate() {
         for ((of, of_mut), cut) in LINES {
             let lines = sources.all.iter().map(|from| (*from, of(&from.fabric().paths[flow])));
-            *of_mut(path) = pools.copy(lines, cut, keeps);
+            *of_mut(path) = packets.copy(lines, cut, keeps);
         }
     }
     for (flow, edge) in sim.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
@@ -167,15 +158,15 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
         let kept = from.sim().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
         for (of, of_mut) in LINES_OF_EDGES {
             let lines = kept.iter().map(|kept| (from, of(kept)));
-            *of_mut(edge) = pools.copy(lines, Segmentation::Done, |_| true);
+            *of_mut(edge) = packets.copy(lines, Segmentation::Done, |_| true);
         }
     }
     sim.waiting = Pool::default();
     for (index, port) in PortId::all(ports.len()).zip(ports) {
         let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
-        port.line = pools.copy(lines, Segmentation::Done, keeps);
+        port.line = packets.copy(lines, Segmentation::Done, keeps);
         if let Some(reordered) = port.reordered_packets_mut() {
-            *reordered = pools.copy_reordered(sources, index, keeps);
+            *reordered = packets.copy_reordered(sources, index, keeps);
         }
         let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
@@ -184,24 +175,21 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
             sim.waiting.push(&mut rebuilt, unit);
         }
         port.set_waiting(rebuilt);
-        copy_in_port(port, index, from, &mut pools, keeps);
+        copy_in_port(port, index, from, &mut packets, keeps);
     }
-    sim.pool = pools.packets;
-    sim.reports = pools.reports;
-    sim.prices = pools.prices;
+    sim.packets = packets;
     let known = sources.all.iter().flat_map(|from| from.sim().early_acks.iter().copied());
     sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow])).collect();
     into.fabric.sim.agenda = rebuilt_agenda(&into.fabric, sources, is_kept, owners);
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
-fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
-    let sim = from.sim();
+fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, packets: &mut Packets, keeps: impl Fn(&Packet) -> bool) {
     if let Some(gather) = port.ack_merge_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
             if kept {
-                pools.carry(packet, sim, Segmentation::Done);
+                packets.carry(packet, from.packets, Segmentation::Done);
             }
             kept
         });
@@ -210,13 +198,13 @@ fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, pools: &m
     let Stepped { queues, transmitters, .. } = stepped;
     // In order of arrival, which is the order of their times.
     for (queue, of) in queues.iter_mut().zip(&of.queues) {
-        queue.line = pools.copy([(from, &of.line)].into_iter(), Segmentation::Done, &keeps);
+        queue.line = packets.copy([(from, &of.line)].into_iter(), Segmentation::Done, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
         // The side data of a packet has gone ahead with its head.
         if kept && !sending.head_has_left {
-            pools.carry(&mut sending.packet, sim, Segmentation::Done);
+            packets.carry(&mut sending.packet, from.packets, Segmentation::Done);
         }
         kept
     });
@@ -259,7 +247,7 @@ fn rebuilt_agenda(fabric: &Fabric, sources: &StateSources<'_>, is_kept: impl Fn(
             Event::Port(port) => {
                 // Its line may merge the lines of several domains.
                 let port = &ports[port];
-                let first = sim.pool.front(&port.line).map(|first| first.time);
+                let first = sim.packets.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.reordered_packets().and_then(ReorderedPackets::first));
                 agenda.at(event, first.unwrap_or(Time::NEVER));
                 continue;

@@ -2,10 +2,11 @@
 
 use super::equipment::{BufferState, Equipment};
 use super::port_features::DropTailPort;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
+use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -31,7 +32,7 @@ impl Channels {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
     ) -> Result<(), DropReason> {
         let now = packet.time;
         self.remove_departed(now);
@@ -45,7 +46,7 @@ impl Channels {
             idle: TimeDelta::ZERO,
             transmitters: self.transmitters as u64,
         };
-        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, packets) {
             equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }

@@ -11,13 +11,14 @@ use crate::network;
 use crate::network::{Buffer, ListedDrop, LossAt};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::queue::{Departure, DropReason, Occupancy, Policies, Unit, Verdict};
 use crate::record::recorder::DepartureRow;
 use crate::simulation::measurement_interval::MeasurementInterval;
+use crate::simulation::packets::Packets;
 use crate::simulation::wire::ServiceTimeCache;
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
@@ -342,7 +343,7 @@ impl Equipment {
         bytes: Bytes,
         (held, of_queue): (&BufferState, Option<&QueueState>),
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
     ) -> Result<(), DropReason> {
         if C::HAS_OBSERVERS
             && self.is_observed
@@ -351,7 +352,7 @@ impl Equipment {
             if observers.mtu.is_some_and(|mtu| bytes > mtu) {
                 return Err(DropReason::AboveMtu);
             }
-            if observers.listed.discards(packet, prices) {
+            if observers.listed.discards(packet, packets) {
                 return Err(DropReason::Listed);
             }
         }
@@ -394,10 +395,10 @@ impl Equipment {
 
     /// A packet whose sender uses prices arrives.
     #[cold]
-    pub(super) fn read_price_header(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
+    pub(super) fn read_price_header(&mut self, packet: &Packet, bytes: Bytes, packets: &mut Packets) {
         if self.rest.price_writer.is_some() {
             let unit = Unit { bytes, is_last: packet.is_last() };
-            self.policy(0).on_price_header(&unit, packet.price_header(prices));
+            self.policy(0).on_price_header(&unit, packets.price_header(packet));
         }
     }
 
@@ -410,11 +411,11 @@ impl Equipment {
         written: Option<f64>,
         now: Time,
         interval: &MeasurementInterval,
-        prices: &mut Prices,
+        packets: &mut Packets,
     ) {
         let ColdPortState { price_writer, policy, counts, .. } = &mut *self.rest;
         if let (Some(writer), Some(policy)) = (price_writer, policy)
-            && writer.write(policy, unit, written, packet.price_header(prices))
+            && writer.write(policy, unit, written, packets.price_header(packet))
         {
             counts.exceptions_mut().beyond_range.add(interval.part(now), 1);
         }
@@ -433,16 +434,16 @@ impl Equipment {
         unit: &Unit,
         (queue, departure): (usize, &Departure),
         interval: &MeasurementInterval,
-        prices: &mut Prices,
+        packets: &mut Packets,
     ) {
-        let before = packet.signal(prices);
+        let before = packets.signal(packet);
         let mut signal = before;
         self.policy(queue).on_signal(unit, departure, &mut signal);
         let is_user_written = self.rest.price_writer.as_ref().is_some_and(|price_writer| price_writer.is_user_written);
         let written = if is_user_written { signal.price.take() } else { None };
-        packet.write_signal(&signal, prices);
+        packets.write_signal(packet, &signal);
         if packet.has_price() {
-            self.write_price(packet, unit, written, departure.now, interval, prices);
+            self.write_price(packet, unit, written, departure.now, interval, packets);
         }
         if departure.is_capable && signal.marks > 0 && before.marks == 0 {
             self.rest.counts.exceptions_mut().marked.add(interval.part(departure.now), 1);

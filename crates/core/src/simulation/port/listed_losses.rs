@@ -2,9 +2,10 @@
 
 use crate::network::{ListedDrop, Network};
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::Time;
+use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -37,11 +38,11 @@ impl ListedLosses {
     }
 
     /// Whether this packet or cell is to be discarded.
-    pub(super) fn discards(&mut self, packet: &Packet, prices: &Prices) -> bool {
+    pub(super) fn discards(&mut self, packet: &Packet, packets: &Packets) -> bool {
         if packet.is_ack() || self.drops.is_empty() || packet.is_rm() {
             return false;
         }
-        let segment = packet.segment_in(prices);
+        let segment = packets.segment(packet);
         let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
         let cell = packet.is_cell().then(|| self.cell_of(packet));
         let listed = |drop: &ListedDrop| self.drops.binary_search(drop).is_ok();

@@ -29,8 +29,9 @@ pub(crate) use stepped::{ArrivalOutcome, Departures, Stepped};
 pub(crate) use transmitters::PacketInService;
 
 use super::measurement_interval::MeasurementInterval;
+use super::packets::Packets;
 use crate::network;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{DropReason, Policies};
@@ -154,18 +155,18 @@ impl Port {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::UniformDropTail(train) = &mut self.service_mode {
-            match train.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, prices) {
+            match train.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, packets) {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::DropTail(train.listed(buffers)),
             }
         } else if let ServiceMode::Stepped(_) = &self.service_mode {
             return None;
         }
-        self.pass_mixed(packet, bytes, interval, prices, buffers)
+        self.pass_mixed(packet, bytes, interval, packets, buffers)
     }
 
     /// A separate function, so that the common case of one size stays fast.
@@ -175,13 +176,13 @@ impl Port {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::DropTail(queue) = &mut self.service_mode {
-            return Some(queue.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, prices, buffers));
+            return Some(queue.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, packets, buffers));
         }
-        self.pass_with_features(packet, bytes, interval, prices, buffers)
+        self.pass_with_features(packet, bytes, interval, packets, buffers)
     }
 
     /// A separate function, so that rare features have no cost for other ports.
@@ -191,13 +192,13 @@ impl Port {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::WithPolicy(queue) = &mut self.service_mode {
-            return Some(queue.pass::<PolicyPort>(&mut self.equipment, packet, bytes, interval, prices, buffers));
+            return Some(queue.pass::<PolicyPort>(&mut self.equipment, packet, bytes, interval, packets, buffers));
         }
-        self.pass_observed(packet, bytes, interval, prices, buffers)
+        self.pass_observed(packet, bytes, interval, packets, buffers)
     }
 
     #[inline(never)]
@@ -206,22 +207,22 @@ impl Port {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Option<Result<(), DropReason>> {
         if let ServiceMode::TimedDropTail(train) = &mut self.service_mode {
-            match train.pass::<TimedPort>(&mut self.equipment, packet, bytes, interval, prices) {
+            match train.pass::<TimedPort>(&mut self.equipment, packet, bytes, interval, packets) {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::AllFeatures(train.listed(buffers)),
             }
         }
         match &mut self.service_mode {
-            ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
+            ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, packets)),
             ServiceMode::TracedDropTail(queue) => {
-                Some(queue.pass::<TracedPort>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+                Some(queue.pass::<TracedPort>(&mut self.equipment, packet, bytes, interval, packets, buffers))
             }
             ServiceMode::AllFeatures(queue) => {
-                Some(queue.pass::<FullPort>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+                Some(queue.pass::<FullPort>(&mut self.equipment, packet, bytes, interval, packets, buffers))
             }
             _ => None,
         }

@@ -4,11 +4,12 @@
 use super::equipment::{BufferState, Equipment};
 use super::port_features::PortFeatures;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
+use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Departed units are removed at the next arrival.
@@ -43,7 +44,7 @@ impl PrecomputedQueue {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Result<(), DropReason> {
         let now = packet.time;
@@ -56,7 +57,7 @@ impl PrecomputedQueue {
         let units = Units(u64::from(self.waiting.len()) + in_service);
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
         let held = BufferState { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
-        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), interval, prices) {
+        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), interval, packets) {
             equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }

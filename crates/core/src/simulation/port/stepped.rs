@@ -12,11 +12,12 @@ use super::transmitters::{PacketInService, Transmitters};
 use super::varying_service::VaryingService;
 use crate::network;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::{Departure, DropReason, PeriodEnd, Unit, Verdict};
 use crate::schedule::{Backlog, Decision, DequeueReason, Dequeued, Enqueued, Eviction, HeadOfLine, OverflowRule};
 use crate::simulation::measurement_interval::MeasurementInterval;
+use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -107,7 +108,7 @@ impl Stepped {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &mut Prices,
+        packets: &mut Packets,
     ) -> ArrivalOutcome {
         let now = packet.time;
         self.update_rate(equipment, now);
@@ -134,9 +135,9 @@ impl Stepped {
         let units = Units(units_of_port.0.saturating_sub(making_room));
         let held = BufferState { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
         if packet.has_price() {
-            equipment.read_price_header(packet, bytes, prices);
+            equipment.read_price_header(packet, bytes, packets);
         }
-        let admitted = equipment.admit::<FullPort>(packet, bytes, (&held, own.as_ref()), interval, prices);
+        let admitted = equipment.admit::<FullPort>(packet, bytes, (&held, own.as_ref()), interval, packets);
         self.count_arrival(queue, admitted, now, interval);
         if let Err(reason) = admitted {
             equipment.rest.counts.discard(reason, now, interval);
@@ -153,7 +154,7 @@ impl Stepped {
         }
         match idle {
             Some(transmitter) => {
-                let dequeue = self.dequeue(equipment, packet, (queue, now), bytes, interval, prices);
+                let dequeue = self.dequeue(equipment, packet, (queue, now), bytes, interval, packets);
                 self.served(queue, bytes, &dequeue);
                 if let Err(reason) = dequeue {
                     return ArrivalOutcome::Discarded(reason);
@@ -274,7 +275,7 @@ impl Stepped {
         (queue, now): (usize, Time),
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &mut Prices,
+        packets: &mut Packets,
     ) -> Result<(), DropReason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (sojourn_time, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
@@ -295,7 +296,7 @@ impl Stepped {
             self.count_late(equipment, packet, (queue, now), interval);
         } else {
             if equipment.may_signal(packet, queue) {
-                equipment.signal(packet, &unit, (queue, &departure), interval, prices);
+                equipment.signal(packet, &unit, (queue, &departure), interval, packets);
             }
             if packet.is_rm() && !packet.is_ack() {
                 equipment.write_rate(packet, queue);

@@ -5,11 +5,12 @@
 use super::equipment::{BufferState, Equipment};
 use super::port_features::{DropTailPort, PortFeatures};
 use super::precomputed_queue::{PrecomputedQueue, QueuedUnit};
-use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 use crate::simulation::measurement_interval::MeasurementInterval;
+use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Units that have gone into service are removed at the next arrival.
@@ -41,7 +42,7 @@ impl Train {
         packet: &mut Packet,
         bytes: Bytes,
         interval: &MeasurementInterval,
-        prices: &Prices,
+        packets: &Packets,
     ) -> Result<Result<(), DropReason>, SizeMismatch> {
         let now = packet.time;
         self.strike_off(now);
@@ -50,7 +51,7 @@ impl Train {
             return Err(SizeMismatch);
         }
         let held = self.held(now, equipment);
-        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, prices) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, packets) {
             equipment.rest.counts.discard(reason, now, interval);
             return Ok(Err(reason));
         }

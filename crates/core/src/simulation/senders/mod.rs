@@ -180,20 +180,15 @@ impl Engine {
     #[inline(always)]
     fn process_packet(&mut self, packet: &Packet, now: Time, run: PacedRun) -> u64 {
         let flow = packet.flow;
-        let reports = &mut self.fabric.sim.reports;
-        let report = packet.has_report().then(|| {
-            reports.release(packet.report_index());
-            reports.at(packet.report_index()).received
-        });
+        let packets = &mut self.fabric.sim.packets;
+        let report = packet.has_report().then(|| packets.release_report(packet));
         let (ack, blocks) = match &report {
             Some(received) => (received.ack, received.ranges()),
             None => (packet.next_expected(), &[][..]),
         };
         let incoming = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
-            let reports = &self.fabric.sim.reports;
-            let reported =
-                if packet.has_report() { reports.at(packet.report_index()).feedback } else { ReceiverFeedback::default() };
+            let reported = self.fabric.sim.packets.feedback(packet);
             let extras = self.read_signal(now, packet, &incoming, &reported);
             self.act::<Signalled>(flow, now, Some((&incoming, &extras)), run)
         } else if self.fabric.is_traced(flow) {
