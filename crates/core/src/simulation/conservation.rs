@@ -110,9 +110,9 @@ impl Engine {
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
         let tcp = group.transport.expect_tcp();
-        let handed_over = match (spec, self.fabric.sim.messages.get(flow.index())) {
+        let handed_over = match (spec, self.fabric.sim.messages.get(flow)) {
             (ApplicationSpec::Bursts(spec), _) => tcp.end_of(self.endpoints.applications[flow].handed_over(spec)),
-            (ApplicationSpec::Messages, Some(Some(messages))) => messages.limit(),
+            (ApplicationSpec::Messages, Some(messages)) => messages.limit(),
             (ApplicationSpec::Messages, _) => tcp.first_data(),
         };
         // The first segment opens the connection.

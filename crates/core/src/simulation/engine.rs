@@ -117,7 +117,7 @@ impl Engine {
         // In order of creation: after the first object that cannot be created, no others are.
         let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
         let of_ends = self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()));
-        let messages = self.fabric.sim.messages.iter().flatten();
+        let messages = self.fabric.sim.messages.iter();
         of_ports.chain(of_ends).chain(messages.filter_map(|messages| messages.failure(self.now()))).next()
     }
 
@@ -155,11 +155,11 @@ impl Engine {
         let StepLimits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
-            if let Some(flow) = self.fabric.sim.early_acks.pop() {
+            if let Some(flow) = self.fabric.sim.acks.pop_expected() {
                 left -= self.process_ack_early(flow, left);
                 continue;
             }
-            if let Some(ack) = self.fabric.sim.pending_acks.pop() {
+            if let Some(ack) = self.fabric.sim.acks.pop() {
                 if self.fabric.is_large {
                     self.prefetch_pending_acks();
                 }
@@ -266,10 +266,10 @@ impl Engine {
 /// Creates the user code of applications.
 fn attach_applications(network: &Network, fabric: &mut Fabric, factory: &UserCodeFactory) {
     let mut in_group = vec![0_u64; network.groups.len()];
-    for (flow, messages) in network.flows.iter().zip(&mut fabric.sim.messages) {
+    for (id, flow) in FlowId::enumerate(&network.flows) {
         let of = Entity { seed: network.seed, name: &network.groups[flow.group].name, index: in_group[flow.group.index()] };
         in_group[flow.group.index()] += 1;
-        if let Some(messages) = messages {
+        if let Some(messages) = fabric.sim.messages.get_mut(id) {
             let draws = Draws::new(Stream::new(of, Purpose::Request));
             messages.attach(|code| factory.make(code, |extras| extras.application(code, draws)));
         }

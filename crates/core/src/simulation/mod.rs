@@ -1,6 +1,7 @@
 //! The event loop. It dispatches events and computes hops ahead of time where that replaces an event.
 
 mod access_queue;
+mod acks;
 mod adaptation;
 mod agenda;
 mod clock;
@@ -21,12 +22,14 @@ mod inspection;
 mod measurement_interval;
 mod memory;
 mod message_table;
+mod messages;
 mod packets;
 mod parallel;
 mod path;
 mod pending_acks;
 mod port;
 mod prefetch;
+mod receiver_signals;
 mod receivers;
 mod results;
 mod routes;

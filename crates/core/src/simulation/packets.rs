@@ -44,7 +44,7 @@ impl Packets {
 
     /// Queue a packet in a line whose head is an event.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, line: &mut PooledQueue, packet: Packet, (event, agenda): (Event, &mut Agenda)) {
+    pub(crate) fn enqueue(&mut self, line: &mut PooledQueue, packet: Packet, event: Event, agenda: &mut Agenda) {
         debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
         if line.is_empty() {
             agenda.at(event, packet.time);

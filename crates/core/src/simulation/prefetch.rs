@@ -70,7 +70,7 @@ impl UpcomingEvents {
 /// Prefetch for acknowledgements that are known to arrive.
 #[inline]
 pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
-    let known = &fabric.sim.pending_acks;
+    let known = &fabric.sim.acks;
     if let Some(later) = known.get(8) {
         prefetch_ends(later.flow, fabric, ends);
     }

@@ -3,6 +3,13 @@
 use crate::primitives::ids::PortId;
 use serde::{Deserialize, Serialize};
 
+/// Whether the route of a flow changes during the run, in which case its packets may arrive out of order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    Fixed,
+    Changing,
+}
+
 /// A port, or the end of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -1,6 +1,7 @@
 //! State shared by all flows and ports: the calendar, the packets in lines, side pools and recordings.
 
 use super::access_queue::AccessQueues;
+use super::acks::Acks;
 use super::adaptation::Channel;
 use super::agenda::Agenda;
 use super::clock::Clock;
@@ -9,27 +10,22 @@ use super::domain_boundary::DomainBoundary;
 use super::edge::{Edge, edge_of};
 use super::event_order::{Event, EventOrder};
 use super::hosts::Hosts;
+use super::messages::Messages;
 use super::packets::Packets;
 use super::path::{Feeder, Path};
-use super::pending_acks::PendingAcks;
 use super::port::{Port, QueuedUnit};
+use super::receivers::Receivers;
 use super::routes::RouteEntry;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network};
-use crate::price::{Estimators, Feedback, PriceSpec};
-use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::{Packet, Slab};
+use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
-use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Time};
 use crate::record::recorder::Recorder;
-use crate::tcp::out_of_order::OutOfOrder;
-use crate::traffic::{FollowUp, MessageFlow};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// State shared by all flows and ports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,35 +41,16 @@ pub(crate) struct SimState {
     pub(crate) packets: Packets,
     /// Packets in the buffers of ports that compute departures ahead.
     pub(crate) waiting: Pool<QueuedUnit>,
-    /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
-    pub(crate) early_acks: Vec<FlowId>,
-    /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
-    /// slices of a run ([`Fabric::store_pending_acks`](super::fabric::Fabric::store_pending_acks)).
-    #[serde(skip)]
-    pub(crate) pending_acks: PendingAcks,
-    pub(crate) out_of_order: Slab<OutOfOrder>,
-    /// Signals at the receivers of flows whose controllers request them ([`GroupProfile::place_among_signalled`]).
-    pub(crate) at_receivers: Vec<ReceiverFeedback>,
-    /// Feedback from XCP queues to these receivers that no acknowledgement has returned yet, in bytes per second.
-    pub(crate) feedbacks: Vec<f64>,
-    pub(crate) price_spec: PriceSpec,
-    /// Price estimators of these receivers, which use marks on probes; empty if prices travel as numbers.
-    pub(crate) estimators: Vec<Estimators>,
+    pub(crate) acks: Acks,
+    pub(crate) receivers: Receivers,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
     /// By flow, for flows with the available bit rate service; empty if there are none.
     pub(crate) edges: Vec<Option<Box<Edge>>>,
-    /// By flow, for flows of messages; empty if there are none.
-    pub(crate) messages: Vec<Option<Box<MessageFlow>>>,
+    pub(crate) messages: Messages,
     pub(crate) recorder: Option<Box<Recorder>>,
-    /// One-way delays per group, if requested.
-    pub(crate) delays: Vec<Histogram>,
     /// Fates of datagrams of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
-    /// Payload of datagrams that receivers still expect, by flow; empty if no flow of datagrams has a size.
-    pub(crate) expected_payload: Vec<Bytes>,
-    /// Datagrams that a link has duplicated and that have reached their receivers.
-    pub(crate) received_duplicated: BTreeSet<(FlowId, SegmentNumber)>,
     /// Copies of packets made by links, by flow.
     pub(crate) copies: BTreeMap<FlowId, DuplicateCounts>,
     /// Acknowledgements discarded within the measurement interval, by flow. The last cell of one in cells decides.
@@ -95,27 +72,9 @@ pub(crate) struct DuplicateCounts {
 }
 
 impl SimState {
-    /// The signals that the receiver at this index reports in response to this segment.
-    pub(crate) fn receiver_feedback(&mut self, place: usize, segment: SegmentNumber) -> ReceiverFeedback {
-        let mut report = self.at_receivers[place].take_report();
-        // Feedback is reported only once.
-        let feedback = std::mem::take(&mut self.feedbacks[place]);
-        if feedback != 0.0 {
-            report.set_price(Some(feedback));
-        }
-        if self.price_spec.feedback == Feedback::OneBit
-            && let Some(price) = report.price()
-        {
-            report.set_price(None);
-            report.price_bit = Some(PriceBit::of(self.price_spec.mapping.mapped(price), segment));
-        }
-        report
-    }
-
     /// `signalled`: number of flows whose controllers request signals.
     pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> SimState {
         let pending = 2 * (network.flows.len() + network.ports.len());
-        let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let reach = reach(network);
         SimState {
             clock: Clock::new(network, reach),
@@ -126,71 +85,18 @@ impl SimState {
             access_queues: AccessQueues::of(network),
             packets: Packets::default(),
             waiting: Pool::default(),
-            early_acks: Vec::new(),
-            pending_acks: PendingAcks::default(),
-            out_of_order: Slab::default(),
-            at_receivers: vec![ReceiverFeedback::default(); signalled],
-            feedbacks: vec![0.0; signalled],
-            price_spec: network.prices,
-            estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
+            acks: Acks::default(),
+            receivers: Receivers::new(network, signalled),
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             edges: if network.has_edges() { edges_of(network) } else { Vec::new() },
-            messages: messages_of(network),
+            messages: Messages::new(network),
             recorder: Recorder::new(network).map(Box::new),
-            delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
-            expected_payload: expected_payload(network),
-            received_duplicated: BTreeSet::new(),
             copies: BTreeMap::new(),
             dropped_acks: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
             boundary: None,
         }
-    }
-
-    /// Whether the data of a flow are messages.
-    #[inline]
-    pub(crate) fn has_messages(&self, flow: FlowId) -> bool {
-        matches!(self.messages.get(flow.index()), Some(Some(_)))
-    }
-
-    /// The messages of a flow that has them.
-    pub(crate) fn messages_of(&mut self, flow: FlowId) -> &mut MessageFlow {
-        match self.messages.get_mut(flow.index()) {
-            Some(Some(messages)) => messages,
-            _ => unreachable!("flow {flow} has no messages"),
-        }
-    }
-
-    /// A receiver has all segments before `expected`, which may complete messages. Returns the end of the next one, or `None` if the flow is complete.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn deliver_messages(&mut self, flow: FlowId, expected: SegmentNumber, time: Time) -> Option<SegmentNumber> {
-        if time >= self.clock.end() {
-            // No application acts after the end of the run.
-            return Some(SegmentNumber::NONE);
-        }
-        loop {
-            let messages = self.messages_of(flow);
-            messages.await_known();
-            if messages.awaited() > expected {
-                break;
-            }
-            if let Some(FollowUp { flow, at }) = messages.deliver(time) {
-                self.plan_write(flow, at);
-            }
-        }
-        let messages = self.messages_of(flow);
-        (!messages.is_complete()).then(|| messages.awaited())
-    }
-
-    /// An application will write a message.
-    fn plan_write(&mut self, flow: FlowId, at: Time) {
-        if at >= self.clock.end() {
-            return;
-        }
-        self.messages_of(flow).plan_write(at);
-        self.agenda.at_latest(Event::AppWrite(flow), at);
     }
 
     /// A backward RM cell is on its last hop, to the edge of its flow.
@@ -253,29 +159,8 @@ impl SimState {
             Feeder::Back => &mut paths[packet.flow].back,
             Feeder::Port(port) => &mut ports[port].line,
         };
-        self.packets.enqueue(line, packet, (feeder.event(packet.flow), &mut self.agenda));
+        self.packets.enqueue(line, packet, feeder.event(packet.flow), &mut self.agenda);
     }
-}
-
-/// By flow; empty if no flow has messages.
-fn messages_of(network: &Network) -> Vec<Option<Box<MessageFlow>>> {
-    if network.messages.is_empty() {
-        return Vec::new();
-    }
-    let of_flow = |(id, flow): (FlowId, &Flow)| {
-        let spec = network.messages.get(&id)?.clone();
-        let tcp = network.groups[flow.group].transport.expect_tcp();
-        Some(Box::new(MessageFlow::new(spec, tcp.mss, tcp.first_data())))
-    };
-    FlowId::enumerate(&network.flows).map(of_flow).collect()
-}
-
-/// By flow; empty if no flow of datagrams has a size.
-fn expected_payload(network: &Network) -> Vec<Bytes> {
-    if !network.has_sized_datagrams() {
-        return Vec::new();
-    }
-    network.flows.iter().map(|flow| flow.size.unwrap_or(Bytes(u64::MAX))).collect()
 }
 
 fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {

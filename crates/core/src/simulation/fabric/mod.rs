@@ -7,19 +7,19 @@
 
 mod cells;
 mod edges;
+mod end_of_route;
 mod prefetching;
 mod stepped_ports;
 
 use super::datagrams::{DatagramOutcome, Fate};
 use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
 use super::event_order::{EntityCounts, Event, EventOrder};
-use super::group_profile::{ArrivalEvents, GroupProfile, RunMode, SignalGroup};
+use super::group_profile::{GroupProfile, RunMode, SignalGroup};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
-use super::receivers::{Route, arrives_by_event};
-use super::routes::RouteEntry;
+use super::routes::{Route, RouteEntry};
 use super::sim_state::SimState;
-use super::specialised::{Carriage, Complete, PacketsAndCells, WholePackets};
+use super::specialised::{Carriage, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
@@ -27,14 +27,11 @@ use crate::network::{CELL_BYTES, Change, ChangeKind, Network};
 use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::prefetch::CAN_PREFETCH;
-use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
 use crate::record::recorder::Recorder;
-use crate::tcp::EcnEcho;
 use crate::tcp::observed::{Observed, Traced};
-use crate::tcp::receiver::{Cause, EcnFlags};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -104,7 +101,8 @@ impl Fabric {
         });
         let sim = SimState::new(network, order, readers);
         let in_time_order = network.stepped || network.user_code().next().is_some();
-        let observed = !sim.delays.is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
+        let observed =
+            !sim.receivers.delays().is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
         let run = |group: GroupId| {
             let flows = flows_of(network, group);
             let traced = |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
@@ -150,7 +148,7 @@ impl Fabric {
     pub(crate) fn is_idle(&self) -> bool {
         let Fabric { deferred, sim, .. } = self;
         let has_events = !sim.agenda.is_empty() || sim.boundary.is_some();
-        !has_events && deferred.is_empty() && sim.early_acks.is_empty() && sim.pending_acks.is_empty()
+        !has_events && deferred.is_empty() && sim.acks.is_empty()
     }
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
@@ -204,7 +202,7 @@ impl Fabric {
             let profile = &self.profiles[path.wire.group];
             let bytes = if profile.framing.is_some() { Bytes(CELL_BYTES.0 * profile.cells(&packet).0) } else { packet.bytes() };
             if !profile.has_edge && !queues.send.arrive(time, bytes) {
-                return path.discard_at_access(&mut packet, sim);
+                return self.discard_at_access(packet);
             }
         }
         if !sim.channels.is_empty() {
@@ -268,57 +266,6 @@ impl Fabric {
         }
     }
 
-    /// A data packet reaches its receiver; later ones follow at once if they can. Returns false if the event exists only because the arrival
-    /// was known before the timer of a delayed acknowledgement expired, which depends on how early arrivals are known.
-    pub(crate) fn on_deliver(&mut self, flow: FlowId) -> bool {
-        let group = self.paths[flow].wire.group;
-        let route = self.route_of(flow);
-        loop {
-            let Some(mut packet) = self.sim.packets.pop(&mut self.paths[flow].deliver) else {
-                unreachable!("no packet is on its way to flow {flow}")
-            };
-            let profile = &self.profiles[group];
-            if profile.ecn_echo == EcnEcho::Rfc8257
-                && profile.delayed_ack.is_some()
-                && !packet.is_rm()
-                && self.paths[flow].receiver.is_flushed_by(EcnFlags::of(&packet))
-            {
-                self.sim.agenda.cancel(Event::DelayedAck(flow));
-                self.on_delayed_ack(packet.time, flow);
-            }
-            let (path, profile) = (&mut self.paths[flow], &self.profiles[group]);
-            if path.receive_unit(&mut packet, profile, &mut self.sim) {
-                self.walk_back(packet);
-            }
-            let Some(next) = self.sim.packets.front(&self.paths[flow].deliver) else { break };
-            if arrives_by_event(next, &self.profiles[group], &self.sim, route) {
-                self.sim.agenda.at(Event::Deliver(flow), next.time);
-                break;
-            }
-        }
-        self.profiles[group].arrivals != ArrivalEvents::AfterTimer
-    }
-
-    #[inline(always)]
-    fn route_of(&self, flow: FlowId) -> Route {
-        let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
-        if changes { Route::Changing } else { Route::Fixed }
-    }
-
-    /// A delayed acknowledgement is due.
-    pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: FlowId) {
-        let path = &mut self.paths[flow];
-        if path.receiver.has_delayed() {
-            // Only the report of a duplicate reads this number.
-            let segment = SegmentNumber(path.receiver.expected.0.saturating_sub(1));
-            let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0), pushed: false };
-            let mut packet = Packet::data(now, now, &latest, 0);
-            let profile = &self.profiles[path.wire.group];
-            path.acknowledge::<Complete>(&mut packet, Cause::NewData, profile, &mut self.sim);
-            self.walk_back(packet);
-        }
-    }
-
     /// Cells of a full data packet of the flow; 0 if its packets are not segmented.
     pub(crate) fn frame_cells(&self, flow: FlowId) -> Units {
         self.profiles[self.paths[flow].wire.group].full_cells
@@ -355,9 +302,9 @@ impl Fabric {
 
     /// Queue all acknowledgements that are known to arrive at their senders.
     pub(crate) fn store_pending_acks(&mut self) {
-        while let Some(ack) = self.sim.pending_acks.pop() {
+        while let Some(ack) = self.sim.acks.pop() {
             if self.push_ack(ack) {
-                self.sim.early_acks.push(ack.flow);
+                self.sim.acks.expect(ack.flow);
             }
         }
     }
@@ -440,15 +387,15 @@ impl Fabric {
     fn walk_as<C: Carriage>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
         let route = self.route_of(flow);
-        let Fabric { routes, ports, paths, profiles, sim, .. } = self;
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
-        let mut bytes = match sim.ack_unit {
+        let mut bytes = match self.sim.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
             Some(_) if !(C::CELLS && packet.is_cell()) => packet.bytes(),
-            _ => profiles[paths[flow].wire.group].unit_bytes::<C>(&packet),
+            _ => self.profiles[self.paths[flow].wire.group].unit_bytes::<C>(&packet),
         };
         loop {
+            let Fabric { routes, ports, paths, sim, .. } = self;
             let entry = routes[packet.place()];
             let Some(next) = entry.local_port() else {
                 if entry != RouteEntry::END
@@ -460,16 +407,12 @@ impl Fabric {
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
                     return sim.enqueue(feeder, packet, paths, ports);
                 }
-                let path = &mut paths[flow];
-                let profile = &profiles[path.wire.group];
-                if !path.leave_network::<C>(&mut packet, profile, sim, route) {
-                    return;
-                }
+                let Some(ack_unit) = self.leave_network::<C>(&mut packet, route) else { return };
                 if C::CELLS && packet.is_cell() {
                     return self.walk_in_cells(Direction::Reverse, packet);
                 }
                 feeder = Some(Feeder::Back);
-                bytes = profile.ack_unit;
+                bytes = ack_unit;
                 continue;
             };
             if let Some(feeder) = feeder

@@ -1,7 +1,6 @@
 //! Division of an engine into domains, and merging of domains into one engine. A run can thus be divided, read and saved at any time.
 
 use super::relocation::{StateSource, StateSources, copy};
-use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
@@ -139,9 +138,7 @@ impl Engine {
         {
             own.send.clone_from(&other.send);
         }
-        if let (Some(Some(own)), Some(Some(other))) =
-            (own.sim.messages.get_mut(flow.index()), other.sim.messages.get(flow.index()))
-        {
+        if let (Some(own), Some(other)) = (own.sim.messages.get_mut(flow), other.sim.messages.get(flow)) {
             own.take_sender(other);
         }
         if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow.index()), other.sim.channels.get(flow.index())) {
@@ -160,9 +157,6 @@ impl Fabric {
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow);
         let (own, other) = (&mut self.sim, &from.sim);
-        if let (Some(own), Some(other)) = (own.expected_payload.get_mut(flow.index()), other.expected_payload.get(flow.index())) {
-            *own = *other;
-        }
         if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_receiver(other);
         }
@@ -172,16 +166,10 @@ impl Fabric {
         if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
             own.take_receiver(other);
         }
-        if let (Some(Some(own)), Some(Some(other))) = (own.messages.get_mut(flow.index()), other.messages.get(flow.index())) {
+        if let (Some(own), Some(other)) = (own.messages.get_mut(flow), other.messages.get(flow)) {
             own.take_receiver(other);
         }
-        if let Some(place) = place {
-            own.at_receivers[place] = other.at_receivers[place];
-            own.feedbacks[place] = other.feedbacks[place];
-            if let (Some(own), Some(other)) = (own.estimators.get_mut(place), other.estimators.get(place)) {
-                own.clone_from(other);
-            }
-        }
+        own.receivers.take_receiver(flow, &other.receivers, place);
     }
 
     /// Reset the counters: the first domain keeps the previous counts.
@@ -189,7 +177,7 @@ impl Fabric {
         self.paths.iter_mut().for_each(Path::forget_counts);
         let sim = &mut self.sim;
         sim.channels.iter_mut().for_each(Channel::forget_discarded);
-        sim.delays.fill_with(Histogram::default);
+        sim.receivers.forget_counts();
         sim.copies.clear();
         sim.fates.clear();
         sim.dropped_acks.clear();
@@ -214,12 +202,9 @@ impl Fabric {
             copies.measured += other.measured;
         }
         own.fates.extend_from_slice(&other.fates);
-        own.received_duplicated.extend(&other.received_duplicated);
+        own.receivers.add_counts(&other.receivers);
         for (&flow, dropped) in &other.dropped_acks {
             *own.dropped_acks.entry(flow).or_default() += dropped;
-        }
-        for (delays, other) in own.delays.iter_mut().zip(&other.delays) {
-            delays.add_all(other);
         }
         if let (Some(recorder), Some(other)) = (&mut own.recorder, &other.recorder) {
             recorder.add(other, sends);

@@ -264,7 +264,7 @@ impl Engine {
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.fabric;
         let event = fabric.sim.agenda.first();
-        let ack_line = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
+        let ack_line = fabric.sim.acks.expected().filter_map(|flow| fabric.next_ack_time(flow)).min();
         let inboxes = fabric.sim.boundary.iter().flat_map(|boundary| &boundary.inboxes);
         let batch = inboxes.map(|batch| batch.first).min();
         let arrival = fabric.sim.boundary.iter().filter_map(|boundary| boundary.arrivals.first()).min();

@@ -1,9 +1,10 @@
 //! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
 use crate::primitives::ids::{FlowId, PortId};
-use crate::primitives::packet::{Packet, Slab};
+use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::Time;
+use crate::simulation::acks::Acks;
 use crate::simulation::agenda::Agenda;
 use crate::simulation::domain_boundary::{Domain, Owners};
 use crate::simulation::edge::Edge;
@@ -178,8 +179,8 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
         copy_in_port(port, index, from, &mut packets, keeps);
     }
     sim.packets = packets;
-    let known = sources.all.iter().flat_map(|from| from.sim().early_acks.iter().copied());
-    sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow])).collect();
+    let known = sources.all.iter().flat_map(|from| from.sim().acks.expected());
+    sim.acks = Acks::new(known.filter(|&flow| is_kept(owners.of_senders[flow])).collect());
     into.fabric.sim.agenda = rebuilt_agenda(&into.fabric, sources, is_kept, owners);
 }
 
@@ -213,18 +214,18 @@ fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, packets: 
 /// Rebuild the pools of senders and receivers.
 fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Engine { fabric, endpoints: Endpoints { ends, .. }, .. } = into;
-    fabric.sim.out_of_order = Slab::default();
+    fabric.sim.receivers.forget_out_of_order();
     for (flow, end) in FlowId::all(ends.len()).zip(ends) {
         if let End::Tcp(sender) = end
             && !is_kept(owners.of_senders[flow])
         {
             sender.recovery.forget();
         }
-        let (receiver, sim) = (&mut fabric.paths[flow].receiver, &mut fabric.sim);
+        let path = &mut fabric.paths[flow];
         if is_kept(owners.of_receivers[flow]) {
-            receiver.move_to_pool(&sources.of_receiver(flow).fabric.sim.out_of_order, &mut sim.out_of_order);
+            fabric.sim.receivers.move_out_of_order(path, &sources.of_receiver(flow).fabric.sim.receivers);
         } else {
-            receiver.forget();
+            path.receiver.forget();
         }
     }
 }

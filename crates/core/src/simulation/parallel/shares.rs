@@ -134,11 +134,11 @@ impl Graph {
                 graph.edges.push(Edge { ends: [last.0, to], delay, load });
             }
             // A delivery may cause a write at the same node.
-            let messages = fabric.sim.messages.get(flow.index()).into_iter().flatten();
-            if messages.clone().any(|messages| messages.joins_ends()) {
+            let messages = fabric.sim.messages.get(flow);
+            if messages.is_some_and(|messages| messages.joins_ends()) {
                 graph.edges.push(Edge { ends: [receiver(flow), sender(flow)], delay: TimeDelta::ZERO, load });
             }
-            for answers in messages.flat_map(|messages| messages.answers_on()) {
+            for answers in messages.into_iter().flat_map(|messages| messages.answers_on()) {
                 graph.edges.push(Edge { ends: [receiver(flow), sender(answers)], delay: TimeDelta::ZERO, load });
             }
             if is_external(flow) {

@@ -70,7 +70,7 @@ impl Engine {
                 (_, _, Some(ApplicationSpec::Bursts(spec))) => {
                     (Event::AppWrite(flow), Some(applications[flow].first(start, spec)))
                 }
-                (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.sim.messages_of(flow).first(start)),
+                (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.sim.messages.expect(flow).first(start)),
                 _ => (Event::SendTimer(flow), Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.sim.clock.end()) {
@@ -99,14 +99,14 @@ impl Engine {
         let horizon = self.fabric.sim.clock.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
-                self.fabric.sim.early_acks.push(flow);
+                self.fabric.sim.acks.expect(flow);
                 return self.act_in_time(flow, wake, PacedRun { before: time.min(horizon), max });
             }
         } else if time <= sender.timer.deadline && time < horizon {
             let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
             let next = self.fabric.next_ack_time(flow);
             if next.is_some() {
-                self.fabric.sim.early_acks.push(flow);
+                self.fabric.sim.acks.expect(flow);
             }
             let before = next.map_or(Time::ZERO, |next| next.min(horizon));
             return self.process_packet(&packet, time, PacedRun { before, max });
@@ -169,7 +169,7 @@ impl Engine {
     fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Packet {
         let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         match (self.fabric.next_ack_time(flow), next) {
-            (Some(_), NextAck::Early) => self.fabric.sim.early_acks.push(flow),
+            (Some(_), NextAck::Early) => self.fabric.sim.acks.expect(flow),
             (Some(time), NextAck::Scheduled) => self.fabric.schedule_ack(flow, time),
             (None, _) => {}
         }
@@ -315,11 +315,11 @@ impl Engine {
                 (next, spec.end_of(state.handed_over(bursts)))
             }
             ApplicationSpec::Messages => {
-                let messages = self.fabric.sim.messages_of(flow);
+                let messages = self.fabric.sim.messages.expect(flow);
                 let next = messages.write(now);
                 let limit = messages.limit();
                 if let Some((responses, sizes)) = messages.take_announced() {
-                    self.fabric.sim.messages_of(responses).learn(sizes);
+                    self.fabric.sim.messages.expect(responses).learn(sizes);
                 }
                 (next, limit)
             }

@@ -123,8 +123,8 @@ impl SenderTurn<'_> {
             let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
             let (bytes, pushed) = match () {
                 () if is_syn => (spec.syn_size(), false),
-                () if O::SIGNALLED && fabric.sim.has_messages(flow) => {
-                    let messages = fabric.sim.messages_of(flow);
+                () if O::SIGNALLED && fabric.sim.messages.are_of(flow) => {
+                    let messages = fabric.sim.messages.expect(flow);
                     (messages.payload(segment) + spec.header, messages.pushes(segment))
                 }
                 // The last two segments, because the last one may be a FIN.

@@ -6,6 +6,7 @@ mod unit_sizes;
 
 pub(crate) use plan::FlowPlan;
 
+use super::messages::Messages;
 use super::path::{DeliveryCounts, Path, PathCounts};
 use super::port::{Departures, Entry, MultiQueue, Port, PortRecording, QueuesOfFlows, Stepping};
 use super::user_code_factory::UserCodeFactory;
@@ -21,7 +22,6 @@ use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
-use crate::traffic::MessageFlow;
 use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -162,12 +162,11 @@ fn units_alike(network: &Network) -> Vec<bool> {
     crossing.into_iter().map(|crossing| crossing != UnitSizes::Mixed).collect()
 }
 
-/// `messages`: by flow; empty if there are none.
-pub(crate) fn make_paths(network: &Network, rates: &AccessRates, messages: &[Option<Box<MessageFlow>>]) -> Vec<Path> {
+pub(crate) fn make_paths(network: &Network, rates: &AccessRates, messages: &Messages) -> Vec<Path> {
     let starts = route_starts(network);
     let make = |(id, flow): (FlowId, &network::Flow)| {
-        let complete_at = match (&network.groups[flow.group].transport, messages.get(id.index())) {
-            (Transport::Tcp(..), Some(Some(messages))) => messages.awaited(),
+        let complete_at = match (&network.groups[flow.group].transport, messages.get(id)) {
+            (Transport::Tcp(..), Some(messages)) => messages.awaited(),
             (Transport::Tcp(spec, _), _) => spec.end_of(segments_of(spec, flow.size)),
             (Transport::Datagram(_), _) => SegmentNumber::NONE,
         };

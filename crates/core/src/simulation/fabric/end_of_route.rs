@@ -1,0 +1,224 @@
+//! The end of a route: a packet crosses the private link, is reassembled from cells, is processed by the host, is received, and becomes the
+//! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
+
+use super::Fabric;
+use crate::primitives::ids::FlowId;
+use crate::primitives::packet::{OutgoingPacket, Packet};
+use crate::primitives::segment_number::SegmentNumber;
+use crate::primitives::units::{Bytes, Time};
+use crate::simulation::adaptation::ReassemblyState;
+use crate::simulation::agenda::Agenda;
+use crate::simulation::datagrams::{DatagramOutcome, Fate};
+use crate::simulation::event_order::Event;
+use crate::simulation::group_profile::{ArrivalEvents, GroupProfile};
+use crate::simulation::routes::Route;
+use crate::simulation::specialised::{Carriage, Complete, Plain};
+use crate::tcp::EcnEcho;
+use crate::tcp::receiver::{Cause, EcnFlags};
+
+/// Whether the arrival of this packet at its receiver is an event, if it is the next one there.
+#[inline(always)]
+fn arrives_by_event(packet: &Packet, profile: &GroupProfile, agenda: &Agenda, route: Route) -> bool {
+    match profile.arrivals {
+        _ if route == Route::Changing => true,
+        ArrivalEvents::Never => false,
+        ArrivalEvents::AfterTimer => agenda.time_of(Event::DelayedAck(packet.flow)) < packet.time,
+        ArrivalEvents::Always => true,
+    }
+}
+
+impl Fabric {
+    #[inline(always)]
+    pub(super) fn route_of(&self, flow: FlowId) -> Route {
+        let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        if changes { Route::Changing } else { Route::Fixed }
+    }
+
+    /// A packet has passed its last port. If it is a data packet that causes an immediate acknowledgement, it is converted to it; returns
+    /// the size of that acknowledgement as ports see it.
+    #[inline(always)]
+    pub(super) fn leave_network<C: Carriage>(&mut self, packet: &mut Packet, route: Route) -> Option<Bytes> {
+        let flow = packet.flow;
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        let profile = &profiles[path.wire.group];
+        if packet.is_ack() {
+            packet.time = path.wire.sender_down(packet.time, profile.ack_unit, &mut sim.rates);
+            if C::CELLS && packet.is_cell() {
+                if profile.has_edge && packet.is_rm() {
+                    sim.return_rm(*packet);
+                    return None;
+                }
+                if sim.channels[flow].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
+                    sim.packets.release(packet);
+                    return None;
+                }
+                packet.time += profile.reassembly();
+            }
+            if profile.runs_ahead && route == Route::Fixed && sim.acks.may_push(&path.ack_line) {
+                sim.acks.push(*packet);
+            } else {
+                sim.packets.enqueue(&mut path.ack_line, *packet, Event::AckArrival(flow), &mut sim.agenda);
+            }
+            return None;
+        }
+        if let Some(queues) = sim.access_queues.get_mut(flow.index())
+            && !(C::CELLS && packet.is_cell())
+            && !queues.receive.arrive(packet.time, packet.bytes())
+        {
+            self.discard_at_access(*packet);
+            return None;
+        }
+        packet.time = path.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), &mut sim.rates);
+        if C::CELLS && packet.is_cell() {
+            let channel = &mut sim.channels[flow];
+            if profile.has_edge && packet.is_rm() {
+                channel.take_forward_rm(packet);
+            } else {
+                if profile.has_edge {
+                    channel.efci = packet.is_marked();
+                    packet.clear_efci();
+                }
+                let collected = channel.data.collect(packet, || profile.cells(packet));
+                if packet.is_last() && sim.clock.measures(packet.time) {
+                    channel.count(collected, profile.cells(packet));
+                    let is_lost = collected != ReassemblyState::Whole && sim.clock.measures(packet.sent);
+                    path.counts.discarded += u32::from(is_lost);
+                }
+                if collected != ReassemblyState::Whole {
+                    return None;
+                }
+            }
+            // An RM cell stays behind the packet before it.
+            packet.time += profile.reassembly();
+        }
+        if !profile.plain
+            && let Some(hosts) = sim.hosts.get_mut(flow.index())
+        {
+            packet.time = if packet.is_rm() { hosts.follow(packet.time) } else { hosts.receive(packet.time, &profile.group) };
+        }
+        let may_wait = profile.arrivals != ArrivalEvents::Never || route == Route::Changing;
+        if may_wait && (!path.deliver.is_empty() || arrives_by_event(packet, profile, &sim.agenda, route)) {
+            sim.packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), &mut sim.agenda);
+            return None;
+        }
+        let ack_unit = profile.ack_unit;
+        if !profile.plain {
+            return self.receive(packet).then_some(ack_unit);
+        }
+        let (time, interval) = (packet.time, sim.clock.interval());
+        let outcome = sim.receivers.receive::<Plain>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+        if outcome.is_complete {
+            sim.messages.complete(path, flow, time, interval, &mut sim.agenda);
+        }
+        if !outcome.is_answered {
+            return None;
+        }
+        packet.time = path.wire.receiver_up(time, ack_unit, &mut sim.rates);
+        Some(ack_unit)
+    }
+
+    /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
+    /// then converted to the answer. RM cells are turned around (ATM Forum TM 4.0, section 5.10.5).
+    #[inline(never)]
+    fn receive(&mut self, packet: &mut Packet) -> bool {
+        let (flow, time) = (packet.flow, packet.time);
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        let profile = &profiles[path.wire.group];
+        if packet.is_rm() {
+            packet.turn_around(path.wire.backward);
+            return true;
+        }
+        let interval = sim.clock.interval();
+        let outcome = if profile.plain_at_receiver {
+            let outcome = sim.receivers.receive::<Plain>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+            if outcome.is_answered && profile.acks_signal {
+                packet.set_signals();
+            }
+            outcome
+        } else {
+            let outcome = sim.receivers.receive::<Complete>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+            if let Some(payload) = outcome.delivered
+                && let Some(recorder) = &mut sim.recorder
+            {
+                recorder.on_delivered(flow, time, payload, interval.end);
+            }
+            if profile.is_external {
+                let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
+                sim.fates.push(Fate { time, flow, datagram: packet.segment().0, outcome });
+            }
+            outcome
+        };
+        if outcome.is_complete {
+            sim.messages.complete(path, flow, time, interval, &mut sim.agenda);
+        }
+        // An acknowledgement in cells is produced as it leaves the receiver.
+        if outcome.is_answered && !packet.is_cell() {
+            packet.time = path.wire.receiver_up(time, profile.ack_unit, &mut sim.rates);
+        }
+        outcome.is_answered
+    }
+
+    /// A data packet reaches its receiver; later ones follow at once if they can. Returns false if the event exists only because the arrival
+    /// was known before the timer of a delayed acknowledgement expired, which depends on how early arrivals are known.
+    pub(crate) fn on_deliver(&mut self, flow: FlowId) -> bool {
+        let group = self.paths[flow].wire.group;
+        let route = self.route_of(flow);
+        loop {
+            let Some(mut packet) = self.sim.packets.pop(&mut self.paths[flow].deliver) else {
+                unreachable!("no packet is on its way to flow {flow}")
+            };
+            let profile = &self.profiles[group];
+            if profile.ecn_echo == EcnEcho::Rfc8257
+                && profile.delayed_ack.is_some()
+                && !packet.is_rm()
+                && self.paths[flow].receiver.is_flushed_by(EcnFlags::of(&packet))
+            {
+                self.sim.agenda.cancel(Event::DelayedAck(flow));
+                self.on_delayed_ack(packet.time, flow);
+            }
+            if self.receive(&mut packet) {
+                self.walk_back(packet);
+            }
+            let Some(next) = self.sim.packets.front(&self.paths[flow].deliver) else { break };
+            if arrives_by_event(next, &self.profiles[group], &self.sim.agenda, route) {
+                self.sim.agenda.at(Event::Deliver(flow), next.time);
+                break;
+            }
+        }
+        self.profiles[group].arrivals != ArrivalEvents::AfterTimer
+    }
+
+    /// A delayed acknowledgement is due.
+    pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: FlowId) {
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        if path.receiver.has_delayed() {
+            // Only the report of a duplicate reads this number.
+            let segment = SegmentNumber(path.receiver.expected.0.saturating_sub(1));
+            let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0), pushed: false };
+            let mut packet = Packet::data(now, now, &latest, 0);
+            let profile = &profiles[path.wire.group];
+            sim.receivers.acknowledge::<Complete>(path, &mut packet, Cause::NewData, profile, &mut sim.packets);
+            if !packet.is_cell() {
+                packet.time = path.wire.receiver_up(now, profile.ack_unit, &mut sim.rates);
+            }
+            self.walk_back(packet);
+        }
+    }
+
+    /// The queue in front of an access link is full when a data packet arrives there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn discard_at_access(&mut self, mut packet: Packet) {
+        let (flow, time, sim) = (packet.flow, packet.time, &mut self.sim);
+        sim.packets.release(&mut packet);
+        if time > sim.clock.now() {
+            sim.to_be_discarded.push_back((time, flow));
+        }
+        let counts = &mut self.paths[flow].counts;
+        counts.discarded_in_all += 1;
+        counts.discarded += u32::from(sim.clock.measures_all([packet.sent, time]));
+    }
+}
