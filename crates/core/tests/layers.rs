@@ -32,10 +32,10 @@ const SIMULATION: Modules = Modules {
     folder: "simulation/",
     layers: &[
         &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
-        &["acks", "adaptation", "agenda", "clock", "edge", "external_flow", "wire"],
+        &["acks", "agenda", "clock", "external_flow", "wire"],
         &["packets"],
         &["access_queue", "group_profile", "hosts", "path", "port", "receiver_signals"],
-        &["messages", "receivers"],
+        &["cells", "messages", "receivers"],
         &["domain_boundary", "wiring"],
         &["sim_state"],
         &["endpoints", "fabric"],

@@ -48,7 +48,8 @@ impl Engine {
             self.check_edge(flow)?;
             self.check_application(flow)?;
             self.check_outstanding(flow)?;
-            if let Some(channel) = self.fabric.sim.channels.get(flow.index()).filter(|_| self.travels_in_cells(path)) {
+            if let Some(cells) = self.fabric.sim.cells.as_ref().filter(|_| self.travels_in_cells(path)) {
+                let channel = cells.channel(flow);
                 for (side, in_lines, what) in
                     [(&channel.data, data[flow], "data cells"), (&channel.acks, acks[flow], "cells back")]
                 {
@@ -93,7 +94,7 @@ impl Engine {
 
     /// Every packet sent is on its way to the edge, queued there, discarded there, or has left it in cells.
     fn check_edge(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let Some(edge) = self.fabric.edge(flow) else { return Ok(()) };
+        let Some(edge) = self.fabric.sim.cells.as_ref().and_then(|cells| cells.edge(flow)) else { return Ok(()) };
         let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
         let sent = u64::from(self.sent_in_all(flow));
         let accounted_for = coming + waiting + counts.discarded_in_all + counts.left_in_all;
@@ -166,7 +167,8 @@ impl Engine {
             counts[packet.flow] += units;
             are_under_way[packet.flow] |= place != Location::Ends || packet.time >= self.now();
         });
-        for (flow, channel) in self.fabric.sim.channels.iter().enumerate() {
+        let channels = self.fabric.sim.cells.iter().flat_map(|cells| cells.channels());
+        for (flow, channel) in channels.enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
             are_under_way[flow] |= channel.data.received_until.max(channel.acks.received_until) >= self.now();
@@ -196,7 +198,7 @@ impl Engine {
         for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             packets.iter(&line).for_each(|packet| see(packet, place));
         }
-        for edge in self.fabric.sim.edges.iter().flatten() {
+        for (_, edge) in self.fabric.sim.cells.iter().flat_map(|cells| cells.edges()) {
             for (line, place) in [
                 (edge.coming, Location::Edge),
                 (edge.queue, Location::Edge),

@@ -2,13 +2,12 @@
 
 mod access_queue;
 mod acks;
-mod adaptation;
 mod agenda;
+mod cells;
 mod clock;
 mod conservation;
 mod datagrams;
 mod domain_boundary;
-mod edge;
 mod endpoints;
 mod engine;
 mod event_comparison;

@@ -1,7 +1,7 @@
 //! Conversion of counters to the columns of the result tables.
 
+use super::cells::{Edge, EdgeCounts};
 use super::conservation::{ConservationError, UnitsInNetwork};
-use super::edge::{Edge, EdgeCounts};
 use super::endpoints::End;
 use super::event_order::Event;
 use super::external_flow::{ExternalFlows, REPORTED_ONLY};
@@ -142,7 +142,7 @@ impl Engine {
         let sender = |i: FlowId| self.endpoints.ends[i].counts();
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
-        let channel = |i: FlowId| self.fabric.sim.channels.get(i.index());
+        let channel = |i: FlowId| self.fabric.sim.cells.as_ref().map(|cells| cells.channel(i));
         let seconds = self.measured_seconds(until);
         let starved = self.starved(until, external);
         let has_report = |i: FlowId| !is_external[i.index()] || external.contains_key(&i);
@@ -434,8 +434,7 @@ impl Engine {
 
     fn edge_table(&self, until: Time) -> Option<Table> {
         let sim = &self.fabric.sim;
-        let (flows, edges): (Vec<FlowId>, Vec<&Edge>) =
-            FlowId::enumerate(&sim.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
+        let (flows, edges): (Vec<FlowId>, Vec<&Edge>) = sim.cells.iter().flat_map(|cells| cells.edges()).unzip();
         if edges.is_empty() {
             return None;
         }

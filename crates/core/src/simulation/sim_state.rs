@@ -2,12 +2,11 @@
 
 use super::access_queue::AccessQueues;
 use super::acks::Acks;
-use super::adaptation::Channel;
 use super::agenda::Agenda;
+use super::cells::Cells;
 use super::clock::Clock;
 use super::datagrams::Fate;
 use super::domain_boundary::DomainBoundary;
-use super::edge::{Edge, edge_of};
 use super::event_order::{Event, EventOrder};
 use super::hosts::Hosts;
 use super::messages::Messages;
@@ -17,8 +16,8 @@ use super::port::{Port, QueuedUnit};
 use super::receivers::Receivers;
 use super::routes::RouteEntry;
 use super::wire::AccessRates;
-use super::wiring::{has_channels, reach};
-use crate::network::{Flow, Network};
+use super::wiring::reach;
+use crate::network::Network;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
@@ -43,10 +42,7 @@ pub(crate) struct SimState {
     pub(crate) waiting: Pool<QueuedUnit>,
     pub(crate) acks: Acks,
     pub(crate) receivers: Receivers,
-    /// By flow; empty if no packet travels in cells.
-    pub(crate) channels: Vec<Channel>,
-    /// By flow, for flows with the available bit rate service; empty if there are none.
-    pub(crate) edges: Vec<Option<Box<Edge>>>,
+    pub(crate) cells: Option<Box<Cells>>,
     pub(crate) messages: Messages,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// Fates of datagrams of external flows, in the order in which they became known.
@@ -87,8 +83,7 @@ impl SimState {
             waiting: Pool::default(),
             acks: Acks::default(),
             receivers: Receivers::new(network, signalled),
-            channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
-            edges: if network.has_edges() { edges_of(network) } else { Vec::new() },
+            cells: Cells::new(network),
             messages: Messages::new(network),
             recorder: Recorder::new(network).map(Box::new),
             fates: Vec::new(),
@@ -97,18 +92,6 @@ impl SimState {
             to_be_discarded: VecDeque::new(),
             boundary: None,
         }
-    }
-
-    /// A backward RM cell is on its last hop, to the edge of its flow.
-    #[cold]
-    pub(crate) fn return_rm(&mut self, cell: Packet) {
-        let side = &mut self.channels[cell.flow].acks;
-        side.note_received(cell.time);
-        let edge = edge_of(&mut self.edges, cell.flow);
-        if edge.returning.is_empty() {
-            self.agenda.at(Event::Rm(cell.flow), cell.time);
-        }
-        self.packets.push(&mut edge.returning, cell);
     }
 
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
@@ -161,9 +144,4 @@ impl SimState {
         };
         self.packets.enqueue(line, packet, feeder.event(packet.flow), &mut self.agenda);
     }
-}
-
-fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {
-    let of_flow = |flow: &Flow| network.groups[flow.group].abr.map(|abr| Box::new(Edge::new(abr)));
-    network.flows.iter().map(of_flow).collect()
 }

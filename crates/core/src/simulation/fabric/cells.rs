@@ -1,11 +1,19 @@
-//! Packets in cells. A packet is segmented where it leaves its end, one cell at a time.
+//! Packets in cells. A packet is segmented where it leaves its end, or at the edge there, one cell at a time.
 
 use super::Fabric;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
-use crate::primitives::units::Units;
+use crate::primitives::units::{Time, Units};
+use crate::simulation::cells::Cells;
 use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
+
+fn expect(cells: &mut Option<Box<Cells>>) -> &mut Cells {
+    match cells {
+        Some(cells) => cells,
+        None => unreachable!("a cell in a run of whole packets"),
+    }
+}
 
 impl Fabric {
     /// A packet leaves its end at `packet.time` in cells. If it has to queue for the first port, it does so as one packet and is segmented
@@ -17,12 +25,11 @@ impl Fabric {
         let cut = packet.time + profile.segmentation();
         packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.sim.rates);
         packet.become_cell(Units(cells.0 - 1));
-        let channel = &mut self.sim.channels[packet.flow];
-        let (feeder, side) = match direction {
-            Direction::Forward => (Feeder::Send, &mut channel.data),
-            Direction::Reverse => (Feeder::Back, &mut channel.acks),
+        expect(&mut self.sim.cells).count_sent(packet.flow, direction, cells);
+        let feeder = match direction {
+            Direction::Forward => Feeder::Send,
+            Direction::Reverse => Feeder::Back,
         };
-        side.sent_in_all += cells.0;
         if packet.is_last() {
             return self.walk(Some(feeder), packet);
         }
@@ -46,22 +53,62 @@ impl Fabric {
 
     /// The next cell of the packet at the head of a line to a first port, whose turn has come.
     pub(super) fn next_cell(&mut self, flow: FlowId, direction: Direction) -> Option<Packet> {
-        let path = &mut self.paths[flow];
-        let channel = &mut self.sim.channels[flow];
-        let (line, side, feeder) = match direction {
-            Direction::Forward => (&mut path.send, &mut channel.data, Feeder::Send),
-            Direction::Reverse => (&mut path.back, &mut channel.acks, Feeder::Back),
-        };
-        let event = feeder.event(flow);
-        let packet = *self.sim.packets.front(line)?;
-        let cell = side.next_cell(&packet, self.profiles[path.wire.group].cells(&packet));
-        if cell.is_last() {
-            self.sim.take_head(line, event);
-        } else {
-            let next = packet.time + path.wire.cell_spacing(direction, &mut self.sim.rates);
-            self.sim.packets.front_mut(line)?.time = next;
-            self.sim.agenda.at(event, next);
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        let spacing = path.wire.cell_spacing(direction, &mut sim.rates);
+        let profile = &profiles[path.wire.group];
+        expect(&mut sim.cells).next_cell(path, direction, spacing, profile, &mut sim.packets, &mut sim.agenda)
+    }
+
+    /// A packet leaves its sender and goes to the edge of its flow.
+    pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
+        let Fabric { paths, profiles, sim, .. } = self;
+        packet.time += profiles[paths[packet.flow].wire.group].segmentation();
+        expect(&mut sim.cells).send_to_edge(packet, &mut sim.packets, &mut sim.agenda);
+    }
+
+    /// A packet arrives at the edge of its flow.
+    pub(crate) fn on_edge(&mut self, now: Time, flow: FlowId) {
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        let profile = &profiles[path.wire.group];
+        let interval = sim.clock.interval();
+        let cells = expect(&mut sim.cells);
+        if let Some(discarded) = cells.on_edge(now, flow, profile, interval, &mut sim.packets, &mut sim.agenda) {
+            path.counts.discarded += u32::from(interval.measures_all([discarded.sent, now]));
         }
-        Some(cell)
+    }
+
+    /// An edge sends its next cell.
+    pub(crate) fn on_cell(&mut self, now: Time, flow: FlowId) {
+        let Fabric { paths, profiles, sim, .. } = self;
+        let path = &mut paths[flow];
+        let profile = &profiles[path.wire.group];
+        let interval = sim.clock.interval();
+        let mut cell = expect(&mut sim.cells).on_cell(now, flow, profile, interval, &mut sim.packets, &mut sim.agenda);
+        cell.time = path.wire.up_in_cells(Direction::Forward, now, Units(1), &mut sim.rates);
+        self.walk(Some(Feeder::Send), cell);
+    }
+
+    /// A backward RM cell arrives at its edge.
+    pub(crate) fn on_rm(&mut self, now: Time, flow: FlowId) {
+        let sim = &mut self.sim;
+        expect(&mut sim.cells).on_rm(now, flow, sim.clock.interval(), &mut sim.packets, &mut sim.agenda);
+    }
+
+    /// Whether the edge of a flow may hold acknowledgements.
+    pub(crate) fn holds_acks(&self, flow: FlowId) -> bool {
+        self.sim.cells.as_ref().is_some_and(|cells| cells.holds_acks(flow))
+    }
+
+    /// Hold an acknowledgement at the edge.
+    pub(crate) fn hold(&mut self, ack: Packet, now: Time) {
+        expect(&mut self.sim.cells).hold(ack, now, &mut self.sim.packets);
+    }
+
+    /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
+    pub(crate) fn release_ack(&mut self, flow: FlowId, now: Time) -> Option<Packet> {
+        let sim = &mut self.sim;
+        expect(&mut sim.cells).release_ack(flow, now, sim.clock.interval(), &mut sim.packets)
     }
 }

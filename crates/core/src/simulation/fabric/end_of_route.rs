@@ -6,7 +6,6 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::packet::{OutgoingPacket, Packet};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time};
-use crate::simulation::adaptation::ReassemblyState;
 use crate::simulation::agenda::Agenda;
 use crate::simulation::datagrams::{DatagramOutcome, Fate};
 use crate::simulation::event_order::Event;
@@ -44,16 +43,12 @@ impl Fabric {
         let profile = &profiles[path.wire.group];
         if packet.is_ack() {
             packet.time = path.wire.sender_down(packet.time, profile.ack_unit, &mut sim.rates);
-            if C::CELLS && packet.is_cell() {
-                if profile.has_edge && packet.is_rm() {
-                    sim.return_rm(*packet);
-                    return None;
-                }
-                if sim.channels[flow].acks.collect(packet, || profile.ack_cells) != ReassemblyState::Whole {
-                    sim.packets.release(packet);
-                    return None;
-                }
-                packet.time += profile.reassembly();
+            if C::CELLS
+                && packet.is_cell()
+                && let Some(cells) = &mut sim.cells
+                && !cells.collect_ack(packet, profile, &mut sim.packets, &mut sim.agenda)
+            {
+                return None;
             }
             if profile.runs_ahead && route == Route::Fixed && sim.acks.may_push(&path.ack_line) {
                 sim.acks.push(*packet);
@@ -70,27 +65,12 @@ impl Fabric {
             return None;
         }
         packet.time = path.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), &mut sim.rates);
-        if C::CELLS && packet.is_cell() {
-            let channel = &mut sim.channels[flow];
-            if profile.has_edge && packet.is_rm() {
-                channel.take_forward_rm(packet);
-            } else {
-                if profile.has_edge {
-                    channel.efci = packet.is_marked();
-                    packet.clear_efci();
-                }
-                let collected = channel.data.collect(packet, || profile.cells(packet));
-                if packet.is_last() && sim.clock.measures(packet.time) {
-                    channel.count(collected, profile.cells(packet));
-                    let is_lost = collected != ReassemblyState::Whole && sim.clock.measures(packet.sent);
-                    path.counts.discarded += u32::from(is_lost);
-                }
-                if collected != ReassemblyState::Whole {
-                    return None;
-                }
-            }
-            // An RM cell stays behind the packet before it.
-            packet.time += profile.reassembly();
+        if C::CELLS
+            && packet.is_cell()
+            && let Some(cells) = &mut sim.cells
+            && !cells.collect_data(packet, path, profile, sim.clock.interval())
+        {
+            return None;
         }
         if !profile.plain
             && let Some(hosts) = sim.hosts.get_mut(flow.index())

@@ -6,7 +6,6 @@
 //! single flow costs one event. With `stepped`, every hop is an event; tests check that both modes give identical bytes.
 
 mod cells;
-mod edges;
 mod end_of_route;
 mod prefetching;
 mod stepped_ports;
@@ -205,7 +204,7 @@ impl Fabric {
                 return self.discard_at_access(packet);
             }
         }
-        if !sim.channels.is_empty() {
+        if sim.cells.is_some() {
             let profile = &self.profiles[path.wire.group];
             if profile.framing.is_some() {
                 return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
@@ -226,7 +225,7 @@ impl Fabric {
     /// The head of a flow's access line reaches the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: FlowId) {
-        let sends_cells = !self.sim.channels.is_empty() && self.sends_cells(flow);
+        let sends_cells = self.sim.cells.is_some() && self.sends_cells(flow);
         let packet = if sends_cells {
             self.next_cell(flow, Direction::Forward)
         } else {
@@ -376,7 +375,7 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.sim.channels.is_empty() {
+        if self.sim.cells.is_none() {
             self.walk_as::<WholePackets>(feeder, packet);
         } else {
             self.walk_as::<PacketsAndCells>(feeder, packet);
@@ -492,9 +491,8 @@ impl Fabric {
         }
         self.sim.packets.release(&mut packet);
         let counts = &mut self.paths[packet.flow].counts;
-        if let Some(channel) = self.sim.channels.get_mut(packet.flow.index()).filter(|_| packet.is_cell()) {
-            let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
-            side.discarded_in_all += 1;
+        if let Some(cells) = self.sim.cells.as_mut().filter(|_| packet.is_cell()) {
+            cells.count_discarded(&packet);
         }
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());

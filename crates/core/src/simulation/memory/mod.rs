@@ -4,14 +4,13 @@ mod in_flight;
 mod trace_rows;
 
 use super::access_queue::AccessQueues;
-use super::adaptation::Channel;
-use super::edge::Edge;
+use super::cells::{Cells, Channel, Edge};
 use super::endpoints::End;
 use super::group_profile::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
 use super::port::{FlowTotals, MultiQueue, Port, QueuedUnit};
-use super::wiring::{FlowPlan, has_channels};
+use super::wiring::FlowPlan;
 use crate::congestion::ControllerSpec;
 use crate::network::{self, Network, Queues, Recording, Scheduling, Transport, VaryingRate};
 use crate::price::Estimators;
@@ -161,7 +160,7 @@ fn duplicated_datagrams(network: &Network) -> u64 {
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let access_queue = if AccessQueues::of(network).is_empty() { 0 } else { size_of::<AccessQueues>() };
-    let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
+    let channel = if Cells::are_used(network) { size_of::<Channel>() } else { 0 };
     // Without the queued packets, and with the slots in the calendar.
     let edge = if network.has_edges() { size_of::<Edge>() + size_of::<Option<Box<Edge>>>() + 4 * 16 } else { 0 };
     let has_bursts = network.groups.iter().any(|group| matches!(group.application, Some(ApplicationSpec::Bursts(_))));

@@ -3,7 +3,6 @@
 use super::relocation::{StateSource, StateSources, copy};
 use crate::primitives::ids::FlowId;
 use crate::primitives::units::Time;
-use crate::simulation::adaptation::Channel;
 use crate::simulation::domain_boundary::{Domain, DomainBoundary, Owners};
 use crate::simulation::endpoints::End;
 use crate::simulation::fabric::Fabric;
@@ -133,7 +132,6 @@ impl Engine {
         if let (Some(own), Some(other)) = (own.sim.hosts.get_mut(flow.index()), other.sim.hosts.get(flow.index())) {
             own.take_sender(other);
         }
-        take(&mut own.sim.edges, &other.sim.edges, flow.index());
         if let (Some(own), Some(other)) = (own.sim.access_queues.get_mut(flow.index()), other.sim.access_queues.get(flow.index()))
         {
             own.send.clone_from(&other.send);
@@ -141,8 +139,8 @@ impl Engine {
         if let (Some(own), Some(other)) = (own.sim.messages.get_mut(flow), other.sim.messages.get(flow)) {
             own.take_sender(other);
         }
-        if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow.index()), other.sim.channels.get(flow.index())) {
-            own.take_sender(other);
+        if let (Some(own), Some(other)) = (&mut own.sim.cells, &other.sim.cells) {
+            own.take_sender(flow, other);
         }
     }
 }
@@ -163,8 +161,8 @@ impl Fabric {
         if let (Some(own), Some(other)) = (own.access_queues.get_mut(flow.index()), other.access_queues.get(flow.index())) {
             own.receive.clone_from(&other.receive);
         }
-        if let (Some(own), Some(other)) = (own.channels.get_mut(flow.index()), other.channels.get(flow.index())) {
-            own.take_receiver(other);
+        if let (Some(own), Some(other)) = (&mut own.cells, &other.cells) {
+            own.take_receiver(flow, other);
         }
         if let (Some(own), Some(other)) = (own.messages.get_mut(flow), other.messages.get(flow)) {
             own.take_receiver(other);
@@ -176,7 +174,9 @@ impl Fabric {
     fn forget_counts(&mut self) {
         self.paths.iter_mut().for_each(Path::forget_counts);
         let sim = &mut self.sim;
-        sim.channels.iter_mut().for_each(Channel::forget_discarded);
+        if let Some(cells) = &mut sim.cells {
+            cells.forget_counts();
+        }
         sim.receivers.forget_counts();
         sim.copies.clear();
         sim.fates.clear();
@@ -193,8 +193,8 @@ impl Fabric {
             path.add_counts(other);
         }
         let (own, other) = (&mut self.sim, &other.sim);
-        for (channel, other) in own.channels.iter_mut().zip(&other.channels) {
-            channel.add_discarded(other);
+        if let (Some(own), Some(other)) = (&mut own.cells, &other.cells) {
+            own.add_counts(other);
         }
         for (&flow, other) in &other.copies {
             let copies = own.copies.entry(flow).or_default();

@@ -7,7 +7,6 @@ use crate::primitives::units::Time;
 use crate::simulation::acks::Acks;
 use crate::simulation::agenda::Agenda;
 use crate::simulation::domain_boundary::{Domain, Owners};
-use crate::simulation::edge::Edge;
 use crate::simulation::endpoints::{End, Endpoints};
 use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
@@ -74,16 +73,6 @@ const LINES: [(LineOf, Segmentation); 4] = [
     ((|path| &path.back, |path| &mut path.back), Segmentation::Later),
     ((|path| &path.ack_line, |path| &mut path.ack_line), Segmentation::Done),
     ((|path| &path.deliver, |path| &mut path.deliver), Segmentation::Done),
-];
-
-type LineOfEdge = (fn(&Edge) -> &PooledQueue, fn(&mut Edge) -> &mut PooledQueue);
-
-/// The lines of an edge. Data packets there have no side data; acknowledgements have.
-const LINES_OF_EDGES: [LineOfEdge; 4] = [
-    (|edge| &edge.coming, |edge| &mut edge.coming),
-    (|edge| &edge.queue, |edge| &mut edge.queue),
-    (|edge| &edge.held, |edge| &mut edge.held),
-    (|edge| &edge.returning, |edge| &mut edge.returning),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -154,13 +143,13 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
             *of_mut(path) = packets.copy(lines, cut, keeps);
         }
     }
-    for (flow, edge) in sim.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
-        let from = sources.at(owners.of_senders[flow]);
-        let kept = from.sim().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
-        for (of, of_mut) in LINES_OF_EDGES {
-            let lines = kept.iter().map(|kept| (from, of(kept)));
-            *of_mut(edge) = packets.copy(lines, Segmentation::Done, |_| true);
-        }
+    if let Some(cells) = &mut sim.cells {
+        cells.rebuild_lines(|flow, line_of| {
+            let from = sources.at(owners.of_senders[flow]);
+            let edge = from.sim().cells.as_ref().and_then(|cells| cells.edge(flow));
+            let kept = edge.filter(|_| is_kept(owners.of_senders[flow]));
+            packets.copy(kept.into_iter().map(|kept| (from, line_of(kept))), Segmentation::Done, |_| true)
+        });
     }
     sim.waiting = Pool::default();
     for (index, port) in PortId::all(ports.len()).zip(ports) {

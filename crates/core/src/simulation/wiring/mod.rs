@@ -231,11 +231,6 @@ fn ports_that_change(network: &Network) -> BTreeSet<PortId> {
     network.changes.iter().filter_map(port_of).collect()
 }
 
-/// Whether any packets travel in cells.
-pub(crate) fn has_channels(network: &Network) -> bool {
-    network.groups.iter().any(|group| group.framing.is_some())
-}
-
 /// Segments of a transfer; the largest number without a size.
 pub(crate) fn segments_of(spec: &TcpSpec, size: Option<Bytes>) -> Segments {
     Segments(size.map_or(u32::MAX, |size| size.0.div_ceil(spec.mss.0) as u32))

@@ -7,12 +7,11 @@
 //! (section 2.3.3): the rate of acknowledgements matches the explicit rate. Differs: the number of packets that an acknowledgement releases
 //! is not estimated; the queue length is used instead.
 
-use super::measurement_interval::MeasurementInterval;
 use crate::abr::Source;
 use crate::network::Abr;
-use crate::primitives::ids::FlowId;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,13 +161,5 @@ impl Edge {
     /// Current ACR.
     pub(crate) fn rate(&self) -> Rate {
         self.source.rate()
-    }
-}
-
-/// The edge of a flow that has one.
-pub(crate) fn edge_of(edges: &mut [Option<Box<Edge>>], flow: FlowId) -> &mut Edge {
-    match edges.get_mut(flow.index()) {
-        Some(Some(edge)) => edge,
-        _ => unreachable!("an event of an edge for flow {flow}, which has none"),
     }
 }

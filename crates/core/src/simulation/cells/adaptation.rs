@@ -7,6 +7,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Time, Units};
+use crate::simulation::wire::Direction;
 use serde::{Deserialize, Serialize};
 
 /// Both directions of a virtual channel.
@@ -34,6 +35,13 @@ pub(crate) enum ReassemblyState {
 }
 
 impl Channel {
+    pub(super) fn side(&mut self, direction: Direction) -> &mut Adaptation {
+        match direction {
+            Direction::Forward => &mut self.data,
+            Direction::Reverse => &mut self.acks,
+        }
+    }
+
     /// Copy the state of the sending end.
     pub(crate) fn take_sender(&mut self, from: &Channel) {
         self.data.take_cutting(&from.data);
