@@ -33,7 +33,7 @@ const SIMULATION: Modules = Modules {
     layers: &[
         &["datagrams", "event_order", "routes", "measurement_interval", "pending_acks", "specialised", "user_code_factory"],
         &["acks", "agenda", "clock", "external_flow", "wire"],
-        &["packets"],
+        &["outcomes", "packets"],
         &["access_queue", "group_profile", "hosts", "path", "port", "receiver_signals"],
         &["cells", "messages", "receivers"],
         &["domain_boundary", "wiring"],

@@ -58,7 +58,7 @@ impl Engine {
                 continue;
             }
             let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[flow];
-            let copies = self.fabric.sim.copies.get(&flow).copied().unwrap_or_default();
+            let copies = self.fabric.sim.outcomes.copies(flow);
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
             let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[flow];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
@@ -151,7 +151,7 @@ impl Engine {
         let mut data = vec![0; self.endpoints.ends.len()];
         let mut acks = vec![0; self.endpoints.ends.len()];
         let mut are_under_way = vec![false; self.endpoints.ends.len()];
-        for &(_, flow) in self.fabric.sim.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
+        for flow in self.fabric.sim.outcomes.discards_from(self.now()) {
             are_under_way[flow] = true;
         }
         self.each_packet(|packet, place| {

@@ -5,10 +5,11 @@
 
 use super::datagrams::Fate;
 use super::event_order::EventOrder;
-use super::path::Feeder;
+use super::packets::Packets;
+use super::path::{Feeder, Path};
 use super::routes::RouteEntry;
 use crate::primitives::calendar::{Ranks, Slot};
-use crate::primitives::ids::FlowId;
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Time, TimeDelta};
 use std::collections::BTreeMap;
@@ -201,15 +202,15 @@ impl Arrivals {
 /// A domain's view of the other domains.
 #[derive(Clone, Debug)]
 pub(crate) struct DomainBoundary {
-    pub(crate) own: Domain,
-    pub(crate) owners: Arc<Owners>,
+    own: Domain,
+    owners: Arc<Owners>,
     /// Packets to and from each domain. Incoming ones are read at the start of its epoch.
-    pub(crate) outboxes: Vec<PacketBatch>,
-    pub(crate) inboxes: Vec<PacketBatch>,
-    pub(crate) arrivals: Arrivals,
+    outboxes: Vec<PacketBatch>,
+    inboxes: Vec<PacketBatch>,
+    arrivals: Arrivals,
     /// Timeout waits of senders whose receivers belong to other domains. Waits after the receiver had the whole transfer do not count; that
     /// is known only when the domains are merged.
-    pub(crate) waits: Vec<TimeoutWait>,
+    waits: Vec<TimeoutWait>,
 }
 
 /// A sender's wait for a timeout.
@@ -231,6 +232,97 @@ impl DomainBoundary {
             arrivals: Arrivals::new(lookahead),
             waits: Vec::new(),
         }
+    }
+
+    pub(crate) fn is_first(&self) -> bool {
+        self.own == 0
+    }
+
+    pub(crate) fn owns_port(&self, port: PortId) -> bool {
+        self.owners.of_ports[port] == self.own
+    }
+
+    /// Send a packet to another domain if its next hop, given by `entry`, is there.
+    #[inline(never)]
+    pub(crate) fn send(
+        &mut self,
+        entry: RouteEntry,
+        feeder: Feeder,
+        packet: Packet,
+        paths: &[Path],
+        packets: &mut Packets,
+    ) -> bool {
+        let owner = self.owners.of_next_place(&packet, entry);
+        if owner == self.own {
+            return false;
+        }
+        let batch = &mut self.outboxes[usize::from(owner)];
+        // The last cell owns the report of an acknowledgement.
+        if packet.is_ack() && packet.has_report() && packet.is_last() {
+            batch.reports.push(packets.take_report(&packet));
+        } else if packet.has_price() {
+            batch.prices.push(packets.remove_price(&packet));
+        }
+        // The flow's memory is read for few packets only.
+        if packet.time < batch.first {
+            let delay = paths[packet.flow].wire.delay_behind(entry, &packet);
+            batch.first = batch.first.min(packet.time + delay);
+        }
+        batch.packets.push((feeder, packet));
+        true
+    }
+
+    /// Like `send`, for a packet whose arrival at the next hop or end is an event.
+    pub(crate) fn send_for_event(
+        &mut self,
+        entry: RouteEntry,
+        feeder: Feeder,
+        packet: Packet,
+        paths: &[Path],
+        packets: &mut Packets,
+    ) -> bool {
+        let is_sent = self.send(entry, feeder, packet, paths, packets);
+        if is_sent {
+            let owner = self.owners.of_next_place(&packet, entry);
+            let first = &mut self.outboxes[usize::from(owner)].first;
+            *first = packet.time.min(*first);
+        }
+        is_sent
+    }
+
+    /// Packets to each domain.
+    pub(crate) fn outboxes(&mut self) -> &mut [PacketBatch] {
+        &mut self.outboxes
+    }
+
+    /// Packets from each domain.
+    pub(crate) fn inboxes(&mut self) -> &mut [PacketBatch] {
+        &mut self.inboxes
+    }
+
+    /// Packets from other domains that wait for their turn.
+    pub(crate) fn arrivals(&mut self) -> &mut Arrivals {
+        &mut self.arrivals
+    }
+
+    /// Time of the earliest packet from another domain.
+    pub(crate) fn first_arrival(&self) -> Option<Time> {
+        self.inboxes.iter().map(|batch| batch.first).chain(self.arrivals.first()).min()
+    }
+
+    /// A time before which no packet from another domain has its turn, without a search.
+    pub(crate) fn no_arrival_before(&self) -> Option<Time> {
+        self.arrivals.not_before()
+    }
+
+    /// Timeout waits of senders whose receivers belong to other domains.
+    pub(crate) fn waits(&self) -> &[TimeoutWait] {
+        &self.waits
+    }
+
+    /// Send the fates of datagrams to the domain of the external flows.
+    pub(crate) fn send_fates(&mut self, fates: impl Iterator<Item = Fate>) {
+        self.outboxes[0].fates.extend(fates);
     }
 
     /// Free the buffers of batches and arrivals that are empty.

@@ -69,7 +69,7 @@ impl Engine {
     /// Time of the next event, if there is one before the end. In a domain of a parallel run, it may be an earlier time.
     pub fn next_event_time(&mut self) -> Option<Time> {
         let sim = &mut self.fabric.sim;
-        let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.arrivals.not_before());
+        let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.no_arrival_before());
         let event = sim.agenda.first();
         event.into_iter().chain(arrival).min().filter(|&time| time < sim.clock.end())
     }
@@ -214,7 +214,7 @@ impl Engine {
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.
-                return self.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.own == 0);
+                return self.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.is_first());
             }
         }
         true
@@ -234,7 +234,7 @@ impl Engine {
     /// The new fates of datagrams of external flows, except for flows in cells. Each fate is reported once, in no particular order. Its
     /// time may be later than now; it is final even then.
     pub fn take_fates(&mut self) -> impl Iterator<Item = Fate> {
-        self.fabric.sim.fates.drain(..)
+        self.fabric.sim.outcomes.take_fates()
     }
 
     fn schedule_change(&mut self) {

@@ -22,6 +22,7 @@ mod measurement_interval;
 mod memory;
 mod message_table;
 mod messages;
+mod outcomes;
 mod packets;
 mod parallel;
 mod path;

@@ -102,7 +102,7 @@ impl Engine {
         let until = self.now();
         let tables = self.traces(until);
         let Fabric { sim, ports, .. } = &mut self.fabric;
-        if let Some(recorder) = &mut sim.recorder {
+        if let Some(recorder) = sim.outcomes.recorder_mut() {
             recorder.forget_before(until);
             ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
         }
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     fn traces(&self, until: Time) -> Vec<Table> {
-        let recorder = self.fabric.sim.recorder.as_ref();
+        let recorder = self.fabric.sim.outcomes.recorder();
         recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
@@ -192,13 +192,13 @@ impl Engine {
 
     /// Acknowledgements of a flow that queues and links have discarded.
     pub(super) fn dropped_acks(&self, flow: FlowId) -> u64 {
-        self.fabric.sim.dropped_acks.get(&flow).copied().unwrap_or_default()
+        self.fabric.sim.outcomes.dropped_acks(flow)
     }
 
     /// Discarded share of the packets that the flow sent within the measurement interval and of their copies.
     fn loss_rate(&self, flow: FlowId, sent: u64) -> f64 {
         let Fabric { sim, paths, .. } = &self.fabric;
-        let copies = sim.copies.get(&flow).map_or(0, |copies| copies.measured);
+        let copies = sim.outcomes.copies(flow).measured;
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 

@@ -120,13 +120,13 @@ impl Fabric {
         } else {
             let outcome = sim.receivers.receive::<Complete>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
             if let Some(payload) = outcome.delivered
-                && let Some(recorder) = &mut sim.recorder
+                && let Some(recorder) = sim.outcomes.recorder_mut()
             {
                 recorder.on_delivered(flow, time, payload, interval.end);
             }
             if profile.is_external {
                 let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
-                sim.fates.push(Fate { time, flow, datagram: packet.segment().0, outcome });
+                sim.outcomes.add_fate(Fate { time, flow, datagram: packet.segment().0, outcome });
             }
             outcome
         };
@@ -194,9 +194,7 @@ impl Fabric {
     pub(super) fn discard_at_access(&mut self, mut packet: Packet) {
         let (flow, time, sim) = (packet.flow, packet.time, &mut self.sim);
         sim.packets.release(&mut packet);
-        if time > sim.clock.now() {
-            sim.to_be_discarded.push_back((time, flow));
-        }
+        sim.outcomes.await_discard(flow, time, &sim.clock);
         let counts = &mut self.paths[flow].counts;
         counts.discarded_in_all += 1;
         counts.discarded += u32::from(sim.clock.measures_all([packet.sent, time]));

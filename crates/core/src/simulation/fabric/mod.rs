@@ -104,7 +104,8 @@ impl Fabric {
             !sim.receivers.delays().is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
         let run = |group: GroupId| {
             let flows = flows_of(network, group);
-            let traced = |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
+            let traced =
+                |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.outcomes.recorder().is_some_and(|all| what(all, &flows));
             RunMode {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
@@ -152,14 +153,14 @@ impl Fabric {
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
-        let traced = self.sim.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
+        let traced = self.sim.outcomes.recorder().is_some_and(|recorder| recorder.distinguishes_transmissions());
         traced || self.ports.iter().any(|port| port.equipment.has_listed_drops())
     }
 
     /// Whether a flow's sender is traced.
     #[inline]
     pub(crate) fn is_traced(&self, flow: FlowId) -> bool {
-        self.sim.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
+        self.sim.outcomes.recorder().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
     /// Index of a flow among the flows whose controllers request signals.
@@ -185,7 +186,7 @@ impl Fabric {
         let sim = &mut self.sim;
         let flow = packet.flow;
         if O::TRACED
-            && let Some(recorder) = &mut sim.recorder
+            && let Some(recorder) = sim.outcomes.recorder_mut()
         {
             let is_capable = self.profiles[self.paths[flow].wire.group].framing.is_none();
             // Cells do not carry the marks of packets.
@@ -344,7 +345,7 @@ impl Fabric {
             }
         }
         batch.packets.clear();
-        self.sim.fates.append(&mut batch.fates);
+        self.sim.outcomes.add_fates(&mut batch.fates);
     }
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {
@@ -399,7 +400,8 @@ impl Fabric {
             let Some(next) = entry.local_port() else {
                 if entry != RouteEntry::END
                     && let Some(feeder) = feeder
-                    && sim.leaves(entry, feeder, packet, paths)
+                    && let Some(boundary) = &mut sim.boundary
+                    && boundary.send(entry, feeder, packet, paths, &mut sim.packets)
                 {
                     return;
                 }
@@ -484,35 +486,27 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: PortId, mut packet: Packet, time: Time, reason: DropReason) {
-        let (now, to_be_discarded) = (self.sim.clock.now(), &mut self.sim.to_be_discarded);
-        while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
-        if time > now {
-            to_be_discarded.push_back((time, packet.flow));
-        }
-        self.sim.packets.release(&mut packet);
-        let counts = &mut self.paths[packet.flow].counts;
-        if let Some(cells) = self.sim.cells.as_mut().filter(|_| packet.is_cell()) {
+        let Fabric { ports, paths, profiles, sim, .. } = self;
+        sim.packets.release(&mut packet);
+        if let Some(cells) = sim.cells.as_mut().filter(|_| packet.is_cell()) {
             cells.count_discarded(&packet);
         }
+        let path = &mut paths[packet.flow];
+        let counts = &mut path.counts;
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
             if !packet.is_rm() {
-                self.ports[port].equipment.count_dropped_ack(time, self.sim.clock.interval());
-                let counts = packet.is_last() && self.sim.clock.measures(time);
-                *self.sim.dropped_acks.entry(packet.flow).or_default() += u64::from(counts);
+                ports[port].equipment.count_dropped_ack(time, sim.clock.interval());
             }
         } else {
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded +=
-                u32::from(packet.is_last() && !packet.is_rm() && self.sim.clock.measures_all([packet.sent, time]));
-            if self.profiles[self.paths[packet.flow].wire.group].is_external && !packet.is_cell() {
+            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && sim.clock.measures_all([packet.sent, time]));
+            if profiles[path.wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
-                self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });
+                sim.outcomes.add_fate(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });
             }
         }
-        if let Some(recorder) = self.sim.recorder.as_mut().filter(|_| !packet.is_rm()) {
-            recorder.on_discard(port, &packet, time, reason);
-        }
+        sim.outcomes.on_discard(port, &packet, time, reason, &sim.clock);
     }
 }
 

@@ -81,7 +81,7 @@ impl Fabric {
         let before = Time(self.sim.clock.now().0.saturating_sub(1));
         for index in 0..self.deferred.len() {
             let port = self.deferred[index];
-            if self.sim.boundary.as_ref().is_none_or(|boundary| boundary.owners.of_ports[port] == boundary.own) {
+            if self.sim.boundary.as_ref().is_none_or(|boundary| boundary.owns_port(port)) {
                 self.catch_up(port, before);
             }
         }
@@ -169,16 +169,11 @@ impl Fabric {
     /// Count a copy of a packet, and copy its side data.
     #[cold]
     fn with_copied_slab_entries(&mut self, mut copy: Packet) -> Packet {
-        let copies = self.sim.copies.entry(copy.flow).or_default();
-        if copy.is_ack() {
-            copies.acks += 1;
-        } else {
-            copies.data += 1;
-            copies.measured += u64::from(self.sim.clock.measures(copy.sent));
-            if self.profiles[self.paths[copy.flow].wire.group].is_external && !copy.is_cell() {
-                let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
-                self.sim.fates.push(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
-            }
+        self.sim.outcomes.on_copy(&copy, &self.sim.clock);
+        let is_external = self.profiles[self.paths[copy.flow].wire.group].is_external;
+        if is_external && !copy.is_ack() && !copy.is_cell() {
+            let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
+            self.sim.outcomes.add_fate(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
         }
         self.sim.packets.copy_side_data(&mut copy);
         copy
@@ -189,7 +184,8 @@ impl Fabric {
         let next = self.routes[packet.place()];
         if next.local_port().is_none()
             && next != RouteEntry::END
-            && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths)
+            && let Some(boundary) = &mut self.sim.boundary
+            && boundary.send_for_event(next, Feeder::Port(port), packet, &self.paths, &mut self.sim.packets)
         {
             return;
         }

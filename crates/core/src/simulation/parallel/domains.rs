@@ -2,7 +2,6 @@
 
 use super::relocation::{StateSource, StateSources, copy};
 use crate::primitives::ids::FlowId;
-use crate::primitives::units::Time;
 use crate::simulation::domain_boundary::{Domain, DomainBoundary, Owners};
 use crate::simulation::endpoints::End;
 use crate::simulation::fabric::Fabric;
@@ -70,7 +69,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     sources.collect(&mut whole, owners);
     copy(&mut whole, &sources, |_| true, owners);
     whole.fabric.sim.boundary = None;
-    for wait in domains.iter().flat_map(|domain| &domain.fabric.sim.boundary).flat_map(|boundary| &boundary.waits) {
+    for wait in domains.iter().flat_map(|domain| &domain.fabric.sim.boundary).flat_map(|boundary| boundary.waits()) {
         let completed = whole.fabric.paths[wait.flow].counts.completed;
         if let End::Tcp(sender) = &mut whole.endpoints.ends[wait.flow]
             && wait.until >= completed
@@ -104,10 +103,6 @@ impl StateSources<'_> {
             };
             (0..).zip(&self.all).flat_map(of).collect()
         });
-        let discards = self.all.iter().flat_map(|other| other.engine.fabric.sim.to_be_discarded.iter().copied());
-        let mut discards: Vec<(Time, FlowId)> = discards.collect();
-        discards.sort_unstable();
-        whole.fabric.sim.to_be_discarded = discards.into();
     }
 }
 
@@ -178,13 +173,7 @@ impl Fabric {
             cells.forget_counts();
         }
         sim.receivers.forget_counts();
-        sim.copies.clear();
-        sim.fates.clear();
-        sim.dropped_acks.clear();
-        sim.to_be_discarded.clear();
-        if let Some(recorder) = &mut sim.recorder {
-            recorder.forget();
-        }
+        sim.outcomes.forget();
     }
 
     /// Add the counters and records of another domain. `sends`: whether it owns the sender of a flow.
@@ -196,18 +185,7 @@ impl Fabric {
         if let (Some(own), Some(other)) = (&mut own.cells, &other.cells) {
             own.add_counts(other);
         }
-        for (&flow, other) in &other.copies {
-            let copies = own.copies.entry(flow).or_default();
-            (copies.data, copies.acks) = (copies.data + other.data, copies.acks + other.acks);
-            copies.measured += other.measured;
-        }
-        own.fates.extend_from_slice(&other.fates);
         own.receivers.add_counts(&other.receivers);
-        for (&flow, dropped) in &other.dropped_acks {
-            *own.dropped_acks.entry(flow).or_default() += dropped;
-        }
-        if let (Some(recorder), Some(other)) = (&mut own.recorder, &other.recorder) {
-            recorder.add(other, sends);
-        }
+        own.outcomes.add(&other.outcomes, sends);
     }
 }

@@ -173,9 +173,9 @@ impl<T: Transports> ParallelEngine<T> {
             let count = self.domains.len();
             for (from, to) in (0..count * count).map(|pair| (pair / count, pair % count)) {
                 self.domains[from].mail_fates();
-                let batch = std::mem::take(&mut self.domains[from].expect_boundary().outboxes[to]);
+                let batch = std::mem::take(&mut self.domains[from].expect_boundary().outboxes()[to]);
                 if !batch.is_empty() {
-                    self.domains[to].expect_boundary().inboxes[from] = batch;
+                    self.domains[to].expect_boundary().inboxes()[from] = batch;
                     is_under_way = true;
                 }
             }
@@ -265,28 +265,26 @@ impl Engine {
         let fabric = &mut self.fabric;
         let event = fabric.sim.agenda.first();
         let ack_line = fabric.sim.acks.expected().filter_map(|flow| fabric.next_ack_time(flow)).min();
-        let inboxes = fabric.sim.boundary.iter().flat_map(|boundary| &boundary.inboxes);
-        let batch = inboxes.map(|batch| batch.first).min();
-        let arrival = fabric.sim.boundary.iter().filter_map(|boundary| boundary.arrivals.first()).min();
-        [event, ack_line, batch, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
+        let arrival = fabric.sim.boundary.as_ref().and_then(|boundary| boundary.first_arrival());
+        [event, ack_line, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
     /// Process the packets from other domains: each packet continues, or waits for its turn.
     fn take_mail(&mut self) {
-        let mut arrivals = std::mem::take(&mut self.expect_boundary().arrivals);
-        for from in 0..self.expect_boundary().inboxes.len() {
-            let mut batch = std::mem::take(&mut self.expect_boundary().inboxes[from]);
+        let mut arrivals = std::mem::take(self.expect_boundary().arrivals());
+        for from in 0..self.expect_boundary().inboxes().len() {
+            let mut batch = std::mem::take(&mut self.expect_boundary().inboxes()[from]);
             self.fabric.receive_batch(&mut batch, &mut arrivals);
-            self.expect_boundary().inboxes[from] = batch;
+            self.expect_boundary().inboxes()[from] = batch;
         }
-        self.expect_boundary().arrivals = arrivals;
+        *self.expect_boundary().arrivals() = arrivals;
     }
 
     /// Send the fates of datagrams to the domain of the external flows.
     fn mail_fates(&mut self) {
-        if self.expect_boundary().own > 0 && !self.fabric.sim.fates.is_empty() {
-            let mut fates = std::mem::take(&mut self.fabric.sim.fates);
-            self.expect_boundary().outboxes[0].fates.append(&mut fates);
+        let sim = &mut self.fabric.sim;
+        if let Some(boundary) = sim.boundary.as_mut().filter(|boundary| !boundary.is_first()) {
+            boundary.send_fates(sim.outcomes.take_fates());
         }
     }
 
@@ -324,11 +322,11 @@ impl Engine {
 
     fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
         let order = *self.fabric.sim.agenda.order();
-        self.expect_boundary().arrivals.take_before(before, &order)
+        self.expect_boundary().arrivals().take_before(before, &order)
     }
 
     fn put_back(&mut self, arrivals: SortedArrivals) {
-        self.expect_boundary().arrivals.put_back(arrivals);
+        self.expect_boundary().arrivals().put_back(arrivals);
     }
 }
 
@@ -446,7 +444,7 @@ impl SharedState {
 
     fn send_mail(&self, number: usize, domain: &mut Engine) {
         domain.mail_fates();
-        for (to, batch) in domain.expect_boundary().outboxes.iter_mut().enumerate().filter(|(_, batch)| !batch.is_empty()) {
+        for (to, batch) in domain.expect_boundary().outboxes().iter_mut().enumerate().filter(|(_, batch)| !batch.is_empty()) {
             let slot = &self.batches[number * self.next.len() + to];
             std::mem::swap(batch, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -454,7 +452,7 @@ impl SharedState {
 
     /// Take the packets from other domains without processing them, and publish the time of the earliest known event.
     fn fetch_mail(&self, number: usize, domain: &mut Engine, transports: &mut impl Transports) {
-        for (from, inbox) in domain.expect_boundary().inboxes.iter_mut().enumerate() {
+        for (from, inbox) in domain.expect_boundary().inboxes().iter_mut().enumerate() {
             let mut slot = self.batches[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
             if !slot.is_empty() {
                 std::mem::swap(inbox, &mut slot);

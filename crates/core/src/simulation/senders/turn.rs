@@ -41,7 +41,7 @@ impl SenderTurn<'_> {
             reader.bound_release(&tcp.sender.controller, &tcp.sender.sequence);
         }
         if O::TRACED
-            && let Some(recorder) = &mut fabric.sim.recorder
+            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
         {
             let (flow, ack, blocks, echoes_mark) = (*flow, incoming.ack, incoming.blocks, extras.echoes_mark);
             recorder.on_ack(*now, &AckRecord { flow, ack, blocks, echoes_mark, is_duplicate, rtt }, tcp.sender);
@@ -96,7 +96,7 @@ impl SenderTurn<'_> {
         }
         if O::TRACED
             && is_timeout
-            && let Some(recorder) = &mut fabric.sim.recorder
+            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
         {
             recorder.on_timeout(*flow);
         }
@@ -162,7 +162,7 @@ impl SenderTurn<'_> {
             tcp.rearm();
         }
         if O::TRACED
-            && let Some(recorder) = &mut fabric.sim.recorder
+            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
         {
             recorder.on_window(flow, now, tcp.sender);
         }
